@@ -342,13 +342,13 @@ class Plain:
             ]
             stretches, open_ = [], None
             for i, (time, length) in enumerate(events):
-                if length >= 2 and open_ is None:
+                if length >= 1 and open_ is None:
                     open_ = i
-                if open_ is not None and (length < 2 or i == len(events) - 1):
+                if open_ is not None and (length < 1 or i == len(events) - 1):
                     got = [
                         h for h in self.holds if h.object == object and events[open_][0] <= h.start <= time
                     ]
-                    if len(got) >= 3:
+                    if len(got) >= 3 and max(length for _, length in events[open_ : i + 1]) >= 2:
                         stretches.append((events[open_ : i + 1], got))
                     open_ = None
             if not stretches:
@@ -450,7 +450,8 @@ class Plain:
                 numbers = {op.name: self.waits.ops.names.index(op.name) for _, op, _ in lost}
                 name = max(names, key=lambda name: (names[name], -numbers[name]))
                 place = self.place(sites[order[0]][0])
-                said = f"{who} {doing} ({name}) while it holds {object}" + (f" in {place}" if place else "")
+                words = f" ({name})" if kind == "held over I/O" else ""
+                said = f"{who} {doing}{words} while it holds {object}" + (f" in {place}" if place else "")
                 said += f": {duration(sum_)} of the {duration(total)} that others wait for it"
                 found.append((
                     kind, said, sum_, threads, [object], min(op.start for _, op, _ in lost),
@@ -477,7 +478,10 @@ class Plain:
             waiting = sorted(of, key=lambda t: (-max(o.lasted for o, _ in starved if o.thread == t), t))
             longest, most = max(op.lasted for op, _ in starved), max(len(some_) for _, some_ in starved)
             w, g = and_([self.title(t) for t in waiting]), and_([self.title(t) for t in who])
-            kind = "one goes first" if len(who) == 1 and len(of) > 1 else "starvation"
+            kind, often = "starvation", takers.count(who[0])
+            if often >= 0.8 * len(takers) and len(of - {who[0]}) > 1:
+                kind, waiting = "one goes first", [t for t in waiting if t != who[0]]
+                w, g, who = and_([self.title(t) for t in waiting]), self.title(who[0]), who[:1]
             if kind == "starvation":
                 said = f"{w} {'waits' if len(of) == 1 else 'wait'} up to {duration(longest)} for {object}, "
                 said += f"which {g} {'gets' if len(who) == 1 else 'get'} up to {most} times meanwhile"
@@ -524,12 +528,12 @@ class Plain:
     def farmers(self):
         ended = {}
         for op in self.own:
-            if op.waker not in (-1, op.thread):
+            if op.waker not in (-1, op.thread) and op.state != "contention":
                 ended.setdefault(op.waker, {}).setdefault(op.thread, []).append(op.lasted)
         total, found = sum(sum(times) for of in ended.values() for times in of.values()), []
         for thread, of in sorted(ended.items()):
             mine = sum(map(sum, of.values()))
-            if len(of) >= 3 and 2 * mine >= max(total, 1):
+            if len(of) >= 3 and mine >= max(total / 2, 0.05 * self.span, 0.5):
                 workers = sorted(of, key=lambda t: (-sum(of[t]), t))
                 said = f"{self.title(thread)} ends {percentage(mine / total)} of the waiting, that of "
                 said += f"{len(of)} threads: " + some([self.title(w) for w in workers])
@@ -553,11 +557,16 @@ class Plain:
             if len(ops) < 5:
                 continue
             asleep = sum(op.lasted for op in ops) / max(ops[-1].end - ops[0].start, 1)
-            if ops[0].state == "sleep" and asleep < 0.8:
+            given = [
+                op for op in self.ops
+                if op.gives and op.thread == ops[0].thread and ops[0].start <= op.start <= ops[-1].end
+            ]  # fmt: skip
+            if ops[0].state == "sleep" and (asleep < 0.8 or 2 * len(given) >= len(ops)):
                 continue
             middle = median(every)
             spread = median(abs(e - middle) for e in every)
-            if middle > 0 and spread <= 0.15 * middle and middle * len(ops) >= 0.05 * self.span:
+            regular = spread <= 0.15 * middle or all(op.ending == TIMED_OUT for op in ops)
+            if middle > 0 and regular and middle * len(ops) >= 0.05 * self.span:
                 said = f"{self.title(ops[0].thread)} polls by {ops[0].name} every {duration(middle)}, "
                 said += f"{len(ops)} times"
                 found.append((

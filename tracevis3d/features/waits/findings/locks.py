@@ -28,6 +28,8 @@ _CAUSE = 0.25
 _MOSTLY = 0.5
 #: So many times others get an object while one thread waits for it, in all and each of them, if it starves.
 _PASSED, _PASSED_EACH = 8, 4
+#: Who goes first gets it this share of the times.
+_GOES_FIRST = 0.8
 #: A leader waits for work for this share of the time for which it holds the object.
 _LEADS = 0.7
 _SLEEP, _IDLE = KINDS_OF_WAITING.index("sleep"), KINDS_OF_WAITING.index("idle")
@@ -183,12 +185,14 @@ def _convoys(waits: Waits) -> list[Finding]:
         if begin == end:
             continue
         time, length = queue.time[low:high], queue.length[low:high]
-        busy = np.concatenate([[False], length >= 2, [False]])
+        # Somebody waits all the time, and several do at once.
+        busy = np.concatenate([[False], length >= 1, [False]])
         starts, ends = np.flatnonzero(busy[1:] & ~busy[:-1]), np.flatnonzero(busy[:-1] & ~busy[1:])
         ends = np.minimum(ends, len(time) - 1)
         got = held.start[begin:end]
         first, last = np.searchsorted(got, time[starts], "left"), np.searchsorted(got, time[ends], "right")
-        real = last - first >= 3
+        most_at_once = np.array([length[a : b + 1].max() for a, b in zip(starts, ends)])
+        real = (last - first >= 3) & (most_at_once >= 2)
         if not real.any():
             continue
         starts, ends, first, last = starts[real], ends[real], first[real], last[real]
@@ -286,12 +290,12 @@ def _held_over(waits: Waits) -> list[Finding]:
             thread, function, line, _ = causes[0]
             at, threads = place(waits.trace, function, line), sorted({cause[0] for cause in causes})
             by_name = np.bincount(ops.name[row[mine]], lost[mine])
-            words = ops.names[int(by_name.argmax())]
+            words = f" ({ops.names[int(by_name.argmax())]})" if kind == "held over I/O" else ""
             who = titles(waits, [thread])[0] if len(threads) == 1 else f"one of {len(threads)} threads"
             found.append(
                 Finding(
                     kind,
-                    f"{who} {doing} ({words}) while it holds {ops.objects[o]}"
+                    f"{who} {doing}{words} while it holds {ops.objects[o]}"
                     + (f" in {at}" if at else "")
                     + f": {duration(sum_)} of the {duration(total[o])} that others wait for it",
                     sum_, tuple(dict.fromkeys(cause[0] for cause in causes)), (ops.objects[o],),
@@ -335,7 +339,11 @@ def _starvation(waits: Waits) -> list[Finding]:
         longest = max(int(ops.lasted[rows[i]]) for i in every)
         taken = max(int(passed[i]) for i in every)
         who = titles(waits, number[np.argsort(-times, kind="stable")].tolist())
-        many = len(number) == 1 and len(of) > 1
+        # Those that wait get it in between, once each.
+        first_taker = int(number[times.argmax()])
+        many = times.max() >= _GOES_FIRST * times.sum() and len(set(of) - {first_taker}) > 1
+        if many:
+            number, waiting = np.array([first_taker]), [t for t in waiting if t != first_taker]
         is_are = "waits" if len(waiting) == 1 else "wait"
         sentence = (
             f"{who[0]} gets {name} up to {taken:,} times while {several(titles(waits, waiting))} wait for it,"

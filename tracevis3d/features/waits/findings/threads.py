@@ -12,7 +12,7 @@ from ....kernels.waits.sync import count_durations
 from ....trace.model import RELEASE, WAIT, Calls
 from ....units import duration, percentage
 from ..operations import UNFINISHED
-from ..outcomes import HOW, KINDS_OF_WAITING, RECORDED
+from ..outcomes import GAVE_UP, HOW, KINDS_OF_WAITING, RECORDED
 from .finding import Finding, several, some, titles
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _FACTOR, _SHARE, _CALLS = 64, 0.01, 20
 _NEARLY = 0.8
 #: Releases that are no more than that a thread is over.
 _ENDS = ("Thread.end", "thread end", "Process.end", "end of thread")
-_SLEEP, _IDLE = KINDS_OF_WAITING.index("sleep"), KINDS_OF_WAITING.index("idle")
+_SLEEP, _IDLE, _CONTENTION = (KINDS_OF_WAITING.index(kind) for kind in ("sleep", "idle", "contention"))
 
 
 def findings(waits: Waits) -> list[Finding]:
@@ -128,21 +128,29 @@ def _never_released(waits: Waits) -> list[Finding]:
 
 
 def _farmers(waits: Waits) -> list[Finding]:
-    matrix, title = waits.matrix, waits.trace.threads.title
-    known = (matrix.by >= 0) & (matrix.by != matrix.thread)
-    total = int(matrix.waited[known].sum())
-    ended, threads = waits.hubs()
+    ops, title, n = waits.ops, waits.trace.threads.title, len(waits.trace.threads)
+    rows = waits.own
+    by = waits.woken_by[rows]
+    # Who hands a lock on gives nobody work.
+    rows = rows[(by >= 0) & (by != ops.thread[rows]) & (ops.state[rows] != _CONTENTION)]
+    by, thread, lasted = waits.woken_by[rows], ops.thread[rows], ops.lasted[rows]
+    total = int(lasted.sum())
+    ended = np.bincount(by, lasted, n)
+    pairs = np.unique(np.stack([by, thread]), axis=1)
+    threads = np.bincount(pairs[0], minlength=n)
     found = []
-    for t in np.flatnonzero((threads >= 3) & (2 * ended >= max(total, 1))).tolist():
-        mine = known & (matrix.by == t)
-        workers = matrix.thread[mine][np.argsort(-matrix.waited[mine], kind="stable")].tolist()
+    enough = max(total / 2, _POLLED * waits.trace.span_ns, 0.5)
+    for t in np.flatnonzero((threads >= 3) & (ended >= enough)).tolist():
+        mine = by == t
+        waited = np.bincount(thread[mine], lasted[mine], n)
+        workers = [w for w in np.argsort(-waited, kind="stable").tolist() if waited[w] > 0]
         share = float(ended[t]) / total
         found.append(
             Finding(
                 "farmer and workers",
                 f"{title(t)} ends {percentage(share)} of the waiting, that of {len(workers)} threads: "
                 f"{some(titles(waits, workers))}",
-                int(ended[t]), (t, *workers), (), 0, waits.trace.span_ns, int(matrix.count[mine].sum()),
+                int(ended[t]), (t, *workers), (), 0, waits.trace.span_ns, int(mine.sum()),
             )
         )  # fmt: skip
     return found
@@ -158,6 +166,7 @@ def _polling(waits: Waits) -> list[Finding]:
     rows = rows[(ops.state[rows] != _SLEEP) | ~_holding(waits, rows)]
     if not len(rows):
         return []
+    giving = np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0))
     object = np.where(np.diff(ops.first)[rows] > 0, np.append(ops.object, -1)[ops.first[rows]], -1)
     order = np.lexsort((ops.start[rows], object, ops.name[rows], ops.thread[rows]))
     rows, object = rows[order], object[order]
@@ -170,12 +179,19 @@ def _polling(waits: Waits) -> list[Finding]:
         every = np.diff(ops.start[mine])
         middle = float(np.median(every))
         spread = float(np.median(np.abs(every - middle)))
-        if middle <= 0 or spread > 0.15 * middle or middle * len(mine) < _POLLED * waits.trace.span_ns:
+        # Where each of them is known to have been given up, it need not be regular.
+        regular = spread <= 0.15 * middle or bool((waits.outcomes.outcome[mine] == GAVE_UP).all())
+        if middle <= 0 or not regular or middle * len(mine) < _POLLED * waits.trace.span_ns:
             continue
         thread, name = int(ops.thread[mine[0]]), ops.names[int(ops.name[mine[0]])]
         waited = int(ops.lasted[mine].sum())
-        if ops.state[mine[0]] == _SLEEP and waited < _ASLEEP * int(ops.end[mine[-1]] - ops.start[mine[0]]):
-            continue
+        if ops.state[mine[0]] == _SLEEP:
+            begin, end = int(ops.start[mine[0]]), int(ops.end[mine[-1]])
+            times = ops.start[giving[ops.thread[giving] == ops.thread[mine[0]]]]
+            # Who gives others something between its sleeps is no one who looks whether it may go on.
+            given = int(((times >= begin) & (times <= end)).sum())
+            if waited < _ASLEEP * (end - begin) or 2 * given >= len(mine):
+                continue
         found.append(
             Finding(
                 "polling",

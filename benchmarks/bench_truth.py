@@ -1,0 +1,101 @@
+"""What is found in programs whose waits are known: precision and recall of each kind of finding.
+
+``python -m benchmarks.bench_truth`` records each program in a process of its own and prints the tables of
+``docs/threads.md``.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from tests.support.known_waits import PROGRAMS, Known
+from tracevis3d import api
+from tracevis3d.features.waits.findings.find import findings
+from tracevis3d.features.waits.findings.finding import KINDS
+from tracevis3d.features.waits.waits import Waits, find_waits
+
+ROOT = Path(__file__).resolve().parents[1]
+_RUN = """
+import json, sys
+import tracevis3d as tv
+from tests.support.known_waits import PROGRAMS
+with tv.record(sys.argv[2], io=True):
+    woke = PROGRAMS[int(sys.argv[1])].work()
+with open(sys.argv[2] + ".woke", "w") as file:
+    json.dump(woke, file)
+"""
+
+
+def record(number: int, folder: Path) -> tuple[Waits, Any]:
+    """Record a program; return its waits, and who woke whom as it says itself."""
+    import json
+
+    path = folder / f"{number}.json"
+    subprocess.run([sys.executable, "-c", _RUN, str(number), str(path)], cwd=ROOT, check=True, timeout=120)
+    waits = find_waits(api.load(str(path), cache=False))
+    return waits, json.loads(Path(f"{path}.woke").read_text())
+
+
+def judge(program: Known, waits: Waits) -> tuple[set[str], bool | None]:
+    """Return the kinds that are found, and whether the right one is to blame (None: nobody is)."""
+    kinds, names, blame = {f.kind for f in findings(waits)}, waits.trace.threads, waits.blame
+    right = None
+    if program.blame:
+        thread = int(blame.thread[0]) if len(blame) else -1
+        right = thread >= 0 and program.blame in (names.name[thread], _process_name(waits, thread))
+    return kinds, right
+
+
+def _process_name(waits: Waits, thread: int) -> str:
+    return waits.trace.threads.title(thread).partition(" ")[0]
+
+
+def main() -> None:
+    """Run all programs and print the tables."""
+    hit: Counter[str] = Counter()
+    missed: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    blamed = [0, 0]
+    wakers = [0, 0]
+    with tempfile.TemporaryDirectory() as folder:
+        for number, program in enumerate(PROGRAMS):
+            waits, woke = record(number, Path(folder))
+            kinds, right = judge(program, waits)
+            hit.update(kinds & program.expected)
+            missed.update(program.expected - kinds)
+            wrong.update(kinds - program.expected - program.also)
+            if right is not None:
+                blamed[not right] += 1
+            if woke and woke[0][0] == "taker":
+                wanted = [by for _, by in woke if by]
+                ops, name = waits.ops, waits.trace.threads.name
+                rows = [i for i in waits.own.tolist() if ops.names[ops.name[i]] == "Queue.get"]
+                found = [name[waits.woken_by[i]] for i in rows if waits.woken_by[i] >= 0]
+                same = Counter(wanted) & Counter(found)
+                wakers[0] += sum(same.values())
+                wakers[1] += max(len(wanted), len(found)) - sum(same.values())
+            off = ", ".join([f"not {k}" for k in sorted(program.expected - kinds)]
+                            + sorted(kinds - program.expected - program.also))  # fmt: skip
+            if off or right is False:
+                print(
+                    f"  {program.name}: {off}{'' if right is not False else ' wrong to blame'}",
+                    file=sys.stderr,
+                )
+    print(f"{len(PROGRAMS)} programs\n\n| finding | programs that have it | recall | precision |")
+    print("|---|---|---|---|")
+    for kind in KINDS:
+        n = hit[kind] + missed[kind]
+        if n or wrong[kind]:
+            recall = f"{hit[kind] / n:.0%}" if n else "–"
+            found = hit[kind] + wrong[kind]
+            print(f"| {kind} | {n} | {recall} | {f'{hit[kind] / found:.0%}' if found else '–'} |")
+    print(f"\nthread to blame: {blamed[0]} of {sum(blamed)}; wakers of items: {wakers[0]} of {sum(wakers)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""What is found in recordings of programs whose waits are known; the full table is made by the benchmarks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+import tracevis3d as tv
+from tests.conftest import ROOT
+from tests.support.known_waits import PROGRAMS
+from tracevis3d.features.waits.findings.find import findings
+from tracevis3d.features.waits.findings.finding import KINDS
+from tracevis3d.features.waits.waits import find_waits
+
+#: Those that leave threads behind come last.
+NAMES = (
+    *("a lock, one long hold, 3 wait", "4 threads take turns, 6 times", "2 locks in different orders"),
+    *("a ring of 3, broken by a timeout", "polling every 10 ms by timeouts", "a farmer and 3 workers"),
+    *("2 producers, one consumer with timeouts", "a greedy thread, 2 starve", "3 threads lead in turn"),
+    *("a lock held while a pipe is read, 1 wait", "a healthy monitor", "2 threads apart"),
+    *("an event that nobody sets", "a lock that its holder wants again", "a ring of 3, for ever"),
+)
+_RUN = """
+import json, sys
+import tracevis3d as tv
+from tests.support.known_waits import PROGRAMS
+work = {program.name: program.work for program in PROGRAMS}
+for i, name in enumerate(sys.argv[2:]):
+    with tv.record(f"{sys.argv[1]}/{i}.json", io=True):
+        woke = work[name]()
+    with open(f"{sys.argv[1]}/{i}.woke", "w") as file:
+        json.dump(woke, file)
+"""
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Run the programs one after the other in one process: they take seconds because they wait."""
+    folder = tmp_path_factory.mktemp("known")
+    subprocess.run([sys.executable, "-c", _RUN, str(folder), *NAMES], cwd=ROOT, check=True, timeout=120)
+
+    def read(name):
+        i = NAMES.index(name)
+        waits = find_waits(tv.load(str(folder / f"{i}.json"), cache=False))
+        return waits, json.loads((folder / f"{i}.woke").read_text())
+
+    return read
+
+
+def test_there_are_fifty_programs_with_each_kind_of_finding() -> None:
+    assert len(PROGRAMS) >= 50
+    found = {kind for program in PROGRAMS for kind in program.expected}
+    assert found == set(KINDS) - {"mostly idle", "does nothing", "outlier"}
+    assert len({program.name for program in PROGRAMS}) == len(PROGRAMS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_known_is_found_and_the_right_one_is_blamed(recorded, name) -> None:
+    (program,) = (one for one in PROGRAMS if one.name == name)
+    waits, _ = recorded(name)
+    found = findings(waits)
+    kinds, sentences = {f.kind for f in found}, [f.sentence for f in found]
+    assert program.expected <= kinds, sentences
+    assert kinds <= program.expected | program.also, sentences
+    if program.blame:
+        assert waits.trace.threads.name[waits.blame.thread[0]] == program.blame
+
+
+def test_each_item_was_put_by_who_woke_its_taker(recorded) -> None:
+    waits, woke = recorded("2 producers, one consumer with timeouts")
+    ops, name = waits.ops, waits.trace.threads.name
+    takes = [i for i in waits.own.tolist() if ops.names[ops.name[i]].startswith("Queue.get")]
+    given_up = [i for i in takes if ops.names[ops.name[i]].endswith("(timed out)")]
+    assert given_up
+    assert all(waits.waker[i] < 0 for i in given_up)
+    served = [i for i in takes if waits.waker[i] >= 0]
+    assert len({int(waits.waker[i]) for i in served}) == len(served)
+    assert Counter(name[waits.woken_by[i]] for i in served) == Counter(by for _, by in woke if by)
