@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.support.known_waits import PROGRAMS, Known
+from tests.waits.known_waits import PROGRAMS, Known
 from tracevis3d import api
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import KINDS
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 _RUN = """
 import json, sys
 import tracevis3d as tv
-from tests.support.known_waits import PROGRAMS
+from tests.waits.known_waits import PROGRAMS
 with tv.record(sys.argv[2], io=True):
     woke = PROGRAMS[int(sys.argv[1])].work()
 with open(sys.argv[2] + ".woke", "w") as file:

@@ -11,7 +11,7 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tests.support.known_waits import PROGRAMS
+from tests.waits.known_waits import PROGRAMS
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import KINDS
 from tracevis3d.features.waits.waits import find_waits
@@ -27,7 +27,7 @@ NAMES = (
 _RUN = """
 import json, sys
 import tracevis3d as tv
-from tests.support.known_waits import PROGRAMS
+from tests.waits.known_waits import PROGRAMS
 work = {program.name: program.work for program in PROGRAMS}
 for i, name in enumerate(sys.argv[2:]):
     with tv.record(f"{sys.argv[1]}/{i}.json", io=True):
