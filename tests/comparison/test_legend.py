@@ -18,7 +18,7 @@ from tracevis3d.progress import silent
 
 FRAME = Frame(960, 540)
 #: Words with a line to what they are about say themselves what the line is.
-SAID_OTHERWISE = {"lead"}
+SAID_OTHERWISE = {"lead", "trace"}
 #: What says itself how often it repeats has no entry where the legend is about differences.
 QUIET = {"repetition", "tag"}
 LOOKS = {

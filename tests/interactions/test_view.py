@@ -412,3 +412,10 @@ def test_sectors_keep_their_place_and_width_whatever_the_window_is(trace, start,
     np.testing.assert_array_equal(whole.sectors.low, part.sectors.low)
     np.testing.assert_array_equal(whole.sectors.high, part.sectors.high)
     assert 0 < int(part.counts[0].sum()) < int(whole.counts[0].sum())
+
+
+def test_lone_calls_are_numbered_as_they_happen(weka):
+    drawing = drawn(weka, outliers=8)
+    ((_, call),) = drawing.meaning["lone call"].calls
+    assert len(call) > 3
+    assert (np.diff(weka.calls.start[call]) >= 0).all()

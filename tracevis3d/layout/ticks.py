@@ -46,7 +46,7 @@ class Ticks:
     offset: str = ""
 
 
-def time_ticks(start_ns: int, end_ns: int, most: int = 10) -> Ticks:
+def time_ticks(start_ns: int, end_ns: int, most: int = 10, largest_ns: int = 0) -> Ticks:
     """Return round ticks for the times from ``start_ns`` to ``end_ns``.
 
     Steps are 1, 2 or 5 times a power of ten up to a second, then those of a clock (10 s, 15 s, 30 s,
@@ -59,6 +59,8 @@ def time_ticks(start_ns: int, end_ns: int, most: int = 10) -> Ticks:
         The window, ``start_ns <= end_ns``.
     most : int
         The largest number of labelled ticks, at least 2.
+    largest_ns : int
+        The largest time of rulers beside this one: all are in one unit.
 
     Returns
     -------
@@ -76,7 +78,7 @@ def time_ticks(start_ns: int, end_ns: int, most: int = 10) -> Ticks:
     at = _multiples(start_ns, end_ns, step)
     minor_step = step // parts
     minor = [t for t in _multiples(start_ns, end_ns, minor_step) if t % step] if minor_step else []
-    unit, unit_ns = _time_unit(max(abs(start_ns), abs(end_ns)), step)
+    unit, unit_ns = _time_unit(max(abs(start_ns), abs(end_ns), largest_ns), step)
     base = 0
     digits = len(str(max(abs(start_ns), abs(end_ns)) // step))
     if at and digits > _MOST_DIGITS:

@@ -70,3 +70,17 @@ def test_callouts_stand_at_their_calls_and_are_as_many_as_asked_for():
         ends = np.stack([boxes.low[own, 0], boxes.low[own, 0] + boxes.size[own, 0]], axis=1)
         assert any(low <= callout.point[0] <= high for low, high in ends)
     assert not VIEW.draw(traces, read(Parameters, {"callouts": 0}), FRAME, silent).callouts
+
+
+def test_both_rulers_have_one_unit_and_each_trace_a_colour_of_its_own():
+    short = [(name, max(lasts // 10, 1)) for name, lasts in STEPS]
+    drawing = VIEW.draw([program(*STEPS * 20), program(*short)], read(Parameters, {}), FRAME, silent)
+    (names,) = (labels for labels in drawing.labels if labels.kind == "trace")
+    assert [text.split("time in ")[1] for text in names.text] == ["s)", "s)"]
+    letters = [labels for labels in drawing.labels if labels.kind == "trace letter"]
+    assert [letter.text for letter in letters] == [("A",), ("B",)]
+    of = [drawing.palette[letter.background[0]] for letter in letters]
+    assert np.abs(of[0] - of[1]).max() > 0.2
+    rulers = [axis for axis in drawing.axes if axis.window is not None]
+    assert len(rulers) == 2
+    assert all(len(axis.tick) >= 2 and axis.minor for axis in rulers)

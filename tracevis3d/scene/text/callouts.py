@@ -104,6 +104,7 @@ def lay_out(
     data = np.pad(np.cumsum(np.cumsum(cells, axis=0), axis=1), ((1, 0), (1, 0))).astype(np.float64)
     at = view.pixels([callout.point for callout in drawing.callouts])
     points = [(float(x), float(y)) for x, y in at]
+    placed: list[tuple[Callout, tuple[float, float], Rectangle, list[tuple[str, float]]]] = []
     for callout, (x, y) in zip(drawing.callouts, points):
         if not (region[0] <= x <= region[2] and region[1] <= y <= region[3]):
             out.left_out += 1
@@ -111,11 +112,18 @@ def lay_out(
         rows = _rows(callout, text, typeface)
         wide = max(typeface.width(row) * size for row, size in rows) + 1.3 * text
         high = 1.25 * text * len(rows) + 0.5 * text
-        place = _place(x, y, wide, high, region, free, data, points, text)
+        before = [(point, box) for _, point, box, _ in placed]
+        place = _place((x, y), wide, high, region, free, data, points, before, text)
         if place is None:
             out.left_out += 1
             continue
-        _print(out, callout, (x, y), place, rows, text, drawing, style, typeface)
+        placed.append((callout, (x, y), place, rows))
+    # Leaders lie below all panels.
+    for _, point, box, _ in placed:
+        out.corner.append(_bar(point, _nearest(point, box), max(0.09 * text, 1.2)))
+        out.srgb.append(style.ink)
+    for callout, point, box, rows in placed:
+        _print(out, callout, point, box, rows, text, drawing, style, typeface)
     return out
 
 
@@ -127,10 +135,12 @@ def _rows(callout: Callout, text: float, typeface: Typeface) -> list[tuple[str, 
 
 
 def _place(
-    x: float, y: float, wide: float, high: float, region: Rectangle, free: Free, data: NDArray[np.float64],
-    points: list[tuple[float, float]], text: float,
+    point: tuple[float, float], wide: float, high: float, region: Rectangle, free: Free,
+    data: NDArray[np.float64], points: list[tuple[float, float]],
+    before: list[tuple[tuple[float, float], Rectangle]], text: float,
 ) -> Rectangle | None:  # fmt: skip
     """Return the place for a panel that hides least data, nearest to its point; None if there is none."""
+    x, y = point
     step = text
     left = np.arange(region[0], region[2] - wide, step)
     low = np.arange(region[1], region[3] - high, step)
@@ -156,6 +166,12 @@ def _place(
         if not open_[k]:
             break
         box = (float(xs[k]), float(ys[k]), float(xs[k] + wide), float(ys[k] + high))
+        # No line runs under another callout's words.
+        if any(
+            _crosses(point, _nearest(point, box), other) or _crosses(start, _nearest(start, other), box)
+            for start, other in before
+        ):
+            continue
         if free.take((box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad)):
             return box
     return None
@@ -169,10 +185,6 @@ def _print(
     ground = mixed(np.array([[*style.background, 1.0]], np.float32), style.ink, 0.035)[0]
     edge = mixed(np.array([[*style.background, 1.0]], np.float32), style.ink, 0.25)[0]
     x, y = point
-    near = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
-    line = max(0.09 * text, 1.2)
-    out.corner.append(_bar(point, near, line))
-    out.srgb.append(style.ink)
     for side, color in ((0.26 * text, style.background), (0.2 * text, hue)):
         out.corner.append(np.array([(x - side, y), (x, y - side), (x + side, y), (x, y + side)]))
         out.srgb.append(color)
@@ -190,6 +202,24 @@ def _print(
             Line(row, box[0] + 0.75 * text, middle - 0.5 * typeface.cap_height * size, size, color)
         )
         middle -= 1.25 * text
+
+
+def _nearest(point: tuple[float, float], box: Rectangle) -> tuple[float, float]:
+    return min(max(point[0], box[0]), box[2]), min(max(point[1], box[1]), box[3])
+
+
+def _crosses(a: tuple[float, float], b: tuple[float, float], box: Rectangle) -> bool:
+    """Return whether the line from ``a`` to ``b`` runs through a rectangle (Liang and Barsky)."""
+    low, high = 0.0, 1.0
+    for start, end, least, most in ((a[0], b[0], box[0], box[2]), (a[1], b[1], box[1], box[3])):
+        run = end - start
+        if abs(run) < 1e-9:
+            if not least < start < most:
+                return False
+            continue
+        ends = sorted(((least - start) / run, (most - start) / run))
+        low, high = max(low, ends[0]), min(high, ends[1])
+    return low < high
 
 
 def _rgb(color: NDArray[np.floating]) -> tuple[float, float, float]:  # type: ignore[type-arg]

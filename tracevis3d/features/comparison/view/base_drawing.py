@@ -35,7 +35,7 @@ from .difference.callouts import callouts as callouts_of
 from .difference.callouts import seen
 from .difference.kinds import SAME, Differences, differences
 from .difference.offsets import offsets
-from .difference.paint import HUES, DifferencePaint
+from .difference.paint import HUES, OF_TRACE, DifferencePaint
 from .difference.words import headline
 from .focus import highlight, named, stacks, within
 from .layout import Layout, compose, content, seen_contents, shares
@@ -113,7 +113,10 @@ def _base_drawing(
     seen_colors = [e.color for e in drawing.elements if not isinstance(e, Image)]
     drawing.legends = list(_legends(shown.p, painted, walls, seen_colors))
     drawing.explain(*bars)
-    drawing.labels.insert(0, trace_names(shown.picture, lines))
+    first = drawing.paint.add(OF_TRACE)
+    tags, named = trace_names(shown.picture, lines, (first, first + 1))
+    drawing.add(*tags)
+    drawing.labels[:0] = named
     drawing.axes[:0] = rulers(shown.picture, lines)
     drawing.notes = list(
         noted.notes(
@@ -123,10 +126,10 @@ def _base_drawing(
     drawing.counts = _counts(shown, walls)
     drawing.meaning = _meaning(shown.drawn)
     progress(1.0, "drawn")
-    first = _first(shown)
+    title = _first(shown)
     said = _callouts(drawing, shown)
     made = drawing.finish(
-        shown.picture.camera, shown.p.caption or first or noted.title(shown.comparison, shown.picture)
+        shown.picture.camera, shown.p.caption or title or noted.title(shown.comparison, shown.picture)
     )
     return replace(made, facts=noted.facts(shown.comparison), callouts=said), sweep
 
@@ -422,11 +425,13 @@ def _mark_outliers(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) ->
     """Return the matches whose positions stand out, and the colour of their marks; -1 if there are none."""
     if shown.p.color != "position" or not len(shown.drawn):
         return np.empty(0, np.int64), -1
-    marked = outlying(shown.comparison, shown.drawn, shown.groups)
+    marked, every = outlying(shown.comparison, shown.drawn, shown.groups)
     if not len(marked):
         return marked, -1
     mark = drawing.color(MARK)
     text = f"positions differ by more than {units.percentage(OUTLIER)}"
+    if every > len(marked):
+        text += f": {len(marked)} of {every:,}"
     painted.entries.append(LegendEntry(text, mark))
     return marked, mark
 

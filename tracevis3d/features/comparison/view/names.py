@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,6 +13,7 @@ from ....layout import ticks
 from ....trace.model import Trace
 from ....views.time_window import WIDTH
 from ..matching.many_traces import letter_of
+from .annotations.frames import Pen, plates
 from .layout import Layout, Wall
 from .overview import Skyline
 
@@ -144,7 +147,9 @@ def _ruler_at(picture: Layout, wall: Wall, beyond: float) -> tuple[float, float]
     return wall.fold.stage(beyond + lean + _SPACE)
 
 
-def trace_names(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> Labels:
+def trace_names(
+    picture: Layout, lines: tuple[Skyline, Skyline] | None, colors: tuple[int, int]
+) -> tuple[list[Boxes], list[Labels]]:
     """Return which trace each wall shows and what its ruler shows, at the left end of the ruler.
 
     Parameters
@@ -152,33 +157,50 @@ def trace_names(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> Label
     picture : Layout
     lines : (Skyline, Skyline) or None
         The overviews of A and B, where there are any.
+    colors : (int, int)
+        Palette indices of A and of B: their letters stand on plates of these.
 
     Returns
     -------
-    Labels
+    (list of Boxes, list of Labels)
     """
     anchor, text = np.zeros((2, 3), np.float32), []
+    high = 1.15 * picture.text
+    tags: list[Boxes] = []
+    letters: list[Labels] = []
     for s, wall in enumerate(picture.walls):
         y, z = _ruler_at(picture, wall, picture.beyond + 2.75 * picture.text)
-        anchor[s] = (wall.offset, y, z)
-        found = _ticks(lines[s].window if lines else wall.window, wall)
+        anchor[s] = (wall.offset + 1.5 * high, y, z)
+        found = _ticks(lines[s].window if lines else wall.window, wall, largest(picture, lines))
         unit = f"time in {found.unit}" + (f" from {found.offset}" if found.offset else "")
         calls, span = len(wall.trace.calls), units.duration(wall.trace.span_ns)
-        text.append(f"{'AB'[s]}   {title(wall)}   {calls:,} calls, {span}   ({unit})")
-    return Labels(
+        text.append(f"{title(wall)}   {calls:,} calls, {span}   ({unit})")
+        one, place = np.ones(1), np.array([[wall.offset + 0.6 * high, y, z + 0.5 * _SPACE]])
+        pen = Pen("trace letter", colors[s], 0.0, 0.0, 1e9)
+        tag, letter = plates(wall, ("AB"[s],), place, 1.2 * high * one, high, np.zeros(1, np.int64), one, pen)
+        tags.append(replace(tag, kind="trace"))
+        letters.append(letter)
+    names = Labels(
         "trace",
         tuple(text),
         anchor,
-        np.full(2, 1.15 * picture.text, np.float32),
+        np.full(2, high, np.float32),
         np.full(2, np.inf, np.float32),
         np.full(2, 1e9, np.float32),
         align=-1,
         up=picture.walls[0].fold.stage_up,
     )
+    return tags, [names, *letters]
 
 
-def _ticks(window: tuple[int, int], wall: Wall) -> ticks.Ticks:
-    return ticks.time_ticks(*window, max(2, round(11 * wall.width / WIDTH)))
+def largest(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> int:
+    """Return the largest time on any ruler, nanoseconds: all of them are in its unit."""
+    windows = [*(w.window for w in picture.walls), *(line.window for line in lines or ())]
+    return max(abs(t) for window in windows for t in window)
+
+
+def _ticks(window: tuple[int, int], wall: Wall, most: int) -> ticks.Ticks:
+    return ticks.time_ticks(*window, max(2, round(11 * wall.width / WIDTH)), most)
 
 
 def rulers(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> tuple[Axis, ...]:
@@ -194,19 +216,19 @@ def rulers(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> tuple[Axis
     -------
     tuple of Axis
     """
-    made = []
+    made, most = [], largest(picture, lines)
     for s, wall in enumerate(picture.walls):
         line = lines[s] if lines else None
         if line is not None and line.is_context:
-            made.append(_ruler(picture, wall, line.window, picture.beyond))
-            made.append(_ruler(picture, wall, wall.window, 0.0))
+            made.append(_ruler(picture, wall, line.window, picture.beyond, most))
+            made.append(_ruler(picture, wall, wall.window, 0.0, most))
         else:
-            made.append(_ruler(picture, wall, wall.window, picture.beyond))
+            made.append(_ruler(picture, wall, wall.window, picture.beyond, most))
     return tuple(made)
 
 
-def _ruler(picture: Layout, wall: Wall, window: tuple[int, int], beyond: float) -> Axis:
-    found = _ticks(window, wall)
+def _ruler(picture: Layout, wall: Wall, window: tuple[int, int], beyond: float, most: int) -> Axis:
+    found = _ticks(window, wall, most)
     per_ns = wall.width / max(window[1] - window[0], 1)
     return Axis(
         origin=(wall.offset, *_ruler_at(picture, wall, beyond)),

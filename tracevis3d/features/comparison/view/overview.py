@@ -30,7 +30,7 @@ STEPS = 65
 #: Intervals of the longer trace: 10 pixels each where it is 1,600 wide.
 _BARS = 160
 #: Bars are as different in time as this share of the run, to have so much of the hue of what has moved.
-_APART = np.array([0.02, 0.05, 0.1, 0.2])
+APART = np.array([0.1, 0.15, 0.2, 0.3])
 _THIN = 0.03
 # Purple, grey, green: told apart with any colour vision, and unlike the walls' colours. The paper's is red,
 # grey, green.
@@ -330,9 +330,9 @@ def _signed(line: Skyline, far: float, first: int) -> NDArray[np.int32]:
 def _quiet(line: Skyline, differing: DifferencePaint) -> NDArray[np.int32]:
     """Return the colour of each interval: grey, or of what has moved where it starts at another time."""
     apart = np.abs(line.mean) / max(line.window[1] - line.window[0], 1)
-    step = np.searchsorted(_APART, apart, side="right")
+    step = np.searchsorted(APART, apart, side="right")
     kind = np.where(step > 0, MOVED, SAME).astype(np.uint8)
-    return differing.of(kind, (step + 1) / (len(_APART) + 1), tubes=True)
+    return differing.of(kind, (step + 1) / (len(APART) + 1), tubes=True)
 
 
 def _bars(line: Skyline, picture: Layout, highest: float, widest: float, color: NDArray[np.int32]) -> Boxes:

@@ -108,7 +108,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     for drum, active in zip(picture.drums, activity, strict=True):
         # All depth gone, calls have no place in time to be marked at.
         most_rare = p.outliers // len(traces) if drum.bend.length > 0 else 0
-        rare = rarest(drum.found, drum.low, drum.high, most_rare)
+        # Numbered as they happen.
+        rare = sorted(rarest(drum.found, drum.low, drum.high, most_rare), key=lambda r: r.first)
         lone_tubes, beads = _lone(picture, drum, rare, paint.named["outlier"], p)
         elements += _drum(picture, drum, paint, p, frame, meaning, notes, counts)
         told = _told(picture, drum, rare, lone_tubes, beads, p, meaning) if rare else []

@@ -25,8 +25,8 @@ MARK = parse("e0218a")
 _MANY = 3
 
 
-def outlying(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> Ints:
-    """Return the matches whose calls' relative positions differ most, those that matter most first.
+def outlying(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> tuple[Ints, int]:
+    """Return the matches whose calls' relative positions differ most, and how many differ in all.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ def outlying(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> Ints
 
     Returns
     -------
-    int64 (k,)
-        Indices into ``chosen``.
+    (int64 (k,), int)
+        Indices into ``chosen``, those that matter most first.
     """
     a, b = positions(comparison, chosen, grouping)
     apart = np.abs(a - b)
     which = np.flatnonzero(apart > OUTLIER)
-    return which[np.argsort(-(apart * chosen.importance)[which], kind="stable")][:_MOST_OUTLIERS]
+    return which[np.argsort(-(apart * chosen.importance)[which], kind="stable")][:_MOST_OUTLIERS], len(which)
 
 
 def outliers(which: Ints, swept: Any, matches: int, color: int) -> Marks:

@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from ..... import units
 from .....drawing.primitives import Labels, Lines
 from ..layout import OVERVIEW, Layout
-from ..overview import Skyline, farthest
+from ..overview import APART, Skyline, farthest
 
 #: Kinds of annotations: nothing matches, much matches at the same time, much matches at another time.
 Kind = Literal["no match", "in place", "moved"]
 
 #: A bar's matches are in place if their mean offset is less than this share of the farthest, moved if more.
 _IN_PLACE, _MOVED = 0.1, 0.3
-#: ... and at least by this share of the time that the bars are about.
-_APART = 0.02
 #: Bars that are annotated are at least this high, as a share of the highest.
 _HIGH = 0.25
 #: A stretch without matches is reported if it takes this share of the wall's time.
@@ -85,7 +83,7 @@ def annotate(
         apart = np.abs(line.mean) / max(line.window[1] - line.window[0], 1)
         for kind, score in (
             ("in place", np.where((high >= _HIGH) & (away <= _IN_PLACE), high, 0.0)),
-            ("moved", np.where((high >= _HIGH) & (away >= _MOVED) & (apart >= _APART), high * away, 0.0)),
+            ("moved", np.where((high >= _HIGH) & (away >= _MOVED) & (apart >= APART[0]), high * away, 0.0)),
         ):
             for bar in _peaks(score, most):
                 offset = float(line.mean[bar])
