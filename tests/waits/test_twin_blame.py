@@ -45,6 +45,11 @@ def plain_causes(waits):
                 until = min([hold[1] for hold in mine if hold[1] > r.start], default=r.end)
                 if min(until, r.end) > r.start:
                     f = plain_running(waits, r.holder, r.start, r.start)
+                    after = min(
+                        (hold for hold in mine if hold[1] > r.start), key=lambda h: h[1], default=None
+                    )
+                    if after and after[2] == r.holder:
+                        f = int(waits.function[after[3]])
                     key = r.row, object, r.holder, f, int(line_of[f]) if f >= 0 else 0
                     exact[key] = exact.get(key, 0) + min(until, r.end) - r.start
     found = {}

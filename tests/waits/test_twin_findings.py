@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.support.sync_traces import lines, trace_of
 from tracevis3d.features.waits.findings.find import findings
-from tracevis3d.features.waits.findings.finding import GRAVE, KINDS
+from tracevis3d.features.waits.findings.finding import COSTLY, GRAVE, KINDS
 from tracevis3d.features.waits.findings.locks import strongly_connected
 from tracevis3d.features.waits.operations import DONE, FAILED, TIMED_OUT, UNFINISHED
 from tracevis3d.features.waits.rules import STATES
@@ -685,7 +685,10 @@ def test_findings_are_those_of_the_plain_twin(rows):
     waits = find_waits(trace_of(lines(rows)))
     found = [row(finding) for finding in findings(waits)]
     assert sorted(found) == sorted(Plain(waits).findings())
-    order = [(GRAVE.index(kind) if kind in GRAVE else len(GRAVE), -score) for kind, _, score, *_ in found]
+    tiers = [*([kind] for kind in GRAVE), COSTLY, set(KINDS) - {*GRAVE, *COSTLY}]
+    order = [
+        (next(i for i, tier in enumerate(tiers) if kind in tier), -score) for kind, _, score, *_ in found
+    ]
     assert order == sorted(order)
     assert {kind for kind, *_ in found} <= set(KINDS)
 

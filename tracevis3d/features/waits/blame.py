@@ -138,8 +138,13 @@ def _by_earlier_holders(waits: Synchronization) -> _Part:
     until = np.where(following >= 0, np.append(held.start, 0)[following], ops.end[wait])
     thread = ops.holder[wait].astype(np.int64)
     function = _running(waits, thread, ops.start[wait], ops.start[wait])
+    line = np.zeros(len(wait), np.int64)
+    # It may have been handed on to that thread, which gets it when it runs next.
+    handed = np.flatnonzero((following >= 0) & (np.append(held.thread, -1)[following] == thread))
+    acquire = held.acquire[following[handed]]
+    function[handed], line[handed] = waits.function[acquire], ops.line[acquire]
     ns = np.minimum(until, ops.end[wait]) - ops.start[wait]
-    return wait, thread, function, _lines(waits, function, np.zeros(len(wait), np.int64)), ns
+    return wait, thread, function, _lines(waits, function, line), ns
 
 
 def _by_wakers(waits: Synchronization) -> _Part:

@@ -168,13 +168,15 @@ class Encoder:
                 self.waits += 1
                 begun = self._nanoseconds(start)
                 rest.setdefault(number, []).append((begun, name, b',"cat":"sync","args":' + said))
+        stuck = {number for number, pending in self._waiting.items() if pending}
         for number, events in rest.items():
             tid = self._tids.get(number, number)
             # The inner ones end first and begin last.
             events.sort(key=lambda event: event[0], reverse=True)
             for start, name, more in events:
                 waits = b"sync" in more[:14]
-                lasts = max((self._end if waits and self._ended else self._last) - start, 0)
+                # What a thread waits in to the end lasts as long as that wait.
+                lasts = max((self._end if number in stuck and self._ended else self._last) - start, 0)
                 if not waits and not self._ended:
                     more += b',"args":{"unfinished":true}'
                 event = b'{"ph":"X","pid":%d,"tid":%d,"ts":%s,"dur":%s,"name":%s%s}'

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import locks, threads
-from .finding import GRAVE, Finding
+from .finding import COSTLY, GRAVE, Finding
 
 if TYPE_CHECKING:
     from ..waits import Waits
 
 
 def findings(waits: Waits) -> list[Finding]:
-    """Return all findings: the grave ones kind by kind, then the others, what costs most first.
+    """Return all findings: the grave ones kind by kind, contention, then the others, what costs most first.
 
     Parameters
     ----------
@@ -23,5 +23,5 @@ def findings(waits: Waits) -> list[Finding]:
     list of Finding
     """
     found = [*locks.findings(waits), *threads.findings(waits)]
-    place = {kind: i for i, kind in enumerate(GRAVE)}
-    return sorted(found, key=lambda finding: (place.get(finding.kind, len(GRAVE)), -finding.score_ns))
+    place = {kind: i for i, kind in enumerate(GRAVE)} | dict.fromkeys(COSTLY, len(GRAVE))
+    return sorted(found, key=lambda finding: (place.get(finding.kind, len(GRAVE) + 1), -finding.score_ns))

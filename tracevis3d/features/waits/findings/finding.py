@@ -31,6 +31,8 @@ KINDS = {
     "mostly idle": "threads that do little but wait",
     "outlier": "a call that takes far longer than other calls of its function",
 }
+#: What costs threads time that they would use; the others are told after it.
+COSTLY = ("convoy", "held over I/O", "held over sleep", "starvation", "one goes first")
 #: What can end a program's work.
 GRAVE = ("deadlock", "broken deadlock", "lock order", "never released", "held to the end")
 
