@@ -25,6 +25,7 @@ _OWN = {
     "pprof": ".profiles.pprof",
     "perf_script": ".profiles.perf_script",
     "perf_data": ".profiles.perf_data",
+    "firefox": ".profiles.firefox",
     "callgrind": ".profiles.callgrind",
     "austin": ".profiles.austin",
     "pyinstrument": ".profiles.pyinstrument",
