@@ -79,6 +79,8 @@ def read(events):
             if not isinstance(event.get("name"), str) or not isinstance(event.get("args", {}), dict):
                 mend("malformed")
             continue
+        if phase == "P" and event.get("name") in ("Profile", "ProfileChunk"):
+            continue
         if phase not in "XBEiIRstfbenSTFpC":
             mend("unsupported")
             continue

@@ -25,6 +25,7 @@ KINDS: dict[str, str] = {
     "no time unit": "weights that are not times were laid along the time axis (1 µs a sample, 1 ns a byte)",
     "no times": "the format has no times: events were counted instead, 1 ns each",
     "no paths": "the format says who calls whom, not from where: call paths were estimated by weight",
+    "sampled": "these calls were sampled, not recorded: how many there were and when they ended is estimated",
     "coarse times": "times are recorded only now and then: events between them were spread evenly",
     "no addresses": (
         "the format has no addresses: each free was assigned to the youngest block of its call site and size"
@@ -90,6 +91,21 @@ class Problems(Mapping[str, Problem]):
             self._kinds[kind].count += count
         else:
             self._kinds[kind] = Problem(count, first)
+
+    def take_back(self, kind: str, count: int) -> None:
+        """Count ``count`` fewer of ``kind``: they were none.
+
+        Parameters
+        ----------
+        kind : str
+            A key of :data:`KINDS`.
+        count : int
+            How many.
+        """
+        if count > 0 and kind in self._kinds:
+            self._kinds[kind].count -= count
+            if self._kinds[kind].count <= 0:
+                del self._kinds[kind]
 
     def __getitem__(self, kind: str) -> Problem:
         return self._kinds[kind]

@@ -194,6 +194,34 @@ class Recording:
         table = self._functions
         return np.array([table.setdefault(name, len(table)) for name in names], np.int32)
 
+    def known_function(self, name: str) -> int:
+        """Return the index of the function ``name``; -1 if there is none so far."""
+        return self._functions.get(name, -1)
+
+    def calls_so_far(self, thread: int, problems: Problems) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return begin and end of the calls that a thread's events make so far, in pre-order.
+
+        Parameters
+        ----------
+        thread : int
+            Its index.
+        problems : Problems
+            Gets what is mended on the way, which :meth:`finish` will find again.
+
+        Returns
+        -------
+        start, end : int64 (n,)
+            Nanoseconds as recorded.
+        """
+        columns: dict[str, Any] = {}
+        for name in ("thread", "kind", "function", "time", "end"):
+            parts = [getattr(chunk, name)[chunk.thread == thread] for chunk in self._events]
+            columns[name] = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        columns["thread"] = np.zeros(len(columns["time"]), np.int32)
+        alone = Events(**columns)
+        calls = build_calls(alone, 1, problems, str, 0).calls
+        return calls.start, calls.end
+
     def text(self, table: str, text: str) -> int:
         """Return the index of ``text`` among the names of ``table``.
 

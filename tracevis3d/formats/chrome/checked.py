@@ -122,6 +122,10 @@ def _dump(value: Any) -> bytes:
     return text.encode("utf-8", "replace")
 
 
+#: Records of samples: their arguments are handed on like those of metadata, with the record's id.
+PROFILES = ("Profile", "ProfileChunk")
+
+
 class Metadata(NamedTuple):
     """What a metadata record says about a process or thread, ``None`` where it has no such id."""
 
@@ -169,6 +173,9 @@ class Checked:
             return False
         rows.state[kernels.S_RECORDS] += 1
         if phase == "M":
+            self._add_metadata(record, byte)
+            return True
+        if phase == "P" and self._value(record.name) in PROFILES:
             self._add_metadata(record, byte)
             return True
         is_call = phase in "XBE"
@@ -345,6 +352,8 @@ class Checked:
         text = bytes(record.args)
         try:
             arguments = decode_json(text) if text else {}
+            if isinstance(arguments, dict) and name in PROFILES:
+                arguments["id"] = self._value(record.id)
         except ValueError:
             arguments = None
         if not isinstance(name, str) or not isinstance(arguments, dict):

@@ -20,6 +20,7 @@ from .checked import Metadata, Number, decode_json, scoped_id
 from .heap import add_blocks
 from .memory import add_memory
 from .problems import add_problems
+from .profiles import add_profiles
 from .rows import MENDS, Rows, decode_text
 
 Ints = NDArray[np.int64]
@@ -110,9 +111,12 @@ class _Maker:
             self._add_counters(letters, threads)
             self._add_flows(letters, threads)
             self._add_spans(letters, threads)
+        late = add_profiles(self._metadata, self._ids, self._recording)
         add_memory(self._metadata, self._recording)
         add_problems(self._metadata, self._recording)
-        return self._recording.finish(Source(), names.split, self._place)
+        trace = self._recording.finish(Source(), names.split, self._place)
+        trace.problems.take_back("out of order", late)
+        return trace
 
     def raw_events(
         self,

@@ -228,6 +228,32 @@ class ProfileNodes:
         end : float
             When the profile was stopped; NaN if unknown.
         """
+        time, stack = self.rows(ids, times)
+        if not len(time):
+            return
+        stop = None
+        if np.isfinite(end) and abs(end) < 1 << 62:
+            stop = np.append(time[1:], max(int(time[-1]), round(end)))
+        add_timed(self._recording, self._tree.columns(), np.full(len(time), thread), stack, time, end=stop)
+
+    def rows(
+        self, ids: NDArray[np.float64], times: NDArray[np.float64]
+    ) -> tuple[NDArray[np.int64], list[int]]:
+        """Return the times of the samples in their order, and the innermost frame of each.
+
+        Parameters
+        ----------
+        ids : float64 (n,)
+            Of the samples' nodes.
+        times : float64 (n,)
+            Nanoseconds.
+
+        Returns
+        -------
+        time : int64 (k,)
+            Of the samples that can be read.
+        stack : list of k int
+        """
         problems = self._recording.problems
         waiting = sum(map(len, self._waiting.values()))
         if waiting:
@@ -240,14 +266,8 @@ class ProfileNodes:
             problems.add("unknown", f"sample {int(np.argmin(named)) + 1:,}: its node", int((~named).sum()))
         good &= named
         order = np.flatnonzero(good)[np.argsort(times[good], kind="stable")]
-        if not len(order):
-            return
-        time = np.rint(times[order]).astype(np.int64)
-        stack = self._stacks(ids[order].astype(np.int64).tolist())
-        stop = None
-        if np.isfinite(end) and abs(end) < 1 << 62:
-            stop = np.append(time[1:], max(int(time[-1]), round(end)))
-        add_timed(self._recording, self._tree.columns(), np.full(len(time), thread), stack, time, end=stop)
+        time: NDArray[np.int64] = np.rint(times[order]).astype(np.int64)
+        return time, self._stacks(ids[order].astype(np.int64).tolist())
 
     def columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
         """Return function, parent and line of each frame."""

@@ -115,7 +115,7 @@ _W_KIND, _W_TRUE, _W_NULL, _W_FALSE = _word('kind"'), _word("true"), _word("null
 # What the letters of ``ph`` represent.
 _UNSUPPORTED, _CALL, _ROW, _META = range(4)
 _CLASS = np.zeros(256, np.int64)
-for _letters, _class in (("XBE", _CALL), ("iIRstfbenSTFpC", _ROW), ("M", _META)):
+for _letters, _class in (("XBE", _CALL), ("iIRstfbenSTFpC", _ROW), ("MP", _META)):
     for _letter in _letters:
         _CLASS[ord(_letter)] = _class
 
@@ -453,7 +453,7 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
         i += 1
         phase = byte(get(slot, _PH))
         what = _CLASS[phase]
-        # Metadata is rare, and its arguments count.
+        # Metadata and profiles are rare, and their arguments count.
         if flags & _NEEDED != _NEEDED or get(slot, _PH + 1) - get(slot, _PH) != 1 or what == _META:
             return ODD
 

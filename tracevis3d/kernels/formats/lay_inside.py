@@ -1,0 +1,79 @@
+"""Sampled stacks inside of recorded calls of the same thread."""
+
+from __future__ import annotations
+
+from ..jit import inline, kernel
+
+
+@inline
+def _put(is_dry, written, kind, function, time, out_kind, out_function, out_time):  # type: ignore[no-untyped-def]
+    if not is_dry:
+        out_kind[written] = kind
+        out_function[written] = function
+        out_time[written] = time
+    return written + 1
+
+
+@kernel
+def lay_inside(  # type: ignore[no-untyped-def]
+    call_start, call_end, time, stack, parent, function, depth, barrier, opened, level, path, is_dry,
+    out_kind, out_function, out_time,
+):  # fmt: skip
+    """Write begin (0) and end (1) events of the frames of samples, each within the call it was opened in.
+
+    Calls are in pre-order, samples in the order of their times; a stack of -1 ends what was sampled. A frame
+    ends with the call that it was opened in, or where a sample lacks it; one that a call began in stays open
+    as long as that call. ``barrier`` has room for the depth of the calls, ``opened``, ``level`` and ``path``
+    for that of the deepest stack. Returns the number of events; a dry run only counts them.
+    """
+    written = 0
+    next_call = 0
+    n_barriers = 0
+    n_open = 0
+    for i in range(len(time)):
+        now = time[i]
+        while True:
+            is_end = n_barriers > 0 and barrier[n_barriers - 1] <= now
+            is_begin = next_call < len(call_start) and call_start[next_call] <= now
+            if is_end and is_begin and call_start[next_call] < barrier[n_barriers - 1]:
+                is_end = False
+            if is_end:
+                while n_open > 0 and level[n_open - 1] >= n_barriers:
+                    n_open -= 1
+                    at = barrier[n_barriers - 1]
+                    written = _put(is_dry, written, 1, opened[n_open], at, out_kind, out_function, out_time)
+                n_barriers -= 1
+            elif is_begin:
+                barrier[n_barriers] = call_end[next_call]
+                n_barriers += 1
+                next_call += 1
+            else:
+                break
+        frame = stack[i]
+        size = depth[frame] if frame >= 0 else 0
+        for k in range(size - 1, -1, -1):
+            path[k] = function[frame]
+            frame = parent[frame]
+        shared = 0
+        while shared < size and shared < n_open and opened[shared] == path[shared]:
+            shared += 1
+        locked = 0
+        while locked < n_open and level[locked] < n_barriers:
+            locked += 1
+        while n_open > max(shared, locked):
+            n_open -= 1
+            written = _put(is_dry, written, 1, opened[n_open], now, out_kind, out_function, out_time)
+        if shared >= locked:
+            for k in range(n_open, size):
+                opened[k] = path[k]
+                level[k] = n_barriers
+                written = _put(is_dry, written, 0, path[k], now, out_kind, out_function, out_time)
+            n_open = max(n_open, size)
+    # What is open still was open before calls that go on: it ends with them.
+    while n_open > 0:
+        at = barrier[n_barriers - 1] if n_barriers > 0 else time[len(time) - 1]
+        while n_open > 0 and (level[n_open - 1] >= n_barriers - 1):
+            n_open -= 1
+            written = _put(is_dry, written, 1, opened[n_open], at, out_kind, out_function, out_time)
+        n_barriers -= 1
+    return written
