@@ -60,7 +60,7 @@ fi
 say "installing Python packages (Blender's module is about 350 MB)"
 needed=bpy,fast,zstd,perfetto,fuzzy,live,memray,otf2,record
 # With what tables, queries and notebooks need, if all of it is to be had; their tests skip where it is not.
-.venv/bin/python -m pip install -q --disable-pip-version-check -e ".[$needed,tables,query,notebook,dev]" ||
+.venv/bin/python -m pip install -q --disable-pip-version-check -e ".[$needed,tables,query,notebook,figures,dev]" ||
     .venv/bin/python -m pip install -q --disable-pip-version-check -e ".[$needed,dev]" ||
     die "pip could not install the packages above: is there a network connection?"
 

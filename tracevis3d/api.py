@@ -27,9 +27,12 @@ from .drawing.output import FILMS, Output
 from .drawing.output import check as check_output
 from .drawing.primitives import Drawing
 from .errors import InputError, TraceVisError, UsageError
+from .figures import caption
+from .figures import recipe as recipes
 from .formats.files import check_writable, load, save
 from .progress import Progress, part, silent
 from .trace.model import ALLOC, IO, RELEASE, WAIT, Trace
+from .version import __version__
 
 if TYPE_CHECKING:
     from .analysis.search import Found
@@ -651,7 +654,7 @@ class Figure:
         Parameters
         ----------
         path : path
-            .png .jpg .exr .webp, .mp4 .mkv, .blend .glb .usdc
+            .png .jpg .exr .webp, .svg .pdf, .mp4 .mkv, .blend .glb .usdc
         output : Output, optional
             Style, engine, size and so on; ``options`` are fields of it, ``size`` may be a text
             such as ``180mmx100mm`` (with ``dpi``).
@@ -687,9 +690,61 @@ class Figure:
         changing = self._changing(changes, output.frame) if changes else None
         first = part(progress, 0.0, 0.2)
         drawing = changing(0.0) if changing is not None else self.drawing(output.frame, first)
-        produced = produce(drawing, path, output, changing=changing, progress=part(progress, 0.2, 1.0))
+        produced = produce(
+            drawing,
+            path,
+            output,
+            changing=changing,
+            recipe=recipes.as_text(self.recipe(path, output, animate)),
+            progress=part(progress, 0.2, 1.0),
+        )
         self.stages.update(produced.stages)
         return self._report(drawing, output, produced.counts)
+
+    def recipe(
+        self, path: str | os.PathLike[str], output: Output, animate: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return all that is needed to make a picture again, as ``tracevis3d again`` reads it.
+
+        Parameters
+        ----------
+        path : path
+            The picture: traces are named by where they lie from it.
+        output : Output
+        animate : mapping of str to object, optional
+            As for :meth:`render`.
+
+        Returns
+        -------
+        dict
+            Ready for JSON.
+
+        Examples
+        --------
+        >>> import tracevis3d as tv
+        >>> tv.view("icicle", tv.load("run.tsv")).recipe("run.png", Output())["traces"][0]["file"]
+        'run.tsv'
+        """
+        folder = Path(path).absolute().parent
+        frame, changing = output.frame, animate or {}
+        words = {"style", "engine", "samples", "transparent", "seconds", "fps", "draft"}
+        return {
+            "tracevis3d": __version__,
+            "view": self.name,
+            "traces": [
+                {"file": _from(folder, trace.source.path), "sha256": trace.source.hash}
+                for trace in self.traces
+            ],
+            "parameters": asdict(self.parameters),
+            "filters": self.filters,
+            "select": self.select,
+            "animate": {n: v if isinstance(v, str) else list(v) for n, v in changing.items()},
+            "output": {
+                "size": f"{frame.width}x{frame.height}",
+                "dpi": frame.dpi,
+                **{name: value for name, value in asdict(output).items() if name in words},
+            },
+        }
 
     def changes(self, path: str | os.PathLike[str], animate: Mapping[str, Any] | None) -> tuple[Change, ...]:
         """Return the parameters that change in the film ``path``.
@@ -745,6 +800,7 @@ class Figure:
             "view": self.name,
             "elements": elements,
             "clusters": elements.get("cluster", 0),
+            "caption": caption.sentences(drawing.title, self.view.sentence, drawing.notes),
             **drawing.counts,
             **counts,
             "stages": {name: round(seconds, 4) for name, seconds in self.stages.items()},
@@ -755,6 +811,16 @@ class Figure:
             "output": asdict(output),
             "problems": [trace.problems.as_dict() for trace in self.traces],
         }
+
+
+def _from(folder: Path, path: str) -> str:
+    """Return where a file lies from a folder; its name alone on another drive."""
+    if not path:
+        return ""
+    try:
+        return Path(os.path.relpath(path, folder)).as_posix()
+    except ValueError:
+        return Path(path).name
 
 
 def view(name: str, *traces: Trace, **settings: Any) -> Figure:

@@ -20,6 +20,7 @@ T = TypeVar("T", argparse.ArgumentParser, argparse.Namespace)
 _TRACES = {
     "info": "show what is in a trace",
     "render": "draw a view of one or more traces into a file",
+    "again": "make a picture again, as it says itself",
     "search": "find functions by their names, and their calls in time",
     "query": "ask traces in SQL",
     "filter": "hide what doesn't matter, and write the rest",

@@ -19,7 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT",
         required=True,
-        help=".png .jpg .exr .webp .mp4 .mkv .blend .glb .usdc",
+        help=".png .jpg .exr .webp .svg .pdf .mp4 .mkv .blend .glb .usdc",
     )
     parser.add_argument("--style", default="paper", help="paper (default), stage or flat")
     parser.add_argument("--engine", default="auto", help="auto (default), workbench, eevee or cycles")
@@ -57,6 +57,14 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="draw all calls as ghosts but those whose id a query returns, such as "
         "'SELECT id FROM calls WHERE self_ns > 1e6'",
     )
+    parser.add_argument(
+        "--recipe",
+        action="store_true",
+        help="write how it is made into OUT.json, for 'again'; .png, .svg and .pdf hold it themselves",
+    )
+    parser.add_argument(
+        "--caption", metavar="FILE", help="write a sentence for below the figure: .tex, .md or .txt"
+    )
     parser.add_argument("--report", metavar="R.json", help="write what was drawn")
     reading(parser)
 
@@ -65,6 +73,7 @@ def run(words: argparse.Namespace) -> None:
     """Check the words, read the traces, draw, write."""
     from .. import api
     from ..command_line import warm_up
+    from ..figures import caption, recipe
     from ..views import registry
 
     view = registry.find(words.view)
@@ -94,6 +103,8 @@ def run(words: argparse.Namespace) -> None:
         draft=words.draft,
     )
     api.check_output(words.output, options)
+    if words.caption:
+        caption.check(words.caption)
     warm_up.begin()
     with Bar(words.quiet) as bar:
         started = bar.now()
@@ -101,6 +112,10 @@ def run(words: argparse.Namespace) -> None:
         figure = figure.of(*traces)
         figure.stages["read"] = bar.now() - started
         report = figure.render(words.output, options, animate=animate, progress=bar)
+    if words.recipe:
+        recipe.write_beside(words.output, figure.recipe(words.output, options, animate))
+    if words.caption:
+        caption.write(words.caption, report["caption"])
     if words.report:
         api.write_report(report, words.report)
 

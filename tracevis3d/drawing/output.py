@@ -24,9 +24,11 @@ ENGINES: tuple[str, ...] = get_args(Engine)
 
 #: Suffixes of the files that a drawing can become, by what kind of file it is.
 STILLS = (".png", ".jpg", ".jpeg", ".exr", ".webp")
+#: Figures: the data as a picture, what explains it as shapes and texts.
+FIGURES = (".svg", ".pdf")
 FILMS = (".mp4", ".mkv")
 SCENES = (".blend", ".glb", ".usdc")
-_WITH_ALPHA = (".png", ".exr", ".webp")
+_WITH_ALPHA = (".png", ".exr", ".webp", *FIGURES)
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
     >>> check("run.png", Output(style="stage"))
     """
     suffix = Path(path).suffix.lower()
-    known = (*STILLS, *FILMS, *SCENES)
+    known = (*STILLS, *FIGURES, *FILMS, *SCENES)
     if suffix not in known:
         raise UsageError(f"{path}: the suffix {suffix!r} is not one of {' '.join(known)}")
     if output.style not in STYLES:
@@ -94,7 +96,8 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
     if output.transparent and suffix not in (*_WITH_ALPHA, *SCENES):
         raise UsageError(f"--transparent: {suffix} has no transparency; {' '.join(_WITH_ALPHA)} do")
     if output.draft and suffix in SCENES:
-        raise UsageError(f"--draft: {suffix} is not rendered; drafts are {' '.join((*STILLS, *FILMS))}")
+        drafts = " ".join((*STILLS, *FIGURES, *FILMS))
+        raise UsageError(f"--draft: {suffix} is not rendered; drafts are {drafts}")
     if not 0.04 <= output.seconds <= 3600:
         raise UsageError(f"--seconds {output.seconds:g}: 0.04 to 3600 is expected")
     if not 1 <= output.fps <= 240:

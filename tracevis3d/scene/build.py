@@ -33,6 +33,25 @@ _END_ON = 0.98
 _ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.08, 0.09, 0.11)
 
 
+@dataclass(frozen=True, eq=False)
+class Printed:
+    """What explains the data, where it stands in the picture.
+
+    Attributes
+    ----------
+    axis_texts, labels : Texts
+        Texts in the scene.
+    rulers : list of Ruler
+    panels : Panels
+        Callouts.
+    """
+
+    axis_texts: labels.Texts
+    labels: labels.Texts
+    rulers: list[rulers_of.Ruler]
+    panels: callouts.Panels
+
+
 @dataclass
 class Built:
     """What :func:`build` has made.
@@ -48,6 +67,8 @@ class Built:
     drawing : Drawing
     surround : Surround
         Where title, legends and notes are in the picture.
+    printed : Printed
+        The other texts, rulers and callouts.
     counts : dict
         ``labels`` shown, ``labels_left_out``, ``label_overlaps``, ``legend_entries_left_out``.
     """
@@ -60,6 +81,7 @@ class Built:
     frame: Frame
     drawing: Drawing
     surround: legend.Surround
+    printed: Printed
     counts: dict[str, int] = field(default_factory=dict)
 
 
@@ -342,6 +364,7 @@ class _Making:
             self.frame,
             self.drawing,
             self.surround,
+            Printed(self.axis_texts, self.label_texts, self.rulers, self.panels),
             self.counts,
         )
 

@@ -14,14 +14,14 @@ from typing import Any
 import bpy
 
 from ... import interrupts
-from ...drawing.output import FILMS, STILLS, Output, check
+from ...drawing.output import FIGURES, FILMS, STILLS, Output, check
 from ...drawing.primitives import Drawing
 from ...drawing.viewpoints import Viewpoint
 from ...progress import Progress, part, silent
 from ..build import build, clear
 from ..geometry.forms import Purpose
 from ..window.viewpoints import place
-from . import export, film
+from . import export, figure, film
 from .film import play
 from .render import still
 
@@ -49,12 +49,13 @@ def produce(
     *,
     stops: Sequence[Viewpoint] = (),
     changing: Callable[[float], Drawing] | None = None,
+    recipe: str = "",
     progress: Progress = silent,
 ) -> Produced:
     """Build ``drawing`` in a scene of its own, write the file, and remove the scene.
 
     Scene files play the drawing's time, or hold the ``stops`` if there are any. With ``changing`` a film
-    shows what that returns for each share of it.
+    shows what that returns for each share of it. A .png and figures keep the ``recipe``.
 
     Raises
     ------
@@ -63,7 +64,7 @@ def produce(
     check(path, output)
     # Blender swallows what is raised in its callbacks.
     with interrupts.handled(signal.SIGINT), interrupts.held():
-        return _produce(drawing, Path(path), output, stops, changing, progress)
+        return _produce(drawing, Path(path), output, stops, changing, recipe, progress)
 
 
 def _produce(
@@ -72,6 +73,7 @@ def _produce(
     output: Output,
     stops: Sequence[Viewpoint],
     changing: Callable[[float], Drawing] | None,
+    recipe: str,
     progress: Progress,
 ) -> Produced:
     suffix = path.suffix.lower()
@@ -96,9 +98,23 @@ def _produce(
                 engine=output.engine,
                 samples=output.samples,
                 transparent=output.transparent,
+                recipe=recipe,
                 purpose=purpose,
                 progress=rest,
             )
+            produced.stages["render"] = time.perf_counter() - started
+        elif suffix in FIGURES:
+            produced.counts["engine"], texts = figure.write(
+                built,
+                path,
+                engine=output.engine,
+                samples=output.samples,
+                transparent=output.transparent,
+                recipe=recipe,
+                purpose=purpose,
+                progress=rest,
+            )
+            produced.counts.update(texts)
             produced.stages["render"] = time.perf_counter() - started
         elif suffix in FILMS:
             make = film.film if changing is None else partial(film.changing, draw=changing)

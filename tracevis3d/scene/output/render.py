@@ -19,6 +19,7 @@ import bpy
 from ... import interrupts
 from ...atomic import Incomplete, replacing
 from ...errors import Cancelled, UsageError
+from ...figures.recipe import into_png
 from ...places import check_folder
 from ...progress import Progress, silent
 from .. import compat
@@ -48,6 +49,7 @@ def still(
     engine: str = "auto",
     samples: int = 0,
     transparent: bool = False,
+    recipe: str = "",
     purpose: Purpose = "still",
     progress: Progress = silent,
 ) -> str:
@@ -63,6 +65,8 @@ def still(
         Per pixel; 0 leaves it to us.
     transparent : bool
         No background (not for .jpg).
+    recipe : str
+        How the picture is made again; a .png keeps it.
     purpose : {"still", "film", "draft"}
     progress : Progress
         May be called from a thread of the renderer.
@@ -105,6 +109,8 @@ def still(
         _picture(scene, partial, progress)
         if suffix == ".png":
             _write_png_density(partial, built.frame.dpi)
+            if recipe:
+                into_png(partial, recipe)
         elif suffix in (".jpg", ".jpeg"):
             _write_jpeg_density(partial, built.frame.dpi)
     return name
@@ -136,7 +142,10 @@ def prepare(built: Built, engine: str, samples: int, transparent: bool, purpose:
     scene.render.use_file_extension = True
     scene.render.use_overwrite, scene.render.use_placeholder = True, False
     scene.render.use_compositing = scene.render.use_sequencer = False
-    scene.render.use_stamp = False
+    for name_of in dir(scene.render):
+        # A file says nothing of when and where it was made: the same picture is the same file.
+        if name_of.startswith("use_stamp"):
+            setattr(scene.render, name_of, False)
     for shown in built.collection.objects:
         if shown.name.startswith(f"{built.collection.name} wall") or shown.get("tracevis3d_part") == "wall":
             shown.hide_render = transparent

@@ -51,7 +51,7 @@ class BlenderTypeface(Typeface):
         missing = sorted(set(twins.values()))
         before = set(bpy.data.fonts.keys())
         try:
-            for path in _font_files():
+            for path in font_files():
                 font = bpy.data.fonts.load(str(path), check_existing=True) if path else None
                 for at in range(0, len(missing), _BATCH):
                     found.update(_measured(missing[at : at + _BATCH], font))
@@ -75,7 +75,7 @@ def typeface() -> BlenderTypeface:
     return _typeface
 
 
-def _font_files() -> list[Path | None]:
+def font_files() -> list[Path | None]:
     """Return the fonts to try in turn; None is the one that is built into Blender."""
     utils: Any = bpy.utils
     folder = Path(utils.system_resource("DATAFILES") or ".") / "fonts"

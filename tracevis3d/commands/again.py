@@ -1,0 +1,66 @@
+"""``tracevis3d again``: the picture that a picture says how to make."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..command_line.arguments import complain, load, reading
+from ..command_line.terminal import Bar
+from ..errors import InputError
+from ..version import __version__
+
+if TYPE_CHECKING:
+    from ..trace.model import Trace
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
+    parser.add_argument("picture", metavar="PICTURE", help=".png .svg .pdf, or a .json of 'render --recipe'")
+    parser.add_argument("-o", "--output", metavar="OUT", help="where it goes; by default PICTURE is replaced")
+    parser.add_argument("--show", action="store_true", help="print how it is made, and make nothing")
+    reading(parser)
+
+
+def run(words: argparse.Namespace) -> None:
+    """Read how it is made, read the traces, say what has changed, and make it."""
+    from .. import api
+    from ..command_line.arguments import print_json
+    from ..drawing.frame import Frame
+    from ..figures import recipe
+
+    made = recipe.read(words.picture)
+    if words.show:
+        print_json(made)
+        return
+    output = words.output or words.picture.removesuffix(".json")
+    try:
+        said = dict(made["output"])
+        frame = Frame.parse(said.pop("size"), said.pop("dpi"))
+        options = api.Output(frame=frame, **said)
+        filters, select = made["filters"], made["select"]
+        figure = api.Figure(made["view"], (), made["parameters"], filters=filters, select=select)
+        sources = [(str(trace["file"]), str(trace["sha256"])) for trace in made["traces"]]
+        animate = {n: v if isinstance(v, str) else tuple(v) for n, v in made["animate"].items()}
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InputError(f"{words.picture}: what it says of how it is made is incomplete: {error}") from None
+    api.check_output(output, options)
+    if made.get("tracevis3d") != __version__:
+        complain(f"it was made by TraceVis3D {made.get('tracevis3d')}, this is {__version__}")
+    with Bar(words.quiet) as bar:
+        traces = [_trace(words, file, digest, bar) for file, digest in sources]
+        figure.of(*traces).render(output, options, animate=animate or None, progress=bar)
+
+
+def _trace(words: argparse.Namespace, file: str, digest: str, bar: Any) -> Trace:
+    """Read a trace from where it lay, or from beside the picture or here; say if it is another one now."""
+    folder = Path(words.picture).parent
+    places = [folder / file, Path(file), folder / Path(file).name, Path(Path(file).name)]
+    found = next((place for place in places if file and place.exists()), None)
+    if found is None:
+        raise InputError(f"{words.picture}: the trace {file or 'of it'} is gone: put it beside the picture")
+    trace = load(str(found), words, bar)
+    if digest and trace.source.hash and trace.source.hash != digest:
+        complain(f"{found}: is not the file that the picture was made of: it has changed")
+    return trace

@@ -1,0 +1,89 @@
+"""A page as SVG: texts are texts, with the fonts that they are set in."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from . import recipe
+from .fonts import Fonts
+from .page import RGB, Page, Patch, Text
+
+#: Texts are set in this size and scaled: browsers refuse very small ones.
+_SIZE = 16
+#: What XML can't hold.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def write(page: Page, path: Path, fonts: Fonts) -> None:
+    """Write a page.
+
+    Parameters
+    ----------
+    page : Page
+    path : Path
+    fonts : Fonts
+    """
+    width, height = (f"{25.4 * side / page.dpi:.6g}mm" for side in (page.width, page.height))
+    texts = [_text(text, page.height, fonts) for text in page.texts]
+    parts = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {page.width} {page.height}" role="img">',
+        f"<title>{_plain(page.title)}</title>",
+        f"<desc>{_plain(page.description)}</desc>",
+        recipe.as_element(page.recipe),
+        f"<style>{_faces(fonts)}</style>",
+    ]
+    if page.background is not None:
+        parts.append(f'<rect width="100%" height="100%" fill="{_hex(page.background)}"/>')
+    parts.append(_group("below", (_patch(patch, page.height) for patch in page.below)))
+    picture = base64.b64encode(page.picture).decode()
+    parts.append(
+        f'<image width="{page.width}" height="{page.height}" href="data:image/png;base64,{picture}"/>'
+    )
+    parts.append(_group("above", (_patch(patch, page.height) for patch in page.above)))
+    parts.append(_group("texts", texts))
+    parts.append("</svg>\n")
+    path.write_text("\n".join(parts), "utf-8", newline="\n")
+
+
+def _group(name: str, parts: Iterable[str]) -> str:
+    inside = "\n".join(parts)
+    return f'<g id="{name}">\n{inside}\n</g>'
+
+
+def _faces(fonts: Fonts) -> str:
+    family = f"font-family:{fonts.usual.name},'Noto Sans',sans-serif"
+    faces = [f"text{{{family};font-size:{_SIZE}px;white-space:pre}}"]
+    for font in fonts.used:
+        data = base64.b64encode(font.subset("woff2")).decode()
+        faces.append(f"@font-face{{font-family:{font.name};src:url(data:font/woff2;base64,{data})}}")
+    return "".join(faces)
+
+
+def _patch(patch: Patch, height: int) -> str:
+    points = " ".join(f"{x:.6g},{height - y:.6g}" for x, y in patch.points.tolist())
+    return f'<polygon points="{points}" fill="{_hex(patch.srgb)}"/>'
+
+
+def _text(text: Text, height: int, fonts: Fonts) -> str:
+    a, b, c, d, e, f = text.matrix
+    numbers = (a / _SIZE, -b / _SIZE, -c / _SIZE, d / _SIZE, e, height - f)
+    matrix = " ".join(f"{number + 0.0:.6g}" for number in numbers)
+    inside = "".join(
+        _plain(run) if font is fonts.usual else f'<tspan font-family="{font.name}">{_plain(run)}</tspan>'
+        for font, run in fonts.runs(text.text)
+    )
+    return f'<text transform="matrix({matrix})" fill="{_hex(text.srgb)}">{inside}</text>'
+
+
+def _plain(text: str) -> str:
+    return escape(_FORBIDDEN.sub("\ufffd", text))
+
+
+def _hex(srgb: RGB) -> str:
+    return "#" + "".join(f"{round(255 * min(max(value, 0.0), 1.0)):02x}" for value in srgb)

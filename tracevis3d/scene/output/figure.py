@@ -1,0 +1,169 @@
+"""A built scene as a figure: the data rendered, what explains it as shapes and texts over the picture."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from mathutils import Vector
+from numpy.typing import NDArray
+
+from ...atomic import replacing
+from ...figures import pdf, svg
+from ...figures.fonts import Fonts
+from ...figures.page import Page, Patch, Text, line, straight
+from ...progress import Progress, silent
+from ..build import Built
+from ..camera import View
+from ..geometry.forms import Purpose
+from ..parts import PART
+from ..text.glyphs import font_files, typeface
+from ..text.labels import Texts
+from .render import still
+
+_WRITERS = {".svg": svg.write, ".pdf": pdf.write}
+#: Parts of the scene that are drawn as shapes and texts.
+_PRINTED = ("labels", "names", "axis", "title", "legend")
+#: Points along a text that must be seen, as shares of its length.
+_SEEN_AT = (0.05, 0.35, 0.65, 0.95)
+#: What lies so close before a text, as a share of its distance, is what it is written on.
+_CLOSE = 2e-3
+
+
+def write(
+    built: Built,
+    path: Path,
+    *,
+    engine: str = "auto",
+    samples: int = 0,
+    transparent: bool = False,
+    recipe: str = "",
+    purpose: Purpose = "still",
+    progress: Progress = silent,
+) -> tuple[str, dict[str, int]]:
+    """Write a figure, by its suffix.
+
+    Parameters
+    ----------
+    built : Built
+    path : Path
+        .svg or .pdf
+    engine, samples, transparent, purpose, progress
+        As for :func:`.render.still`.
+    recipe : str
+        How the figure is made again; it is kept in the file.
+
+    Returns
+    -------
+    (str, dict)
+        The engine, and how many texts were written and how many are hidden by the data.
+
+    Raises
+    ------
+    UsageError
+        If a package that is needed is missing.
+    InputError
+        If the file can't be written.
+    """
+    fonts = Fonts([path for path in font_files() if path is not None])
+    printed = [shown for shown in built.collection.objects if _is_printed(shown)]
+    for shown in printed:
+        shown.hide_render = shown.hide_viewport = True
+    with tempfile.TemporaryDirectory(prefix="tracevis3d-") as folder:
+        picture = Path(folder) / "data.png"
+        name = still(
+            built,
+            picture,
+            engine=engine,
+            samples=samples,
+            transparent=True,
+            purpose=purpose,
+            progress=progress,
+        )
+        page, hidden = _page(built, picture.read_bytes(), transparent, recipe, fonts)
+    with replacing(path) as partial:
+        _WRITERS[path.suffix.lower()](page, partial, fonts)
+    return name, {"texts": len(page.texts), "texts_hidden": hidden}
+
+
+def _is_printed(shown: Any) -> bool:
+    return str(shown.get(PART, "")).startswith(_PRINTED)
+
+
+def _page(built: Built, picture: bytes, transparent: bool, recipe: str, fonts: Fonts) -> tuple[Page, int]:
+    frame, style, view, print_ = built.frame, built.style, built.view, built.printed
+    # Heights of the font for a size of Blender's.
+    em = typeface().cap_height / fonts.usual.capital
+    below, above, texts = [], [], []
+    pixel = max(1.0, frame.height / 1080)
+    for ruler in print_.rulers:
+        starts, ends = view.pixels(ruler.start), view.pixels(ruler.end)
+        below += [line(a, b, 1.6 * pixel, style.ink) for a, b in zip(starts, ends) if (a != b).any()]
+    hidden = 0
+    for group in (print_.axis_texts, print_.labels):
+        seen = _seen(built, group)
+        hidden += int(np.count_nonzero(~seen))
+        texts += [_written(group, i, view, em) for i in np.flatnonzero(seen).tolist()]
+    for swatch in built.surround.swatches:
+        left, low, right, high = swatch.rectangle
+        corners = np.array([[left, low], [right, low], [right, high], [left, high]])
+        above.append(Patch(corners, swatch.srgb))
+    above += [Patch(corner, srgb) for corner, srgb in zip(print_.panels.corner, print_.panels.srgb)]
+    for row in (*built.surround.lines, *print_.panels.lines):
+        texts.append(straight(row.text, row.left, row.baseline, row.size * em, row.srgb))
+    description = "; ".join(filter(None, (built.drawing.title, *built.drawing.notes)))
+    background = None if transparent else style.background
+    page = Page(
+        frame.width,
+        frame.height,
+        frame.dpi,
+        built.drawing.title,
+        description,
+        recipe,
+        background,
+        picture,
+        below,
+        above,
+        texts,
+    )
+    return page, hidden
+
+
+def _written(group: Texts, i: int, view: View, em: float) -> Text:
+    """Return a text of the scene as it stands in the picture: its middle exactly, its ends nearly."""
+    start, size = group.start[i], group.size[i] * em
+    width = max(float(np.linalg.norm(group.end[i] - start)) if i < len(group.end) else size, size)
+    at = view.pixels(np.array([start, start + group.right[i] * width, start + group.up[i] * size]))
+    across, up = (at[1] - at[0]) * (size / width), at[2] - at[0]
+    return Text(group.text[i], (*across.tolist(), *up.tolist(), *at[0].tolist()), group.color[i])
+
+
+def _seen(built: Built, group: Texts) -> NDArray[np.bool_]:
+    """Return which texts nothing of the data hides, bool (n,)."""
+    seen = np.ones(len(group), np.bool_)
+    if not len(group):
+        return seen
+    view, scene = built.view, built.scene
+    layer = scene.view_layers[0]
+    layer.update()
+    graph = layer.depsgraph
+    for i in range(len(group)):
+        length = typeface().width(group.text[i]) * group.size[i]
+        middle = group.start[i] + group.up[i] * (0.4 * group.size[i])
+        for share in _SEEN_AT:
+            point = middle + group.right[i] * (share * length)
+            if view.perspective:
+                away = point - view.eye
+                distance = float(np.linalg.norm(away))
+                origin = view.eye
+            else:
+                distance = float((point - view.eye) @ view.forward)
+                away, origin = view.forward * distance, point - view.forward * distance
+            reach = distance * (1 - _CLOSE)
+            hit = scene.ray_cast(graph, Vector(origin), Vector(away / distance), distance=reach)[0]
+            if hit:
+                seen[i] = False
+                break
+    return seen
