@@ -77,7 +77,7 @@ SUBJECTS = {
     "features/waits/rules.py": ("waits/test_waits",),
     "features/interactions/hierarchy.py": (
         "interactions/test_interactions",
-        "interactions/test_twin_hierarchy",
+        "interactions/elements/test_twin_hierarchy",
         "interactions/test_layers",
     ),
     "features/interactions/interactions.py": ("interactions/test_twin_interactions",),
@@ -87,7 +87,7 @@ SUBJECTS = {
     "features/interactions/rounds.py": ("interactions/test_twin_rounds", "interactions/test_rounds"),
     "features/interactions/sector_order.py": (
         "interactions/test_interactions",
-        "interactions/test_twin_sector_order",
+        "interactions/elements/test_twin_sector_order",
     ),
     **{
         f"filters/{name}.py": ("filters/test_twin_filters", "filters/test_twin_stack")

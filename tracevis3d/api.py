@@ -147,6 +147,9 @@ def info(trace: Trace) -> dict[str, Any]:
         "io": int(kinds[IO]),
         "allocations": int(np.count_nonzero(trace.memory.kind == ALLOC)),
         "counters": len(trace.counters),
+        "spans": len(trace.spans),
+        "flows": len(trace.flows),
+        "instants": len(trace.instants),
         "samples": totals(trace),
         "problems": trace.problems.as_dict(),
     }

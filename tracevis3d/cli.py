@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from . import interrupts
 from .command_line.arguments import complain
+from .command_line.terminal import plain_output
 from .commands import all_commands, plugin_commands
 from .errors import TraceVisError, UsageError
 from .version import __version__
@@ -40,7 +41,7 @@ def main(arguments: Sequence[str] | None = None, prog: str = "tracevis3d") -> in
     int
         0 done, 1 the input can't be used, 2 the arguments are wrong, 130 interrupted, 143 ended by SIGTERM.
     """
-    with interrupts.handled():
+    with interrupts.handled(), plain_output():
         return _main(arguments, prog)
 
 

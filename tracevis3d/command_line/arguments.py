@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from typing import TYPE_CHECKING
 
-from .terminal import Bar
+from ..errors import UsageError
+from .terminal import JSON_ESCAPES, Bar, in_one_line
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
@@ -32,14 +34,20 @@ def load(path: str, words: argparse.Namespace, bar: Bar) -> Trace:
     return trace
 
 
+def check_apart(trace: str, output: str) -> None:
+    """Raise :class:`~tracevis3d.errors.UsageError` if a command would write over the trace that it reads."""
+    if os.path.exists(trace) and os.path.exists(output) and os.path.samefile(trace, output):
+        raise UsageError(f"{output}: is the trace that is read: name another file to write")
+
+
 def complain(sentence: str) -> None:
     """Print one sentence, in one line, on standard error."""
-    print(sentence.replace("\n", " "), file=sys.stderr)
+    print(in_one_line(sentence), file=sys.stderr)
 
 
 def print_json(facts: object) -> None:
     """Print facts as JSON on standard output."""
-    print(json.dumps(facts, indent=2, ensure_ascii=False, default=str))
+    print(json.dumps(facts, indent=2, ensure_ascii=False, default=str).translate(JSON_ESCAPES))
 
 
 def shown(value: object) -> str:

@@ -2,18 +2,69 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
+from typing import Any, TextIO
 
 from .. import interrupts
 
 #: A column is not cut below so many letters.
 _LEAST_WIDTH = 12
 _EVERY = 0.1  # seconds between two drawings of the bar
+#: Characters that move the cursor, change colours or the window's title: names in recordings may hold any.
+_CONTROLS = (*(c for c in range(0x20) if chr(c) not in "\n\t"), *range(0x7F, 0xA0))
+_REPLACED = dict.fromkeys(_CONTROLS, "\ufffd")
+#: How JSON writes those of them that it would leave as they are.
+JSON_ESCAPES = {c: f"\\u{c:04x}" for c in _CONTROLS if c >= 0x7F}
+
+
+class PlainText:
+    """A stream of text that leaves out what a terminal would obey.
+
+    Parameters
+    ----------
+    stream : TextIO
+        Where the text is written.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        self.exact = stream
+
+    def write(self, text: str) -> int:
+        """Write a text; return its length."""
+        self.exact.write(text.translate(_REPLACED))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.exact, name)
+
+
+@contextlib.contextmanager
+def plain_output() -> Iterator[None]:
+    """Write plain text alone to standard output, and letters that have no UTF-8 as escapes."""
+    if sys.stdout is None:
+        yield
+        return
+    if getattr(sys.stdout, "errors", "") in ("strict", "surrogateescape"):
+        getattr(sys.stdout, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    with contextlib.redirect_stdout(PlainText(sys.stdout)):
+        yield
+
+
+def exact_output() -> TextIO:
+    """Return standard output for data that other programs read: nothing is left out of it."""
+    stream: TextIO = getattr(sys.stdout, "exact", sys.stdout)
+    return stream
+
+
+def in_one_line(text: str) -> str:
+    """Return a text as one line of plain text."""
+    return text.replace("\n", " ").translate(_REPLACED)
 
 
 class Bar:
@@ -64,6 +115,7 @@ def table(rows: Sequence[tuple[str, str]]) -> str:
     """Lay ``rows`` out in two columns, the second wrapped to the terminal's width."""
     if not rows:
         return ""
+    rows = [(in_one_line(name), text) for name, text in rows]
     left = max(len(name) for name, _ in rows) + 2
     width = max(shutil.get_terminal_size((100, 24)).columns, left + 30)
     lines = []

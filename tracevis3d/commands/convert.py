@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import complain, load, reading
+from ..command_line.arguments import check_apart, complain, load, reading
 from ..command_line.terminal import Bar
 
 
@@ -21,6 +21,7 @@ def run(words: argparse.Namespace) -> None:
     from .. import api
 
     api.check_writable(words.output, words.packed)
+    check_apart(words.trace, words.output)
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
         for sentence in api.save(trace, words.output, packed=words.packed, progress=bar):

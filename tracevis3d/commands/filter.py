@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ..command_line.arguments import complain, load, print_json, reading
+from ..command_line.arguments import check_apart, complain, load, print_json, reading
 from ..command_line.terminal import Bar, table
 from ..errors import UsageError
 from ..filters import registry
@@ -75,6 +75,7 @@ def run(words: argparse.Namespace) -> None:
     stack = parse("; ".join(words.stack))
     if words.output:
         check_writable(words.output, False)
+        check_apart(words.trace, words.output)
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
         bar(0.5, "filtering")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..command_line.arguments import load, reading
-from ..command_line.terminal import Bar, aligned, table
+from ..command_line.arguments import load, print_json, reading
+from ..command_line.terminal import Bar, aligned, exact_output, table
 from ..errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,9 +57,9 @@ def run(words: argparse.Namespace) -> None:
     if words.output:
         results.write(answer, words.output)
     elif words.csv:
-        sys.stdout.write(results.csv(answer))
+        exact_output().write(results.csv(answer))
     elif words.json:
-        print(json.dumps(answer.rows, indent=2, ensure_ascii=False, default=str))
+        print_json(answer.rows)
     else:
         print(_page(answer, words.limit))
 

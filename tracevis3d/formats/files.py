@@ -12,6 +12,7 @@ from ..progress import Progress, silent
 from ..trace.cache import load_cached
 from ..trace.model import TABLES, Trace
 from . import registry
+from .unpack import check_regular
 
 if TYPE_CHECKING:
     from .registry import Format
@@ -48,6 +49,7 @@ def load(path: str | os.PathLike[str], *, cache: bool = True, progress: Progress
     >>> len(trace.calls), trace.functions.name[0]
     (4, 'main')
     """
+    check_regular(Path(path))
     if not cache:
         return registry.open_trace(path, progress)
     return load_cached(path, lambda: registry.open_trace(path, progress))

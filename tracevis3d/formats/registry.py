@@ -228,6 +228,7 @@ def open_trace(
 
 def _look(path: Path) -> tuple[bytes, str]:
     """Return what a sniff gets to see of ``path``."""
+    unpack.check_regular(path)
     try:
         if path.is_dir():
             entries = sorted(entry.name for entry in path.iterdir())

@@ -17,7 +17,7 @@ KINDS: dict[str, str] = {
     "unmatched span": "asynchronous operations: ends without a begin were left out, others closed at the end",
     "no duration": "complete events without a duration were read with duration 0",
     "negative duration": "calls that ended before they started were read with duration 0",
-    "bad time": "events whose time is missing or not a number were left out",
+    "bad time": "events whose time is missing, not a number or too large were left out",
     "no name": "events without a name were read under the name (unnamed)",
     "no thread": "events without a process id were read as process 0, without a thread id as its main thread",
     "bad value": "fields of the wrong type were left out",

@@ -363,6 +363,8 @@ class _Document:
         if window.startswith(b"null"):
             # Some writers end their list with it, to have no comma too many.
             self.position += 4
+            if self._peek() == 0x2C:
+                self.rows.mend("malformed", start)
             return False
         if window[:1] in b'"[-0123456789tf':
             self.rows.mend("malformed", start)

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from ....command_line.arguments import load, print_json, reading
-from ....command_line.terminal import Bar
+from ....command_line.terminal import Bar, in_one_line
 from ....errors import UsageError
 
 if TYPE_CHECKING:
@@ -113,17 +113,16 @@ def run(words: argparse.Namespace) -> None:
         return
     print(f"{tree.size:,} rows for {len(trace.calls):,} calls, {hidden:,} of them hidden")
     if linking:
-        print("in " + " > ".join(link["function"] for link in linking))
+        print(in_one_line("in " + " > ".join(link["function"] for link in linking)))
     wide = len(str(rows[-1]["row"])) if rows else 1
     for one in rows:
         times = f" ×{one['times']:,}" if one["times"] > 1 else ""
         left = one["calls_below"] - one["hidden_below"]
         below = f"{left:,} of {one['calls_below']:,}" if one["hidden_below"] else f"{left:,}"
         mark = "# " if one["filtered"] else ""
-        print(
-            f"{one['row']:>{wide}}  {'  ' * (one['depth'] - 1)}{one['state'] or ' '} "
-            f"{mark}{one['function']}{times}" + (f"  ({below} below)" if one["calls_below"] else "")
-        )
+        line = f"{one['row']:>{wide}}  {'  ' * (one['depth'] - 1)}{one['state'] or ' '} "
+        below = f"  ({below} below)" if one["calls_below"] else ""
+        print(in_one_line(f"{line}{mark}{one['function']}{times}{below}"))
 
 
 def _start(tree: PartialTree, words: argparse.Namespace) -> tuple[tuple[int, ...] | None, int]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import fields, replace
+from typing import Any
 
 from ....drawing.output import Output
 from ....units import duration, percentage
@@ -39,7 +41,8 @@ def report(story: Explained, output: Output, *, figures: bool, scene: bool, size
     str
     """
     a, b = story.traces
-    names = [trace.source.path or f"trace {name}" for trace, name in zip((a, b), "AB")]
+    names = [_quotable(trace.source.path) or f"trace {name}" for trace, name in zip((a, b), "AB")]
+    found: list[Finding] = [_quotable(finding) for finding in story.findings.found]
     parts = [
         "# What differs between two runs",
         table(
@@ -50,7 +53,7 @@ def report(story: Explained, output: Output, *, figures: bool, scene: bool, size
             ("", "file", "calls", "functions", "time"),
         ),
     ]
-    rows = [(str(i), KINDS[f.kind], _score(f), sentence(f)) for i, f in enumerate(story.findings.found, 1)]
+    rows = [(str(i), KINDS[f.kind], _score(f), sentence(f)) for i, f in enumerate(found, 1)]
     parts.append(table(rows, ("", "kind", "share", "finding")))
     if story.findings.left_out:
         more = story.findings.left_out
@@ -60,7 +63,7 @@ def report(story: Explained, output: Output, *, figures: bool, scene: bool, size
             "`story.blend` holds the whole comparison with a camera for each finding: go from marker to "
             "marker in the timeline."
         )
-    for i, finding in enumerate(story.findings.found):
+    for i, finding in enumerate(found):
         parts.append(_section(story, i, finding, output, figures, size))
     parts.append(_method(story))
     return "\n\n".join(parts) + "\n"
@@ -84,6 +87,23 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
     return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
+def _quotable(value: Any) -> Any:
+    """Return a text, or what holds texts, with names that can't end the backticks around them.
+
+    Names come from recordings: Markdown obeys nothing between backticks but another one and the line's end.
+    """
+    if isinstance(value, str):
+        return "".join(c if c.isprintable() else "\ufffd" for c in value.replace("`", "'"))
+    if isinstance(value, (list, tuple)):
+        return type(value)(_quotable(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _quotable(item) for key, item in value.items()}
+    if isinstance(value, Finding):
+        texts = {field.name: _quotable(getattr(value, field.name)) for field in fields(value)}
+        return replace(value, **texts)
+    return value
+
+
 def _score(finding: Finding) -> str:
     return percentage(finding.score) if finding.score else "–"
 
@@ -104,7 +124,7 @@ def _section(
     if figures:
         name = story.names[index]
         parts.append(f"![{_heading(finding)}]({name})")
-        parts.append(f"```\n{story.command(index, output, size)}\n```")
+        parts.append(f"```\n{_quotable(story.command(index, output, size))}\n```")
     return "\n\n".join(parts)
 
 

@@ -131,7 +131,7 @@ class Parameters:
         high=20, group="Detail",
     )  # fmt: skip
     callouts: int = parameter(
-        3, "The maximum number of the largest differences that are told in the picture, with lines to them",
+        3, "The maximum number of the largest differences that are named in the picture, with lines to them",
         low=0, high=10, group="Detail",
     )  # fmt: skip
     repeats: int = parameter(

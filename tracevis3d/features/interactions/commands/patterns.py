@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ....command_line.arguments import load, print_json, reading
-from ....command_line.terminal import Bar
+from ....command_line.terminal import Bar, in_one_line
 from ....errors import UsageError
 from ....units import duration, percentage, read_time
 from .phases import elements
@@ -59,23 +59,18 @@ def run(words: argparse.Namespace) -> None:
         return
     print(f"{len(trace):,} calls are {facts['distinct_subtrees']:,} distinct subtrees")
     for subtree in facts["repeated"]:
-        print(
-            f"{subtree['occurrences']:,} x {subtree['function']} with {subtree['calls_each']:,} calls each, "
-            f"{duration(subtree['time_ns'])} together"
-        )
+        each = f"with {subtree['calls_each']:,} calls each, {duration(subtree['time_ns'])} together"
+        print(in_one_line(f"{subtree['occurrences']:,} x {subtree['function']} {each}"))
     for name in ("loops", "alike"):
         for loop in facts[name]:
             body = ", ".join(loop["calls"][:5]) + (", …" if len(loop["calls"]) > 5 else "")
-            print(
-                f"{'loop' if name == 'loops' else 'similar'} in {loop['within']}: {loop['times']:,} x {body}"
-                f" (happens {loop['happens']:,} x)"
-            )
+            what = "loop" if name == "loops" else "similar"
+            found = f"{what} in {loop['within']}: {loop['times']:,} x {body} (happens {loop['happens']:,} x)"
+            print(in_one_line(found))
     for row in facts["sequences"]:
         where = ", ".join(row["called_by"]) + (", …" if row["callers"] > len(row["called_by"]) else "")
-        print(
-            f"sequence in {where or 'the root calls'}: {row['occurrences']:,} x {row['sequence']} "
-            f"with {row['calls_each']:,} calls each"
-        )
+        found = f"sequence in {where or 'the root calls'}: {row['occurrences']:,} x {row['sequence']}"
+        print(in_one_line(f"{found} with {row['calls_each']:,} calls each"))
     if facts["stretch"]:
         again = facts["stretch"]["repeats"]
         print(f"the stretch has {facts['stretch']['calls']:,} calls and {len(again)} repeats")
