@@ -1,0 +1,139 @@
+"""What the city shows, on recorded traces: areas and heights are measures, colours those of the legend."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.conftest import ROOT
+from tracevis3d import api
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.picked import PickedElement
+from tracevis3d.drawing.primitives import Boxes, Tubes
+from tracevis3d.errors import InputError
+from tracevis3d.features.city.metrics import links, measured
+from tracevis3d.features.city.view.layout import DEEP, WIDE, compose
+from tracevis3d.features.city.view.parameters import Parameters
+from tracevis3d.features.city.view.view import VIEW
+from tracevis3d.progress import silent
+from tracevis3d.trace.model import Trace
+
+FRAME = Frame(640, 360)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return [api.load(ROOT / "examples" / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2)]
+
+
+def drawn(traces, **settings):
+    return VIEW.draw(traces, Parameters(**settings), FRAME, silent)
+
+
+def part(drawing, kind):
+    return next(one for one in drawing.elements if one.kind == kind)
+
+
+def test_areas_and_heights_are_in_proportion_to_the_measures(runs):
+    drawing = drawn(runs[:1], height="calls", scale="linear", area="functions")
+    picture = compose(runs[:1], Parameters(height="calls", scale="linear"), FRAME)
+    made, run = part(drawing, "building"), picture.runs[0]
+    assert isinstance(made, Boxes)
+    value, area = (measured(run.trace, run.parts, name) for name in ("calls", "functions"))
+    np.testing.assert_allclose(
+        made.size[:, 0] * made.size[:, 1], 0.82 * WIDE * DEEP * area[made.id] / area.sum(), rtol=1e-3
+    )
+    np.testing.assert_allclose(
+        made.size[:, 2], np.maximum(picture.high * value[made.id] / value.max(), 0.02), rtol=1e-3
+    )
+
+
+def test_colours_are_those_of_the_legend(runs):
+    drawing = drawn(runs[:1], color="calls")
+    run = compose(runs[:1], Parameters(color="calls"), FRAME).runs[0]
+    made, (first, last) = part(drawing, "building"), drawing.legends[0].ramp
+    value = measured(run.trace, run.parts, "calls")[made.id]
+    share = np.log(value) / np.log(value.max())
+    np.testing.assert_array_equal(made.color, first + np.rint(share * (last - first)))
+
+
+def test_floors_of_a_building_are_stacked_in_the_order_of_time(runs):
+    drawing = drawn(runs[:1], floors=6)
+    made = part(drawing, "building")
+    for one in np.unique(made.id)[:40]:
+        mine = np.flatnonzero(made.id == one)
+        np.testing.assert_allclose(
+            made.low[mine[1:], 2], made.low[mine[:-1], 2] + made.size[mine[:-1], 2], atol=1e-4
+        )
+        assert (np.diff(made.time[mine, 0]) > 0).all()
+    whole = part(drawn(runs[:1]), "building")
+    sums = np.bincount(made.id, made.size[:, 2])
+    np.testing.assert_allclose(sums[whole.id], whole.size[:, 2], atol=1e-3)
+
+
+def test_arcs_join_those_with_most_calls_from_roof_to_roof(runs):
+    drawing = drawn(runs[:1], arcs=5)
+    tubes, made = part(drawing, "arc"), part(drawing, "building")
+    assert isinstance(tubes, Tubes)
+    run = compose(runs[:1], Parameters(), FRAME).runs[0]
+    source, target, many = links(run.trace, run.parts)
+    chosen = np.argsort(-many, kind="stable")[:5]
+    assert drawing.meaning["arc"].values[0][1].tolist() == many[chosen].tolist()
+    place = {int(i): k for k, i in enumerate(made.id)}
+    ends = tubes.point[tubes.first[:-1]], tubes.point[tubes.first[1:] - 1]
+    for end, which in zip(ends, (source[chosen], target[chosen])):
+        roof = np.array([made.low[place[int(i)]] + made.size[place[int(i)]] for i in which])
+        middle = np.array([made.low[place[int(i)]] + made.size[place[int(i)]] / 2 for i in which])
+        np.testing.assert_allclose(end[:, :2], middle[:, :2], atol=1e-3)
+        np.testing.assert_allclose(end[:, 2], roof[:, 2], atol=1e-3)
+    assert not any(one.kind == "arc" for one in drawn(runs[:1], arcs=0).elements)
+
+
+def test_of_two_runs_colours_say_what_grows(runs):
+    drawing = drawn(runs)
+    picture = compose(runs, Parameters(), FRAME)
+    made, (first, last) = part(drawing, "building"), drawing.legends[0].ramp
+    middle = (first + last) / 2
+    grows = (picture.value > 1.5 * picture.before)[made.id] & (picture.value[made.id] > 1e6)
+    shrinks = (picture.before > 1.5 * picture.value)[made.id] & (picture.before[made.id] > 1e6)
+    assert (made.color[grows] > middle).all()
+    assert (made.color[shrinks] < middle).all()
+    delta = picture.value - picture.before
+    top = picture.names()[int(np.abs(delta).argmax())]
+    verb = "grows" if delta[np.abs(delta).argmax()] > 0 else "shrinks"
+    assert f"{top} {verb} most in self time: " in drawing.title
+
+
+def test_the_title_is_true(runs):
+    picture = compose(runs[:1], Parameters(), FRAME)
+    top, value = int(picture.value.argmax()), np.sort(picture.value)[::-1]
+    few = int(np.count_nonzero(np.cumsum(value) < 0.9 * value.sum())) + 1
+    share = round(100 * picture.value[top] / value.sum())
+    said = f"{picture.names()[top]} has {share} % of the self time; {few} of {len(value)} classes have 90 %"
+    assert drawn(runs[:1]).title == f"vt_markdown_repeat1.json.gz: {said}"
+
+
+def test_a_building_says_its_measures_and_leads_to_a_call(runs):
+    drawing = drawn(runs[:1])
+    meaning = drawing.meaning["building"]
+    call = int(meaning.calls[0][1][0])
+    texts = tuple((title, words[column[0]]) for title, words, column in meaning.texts)
+    said, of_call = VIEW.describe(
+        PickedElement("building", id=0, calls={0: call}, texts=texts), runs[:1], Parameters()
+    )
+    assert said.title == compose(runs[:1], Parameters(), FRAME).names()[0]
+    assert {"self time", "calls", "functions", "parts that call it"} <= {title for title, _ in said.rows}
+    assert of_call.title == runs[0].functions.label[int(runs[0].calls.function[call])]
+
+
+@pytest.mark.parametrize("opening", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("kind", ["auto", "module", "function", "file"])
+def test_all_is_finite_at_any_opening(runs, opening, kind):
+    for element in drawn(runs[:1], opening=opening, parts=kind, floors=3).elements:
+        for name in ("low", "size", "point"):
+            assert np.isfinite(getattr(element, name, np.zeros(1))).all()
+
+
+def test_a_trace_without_calls_is_a_sentence():
+    with pytest.raises(InputError, match="no calls are recorded"):
+        drawn([Trace()])

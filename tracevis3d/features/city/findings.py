@@ -1,0 +1,68 @@
+"""What is to be seen in a city, in one sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import units
+from .metrics import NAMES, Floats, Parts, writer
+
+#: Few parts have so much of it.
+_MOST = 0.9
+#: A change below this share is none.
+_SAME = 0.1
+
+
+def summary(parts: Parts, value: Floats, metric: str) -> tuple[str, int]:
+    """Say which part has most of a measure, and how unevenly it is spread.
+
+    Parameters
+    ----------
+    parts : Parts
+    value : float64 (parts,)
+    metric : str
+        A key of :data:`.metrics.METRICS`.
+
+    Returns
+    -------
+    (str, int)
+        The sentence, and the part.
+    """
+    top = int(value.argmax())
+    name, what, n = parts.name(top), NAMES[metric], len(value)
+    if metric in ("callers", "callees"):
+        verb = "is called by" if metric == "callers" else "calls"
+        return f"{name} {verb} {units.counted(int(value[top]), 'other part')} of {n - 1:,}", top
+    if metric in ("age", "none") or not value.sum() > 0:
+        plural = f"{parts.what}es" if parts.what.endswith("s") else f"{parts.what}s"
+        return f"{n:,} {plural} are called", top
+    ordered = np.sort(value)[::-1]
+    few = int(np.searchsorted(np.cumsum(ordered), _MOST * ordered.sum())) + 1
+    share = units.percentage(float(value[top] / value.sum()))
+    plural = f"{parts.what}es" if parts.what.endswith("s") else f"{parts.what}s"
+    sentence = f"{name} has {share} of the {what}"
+    if few > 1:
+        sentence += f"; {few:,} of {n:,} {plural} have {units.percentage(_MOST)}"
+    return sentence, top
+
+
+def change(names: list[str], before: Floats, after: Floats, metric: str) -> tuple[str, int]:
+    """Say which part changed most between two runs.
+
+    Parameters
+    ----------
+    names : list of str
+    before, after : float64 (parts,)
+    metric : str
+
+    Returns
+    -------
+    (str, int)
+    """
+    delta = after - before
+    top = int(np.abs(delta).argmax())
+    write, what = writer(metric), NAMES[metric]
+    if abs(delta[top]) <= _SAME * max(before[top], after[top], 1e-300):
+        return f"No part changes by more than {units.percentage(_SAME)} in {what}", top
+    verb = "grows" if delta[top] > 0 else "shrinks"
+    return f"{names[top]} {verb} most in {what}: {write(before[top])} to {write(after[top])}", top

@@ -1,0 +1,1 @@
+"""The view of cities: districts on plinths, buildings, arcs and names."""

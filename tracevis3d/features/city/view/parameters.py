@@ -1,0 +1,47 @@
+"""The parameters of the view city."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ....parameters import parameter
+from ....views import common_parameters
+from ..metrics import KINDS, METRICS
+
+_HEIGHTS = {name: words for name, words in METRICS.items() if name != "age"}
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters of the view ``city``."""
+
+    parts: str = parameter("auto", "What buildings are", choices=KINDS, group="Data")
+    area: str = parameter("functions", "What the area of a building shows", choices=_HEIGHTS, group="Data")
+    height: str = parameter("self", "What the height of a building shows", choices=_HEIGHTS, group="Data")
+    color: str = parameter(
+        "callers", "What colour shows; of two traces, how the height changes", choices=METRICS, group="Data"
+    )
+    scale: str = parameter(
+        "sqrt",
+        "How the measure maps to heights",
+        choices={"linear": "in proportion", "sqrt": "square root", "log": "logarithm, five decades at most"},
+        group="Data",
+    )
+    floors: int = parameter(
+        1, "Into how many slices of time a building is divided, the first at the ground: in films it grows",
+        low=1, high=60, group="Data",
+    )  # fmt: skip
+    arcs: int = parameter(
+        25, "How many pairs of buildings with most calls between them an arc joins", low=0, high=1000,
+        group="Detail",
+    )  # fmt: skip
+    labels: int = common_parameters.labels(
+        40, "The maximum number of names of buildings, the highest first", 500
+    )
+    findings: int = parameter(1, "The maximum number of findings marked", low=0, high=1, group="Detail")
+    opening: float = parameter(
+        1.0, "From the flat map seen from above (0) to the city (1)", low=0.0, high=1.0, group="Shape"
+    )
+    relief: float = parameter(1.0, "How high the highest building is", low=0.0, high=3.0, group="Shape")
+    turn: float = common_parameters.turn(22.0, 60.0, group="Look")
+    tilt: float = common_parameters.tilt(36.0, 5.0, 90.0, group="Look")

@@ -1,0 +1,127 @@
+"""The program as a city: classes are buildings, packages districts, calls arcs over the roofs.
+
+After polymetric views (Lanza and Ducasse), CodeCity (Wettel and Lanza), treemaps (Johnson and Shneiderman)
+and De Pauw's clusters. Of two runs colour shows what grows and what shrinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....drawing.builder import DrawingBuilder
+from ....drawing.frame import Frame
+from ....drawing.palettes import Colors
+from ....drawing.picked import Description, PickedElement
+from ....drawing.primitives import Drawing
+from ....progress import Progress
+from ....trace.model import Trace
+from ....views.describe import StoredNames
+from ....views.describe import describe as describe_element
+from ....views.view import View
+from ..findings import change, summary
+from ..metrics import ADDITIVE, NAMES, Parts
+from . import buildings
+from .layout import Layout, camera, compose
+from .parameters import Parameters
+
+_FINDING: Colors = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
+
+
+def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
+    """Draw the city of one trace, or what changes from one to another.
+
+    Parameters
+    ----------
+    traces : one or two of Trace
+    parameters : Parameters
+    frame : Frame
+        Of the picture.
+    progress : Progress
+
+    Returns
+    -------
+    Drawing
+
+    Raises
+    ------
+    InputError
+        If there are no calls.
+    """
+    progress(0.0, "measuring the parts")
+    picture = compose(traces, parameters, frame)
+    progress(0.6, "building")
+    drawing = DrawingBuilder()
+    mark = drawing.color(_FINDING)
+    if picture.before is not None:
+        sentence, top = change(picture.names(), picture.before, picture.value, parameters.height)
+        name = f"{traces[0].source.name} and {traces[1].source.name}"
+    else:
+        whole = Parts(picture.runs[0].parts.what, picture.path, picture.runs[0].parts.of_function)
+        sentence, top = summary(whole, picture.value, parameters.height)
+        name = traces[0].source.name
+    buildings.districts(drawing, picture)
+    colors = buildings.buildings(drawing, picture)
+    pairs = buildings.arcs(drawing, picture)
+    buildings.names(drawing, picture, colors, top if parameters.findings else -1, mark)
+    drawing.note(*_notes(picture, pairs))
+    progress(1.0, "drawn")
+    return drawing.finish(camera(picture), f"{name}: {sentence}", parts=len(picture.path), pairs=pairs)
+
+
+def _notes(picture: Layout, pairs: int) -> tuple[str, ...]:
+    p = picture.parameters
+    kind = {"linear": "linear", "sqrt": "square-root", "log": "logarithmic"}[p.scale]
+    notes = [f"area: {NAMES[p.area]}"]
+    if picture.high > 0:
+        notes.append(f"height: {NAMES[p.height]}, {kind} scale")
+    if p.arcs and pairs > p.arcs:
+        notes.append(f"arcs: the {p.arcs:,} of {pairs:,} pairs with most calls")
+    if p.floors > 1 and p.height not in ADDITIVE:
+        notes.append(f"{NAMES[p.height]} has no floors: it does not add up over time")
+    if len(picture.runs) > 1:
+        notes.append("pale: what was higher in the first run")
+    notes.append(picture.runs[-1].trace.problems.note())
+    return tuple(notes)
+
+
+def describe(
+    element: PickedElement, traces: Sequence[Trace | StoredNames], parameters: Any = None
+) -> list[Description]:
+    """Return the description of a building: its measures, and its longest call.
+
+    Parameters
+    ----------
+    element : PickedElement
+    traces : sequence of Trace or StoredNames
+        One or two.
+    parameters : object
+        Those of the view.
+
+    Returns
+    -------
+    list of Description
+    """
+    texts = dict(element.texts)
+    if "part" not in texts:
+        return describe_element(element, traces, parameters)
+    said = Description(texts.pop("part"), rows=[(title, text) for title, text in texts.items() if text])
+    if not any(call >= 0 for call in element.calls.values()):
+        return [said]
+    call = PickedElement("call", element.source, element.id, element.calls, facts=element.facts)
+    return [said, *describe_element(call, traces, parameters)]
+
+
+VIEW = View(
+    name="city",
+    title="City",
+    sentence="The program as a city: classes are buildings, packages districts; of two runs, what grows",
+    traces=(1, 2),
+    parameters=Parameters,
+    draw=draw,
+    describe=describe,
+    suits=lambda trace: 0.2 if len(trace.calls) else 0.0,
+    docs="city.md",
+)
