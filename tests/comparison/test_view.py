@@ -524,7 +524,8 @@ def test_the_tubes_of_the_flat_twin_follow_the_bundled_curves():
     comparison, chosen, _ = chosen_of(traces, drawing)
     grouping = matching.group(comparison, chosen, True)
     tree = control(picture, chosen, grouping, p)
-    routes = bundle(tree.parent, tree.point, tree.source, tree.target, beta=p.beta)
+    steady = matching.displacement(comparison, chosen) == 0
+    routes = bundle(tree.parent, tree.point, tree.source, tree.target, beta=p.beta, steady=steady)
     for element in swept(drawing):
         for i, m in enumerate(element.id.tolist()):
             ours = element.point[element.first[i] : element.first[i + 1], :2]

@@ -369,3 +369,35 @@ def test_opening_moves_walls_continuously():
         if before is not None:
             assert np.abs(now - before).max() < 0.08
         before = now
+
+
+@given(st.integers(0, 10_000), st.floats(0, 1))
+@settings(max_examples=30, deadline=None)
+def test_steady_routes_are_the_plain_ones_and_never_turn(seed, beta):
+    """Control points are put between the greatest x before and the least x after them, along the way."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 30))
+    parent, point = random_tree(rng, n), rng.normal(size=(n, 3)).astype(np.float32)
+    a, b = rng.integers(0, n, (2, 6)).astype(np.int32)
+    steady = rng.random(6) < 0.7
+    routes = bundle(parent, point, a, b, beta=beta, samples=32, steady=steady)
+    free = bundle(parent, point, a, b, beta=beta, samples=32)
+    for e in range(6):
+        mine = routes.point[routes.first[e] : routes.first[e + 1]]
+        other = free.point[free.first[e] : free.first[e + 1]]
+        np.testing.assert_array_equal(mine[:, 1:], other[:, 1:])
+        if not steady[e]:
+            np.testing.assert_array_equal(mine, other)
+            continue
+        control = point[plain_path(parent, int(a[e]), int(b[e]))[0]].astype(np.float64)
+        t = np.linspace(0, 1, len(control))[:, None]
+        control = beta * control + (1 - beta) * (control[0] + t * (control[-1] - control[0]))
+        sign = 1.0 if control[-1, 0] >= control[0, 0] else -1.0
+        x = np.clip(sign * control[:, 0], sign * control[0, 0], sign * control[-1, 0])
+        middle = [(x[: j + 1].max() + x[j:].min()) / 2 for j in range(len(x))]
+        control[:, 0] = sign * np.array(middle)
+        place = np.linspace(0, len(control) + 1, 32)
+        place[-1] -= 1e-9
+        wanted = np.array([plain_spline(control, u) for u in place])
+        np.testing.assert_allclose(mine, wanted, atol=2e-4)
+        assert (sign * np.diff(mine[:, 0]) >= -1e-5).all()

@@ -86,6 +86,7 @@ def bundle(
     beta: float = 0.85,
     drop_common: bool = False,
     samples: int = 0,
+    steady: NDArray[np.bool_] | None = None,
     buffers: Buffers | None = None,
 ) -> Routes:
     """Route edges along a tree.
@@ -105,6 +106,9 @@ def bundle(
         takes ambiguity away).
     samples : int
         A multiple of 16, 16 to 256; 0: 32 to 96, the more the more the tree turns on the way.
+    steady : bool (e,), optional
+        Edges whose routes never turn in x: control points that lie before one on their way, or beyond its
+        ends, are moved between both.
     buffers : Buffers
         Room for the points, to be used again: fresh memory costs more than the kernels that fill it.
 
@@ -168,10 +172,14 @@ def bundle(
         np.empty(size, np.float32) if buffers is None else buffers.take("route", size, np.float32)
     )
 
+    keeps = np.zeros(edges, np.uint8) if steady is None else np.ascontiguousarray(steady, np.uint8)
+
     def sample(low: int, high: int) -> None:
         some = (ends[0][low:high], ends[1][low:high])
-        mine = first[low : high + 1]
-        sample_routes(*tree, *some, *shape, _path(longest), table, stops, place, mine, out)
+        mine, spare = first[low : high + 1], np.empty(longest + 8, np.float32)
+        sample_routes(
+            *tree, *some, *shape, _path(longest), keeps[low:high], spare, table, stops, place, mine, out
+        )
 
     in_parts(sample, edges, _PART)
     return Routes(out, first)

@@ -137,6 +137,27 @@ def _route(  # type: ignore[no-untyped-def]
     return count
 
 
+@inline
+def _steady(path, count, spare):  # type: ignore[no-untyped-def]
+    """Let x rise or fall from the first to the last of ``count`` control points in row 2 on, and never turn.
+
+    Each x lies in the middle between the greatest before and the least after it, within both ends; along a
+    way back with signs changed. A spline turns no more often than its control points.
+    """
+    start, end = path[2, 0], path[count + 1, 0]
+    sign = _F1 if end >= start else -_F1
+    low, high = sign * start, sign * end
+    most = low
+    for j in range(2, count + 2):
+        most = max(most, min(max(sign * path[j, 0], low), high))
+        spare[j] = most
+    least = high
+    for j in range(count + 1, 1, -1):
+        least = min(least, min(max(sign * path[j, 0], low), high))
+        path[j, 0] = sign * np.float32(0.5) * (spare[j] + least)
+    path[2, 0], path[count + 1, 0] = start, end
+
+
 @kernel
 def measure_routes(
     parent: NDArray[np.int32],
@@ -194,6 +215,8 @@ def sample_routes(
     beta: np.float32,
     drop: np.bool_,
     path: NDArray[np.float32],
+    steady: NDArray[np.uint8],
+    spare: NDArray[np.float32],
     table: NDArray[np.int64],
     stops: NDArray[np.int32],
     place: NDArray[np.float32],
@@ -206,6 +229,10 @@ def sample_routes(
     ----------
     parent, level, point, source, target, beta, drop, path
         As in :func:`measure_routes`.
+    steady : uint8 (e,)
+        Routes whose x never turns.
+    spare : float32 (longest + 8,)
+        Working space.
     table : int64 (longest + 1, 17)
         For so many control points: where their pieces start in ``stops``, and in column k where the samples
         start in ``place`` if there are 16 k.
@@ -220,6 +247,8 @@ def sample_routes(
     controls, places, points = address(path), address(place), address(out)
     for e in range(len(source)):
         n = _route(parent, level, point, source[e], target[e], beta, drop, path)
+        if steady[e]:
+            _steady(path, n, spare)
         low, last = first[e], first[e + 1] - 1
         column = (last + 1 - low) // 16
         q, j = table[n, column], low

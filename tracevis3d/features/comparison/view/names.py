@@ -194,7 +194,19 @@ def trace_names(
 
 
 def largest(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> int:
-    """Return the largest time on any ruler, nanoseconds: all of them are in its unit."""
+    """Return the largest time on any ruler: all of them are in its unit.
+
+    Parameters
+    ----------
+    picture : Layout
+    lines : (Skyline, Skyline) or None
+        The overviews of A and B, where there are any.
+
+    Returns
+    -------
+    int
+        Nanoseconds.
+    """
     windows = [*(w.window for w in picture.walls), *(line.window for line in lines or ())]
     return max(abs(t) for window in windows for t in window)
 

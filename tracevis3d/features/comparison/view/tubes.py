@@ -126,6 +126,8 @@ def tubes(
     routes = bundle(
         tree.parent, tree.point, tree.source[order], tree.target[order],
         beta=p.beta, drop_common=not p.common, buffers=_buffers,
+        # What keeps its order never goes back in time on its way: bundles of neighbours don't cross.
+        steady=moved[order] == 0 if p.bundling == "modified" else None,
     )  # fmt: skip
     point = np.empty((len(routes.point), 3), np.float32)
     radius = np.empty((len(routes.point), 2), np.float32)
