@@ -13,7 +13,7 @@ from tests.support.plain_findings import Plain
 from tests.support.run_pairs import run_pairs
 from tracevis3d.features.comparison.findings.counterparts import groups, in_place
 from tracevis3d.features.comparison.findings.counts import alone, detours, new_functions, repetitions
-from tracevis3d.features.comparison.findings.disturbances import drifts, slow_start, stalls
+from tracevis3d.features.comparison.findings.disturbances import drifts, importing, stalls
 from tracevis3d.features.comparison.findings.durations import changed, extra_times, pace, times
 from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
 from tracevis3d.features.comparison.findings.find import find
@@ -156,8 +156,9 @@ def found_first(evidence):
         *offsets(evidence, pairs), *times(evidence, judged), *out_of_order(evidence, pairs),
         *detours(evidence), *pace(evidence), *drifts(evidence, judged, known), *stalls(evidence, judged, []),
     ]  # fmt: skip
-    assert not slow_start(evidence)  # nothing is imported here
+    assert not len(importing(evidence))  # nothing is imported here
     least = {"only": 0.0005, "renamed": 0.0005, "wrapped": 0.0005, "order": 0.001}
+    least |= {"alone": 0.002, "repetitions": 0.002}
     return sorted((f for f in every if f.score >= least.get(f.kind, 0.01)), key=rank)
 
 
@@ -191,7 +192,12 @@ def test_what_is_reported_and_in_which_order(pair, tau, top):
     plain = Plain(evidence)
     found = []
     for f in sorted(joined(evidence, likened(evidence, found_first(evidence))), key=rank):
-        if not any(plain.explains(row(other), row(f)) for other in found):
+        if any(plain.explains(row(other), row(f)) for other in found):
+            continue
+        unit = next((other for other in found if plain.goes_with(row(other), row(f))), None)
+        if unit:
+            unit.details["with"].append(f.functions[0])
+        else:
             found.append(f)
     expected = [row(f) for f in found]
     if {f.kind for f in found} <= {"pace", "drift", "stall"}:

@@ -188,7 +188,7 @@ class Plain:
             parts = [n / max(t.time, 1) for n, t in zip(about["time_ns"], self.traces, strict=True)]
             parts += [n / max(t.n, 1) for n, t in zip(about["below"], self.traces, strict=True)]
             details = {
-                "paths": len(nodes), "unit": max(parts) >= 0.1,
+                "paths": len(nodes), "unit": max(parts) >= 0.1, "with": [],
                 "calls_of_function": [of[f] for of in self.of_function],
             }  # fmt: skip
             found.append(
@@ -797,7 +797,8 @@ class Plain:
         result, done = [], set()
         for f in found:
             members = [g for g in lone if id(g) in group.get(id(f), ())]
-            if len({side(g) for g in members}) < 2:
+            below = [sum(g["below"][s] for g in members if side(g) == s) for s in range(2)]
+            if 3 * min(below) < max(below) or not members:
                 result.append(f)
             elif id(f) not in done:
                 done |= {id(g) for g in members}
@@ -851,9 +852,19 @@ class Plain:
 
     # -- all together --
 
+    def goes_with(self, unit, f):
+        if f["kind"] != "repetitions" or not unit["details"].get("unit"):
+            return False
+        more, less = (g["calls"][1] / g["calls"][0] for g in (unit, f))
+        return 1 / 1.25 <= more / less <= 1.25 and (more > 1) == (less > 1) and more != 1 and less != 1
+
     def explains(self, result, f):
         called = ("unmatched", "moved", "only", "alone", "repetitions")
         if f["kind"] in called and result["kind"] in called:
+            if result["kind"] == "repetitions" and "trace" in f["details"]:
+                a, b = result["calls"]
+                if f["details"]["trace"] != ("B" if b > a else "A"):
+                    return False
             inside = set(result["nodes"]) if result["kind"] == "moved" else self.under(result["nodes"])
             weight = {n: max(self.time[0][n] + self.time[1][n], 1) for n in f["nodes"]}
             every = [weight[n] for n in f["nodes"]]

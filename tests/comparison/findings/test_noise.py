@@ -7,7 +7,7 @@ import pytest
 
 from tests.comparison.test_findings import found, leaf, traced
 from tests.comparison.test_twin_findings import evidence_of
-from tracevis3d.features.comparison.findings.disturbances import slow_start
+from tracevis3d.features.comparison.findings.disturbances import importing, slow_start
 from tracevis3d.features.comparison.findings.ranking import NOISE, rank
 
 
@@ -146,7 +146,7 @@ def test_a_root_calls_own_time_comes_last_and_noise_after_it():
     assert ranks == sorted(ranks)
 
 
-def importing(own, compiled=False, modules=12):
+def imports(own, compiled=False, modules=12):
     """Return what importing modules calls, as Python's own functions are named."""
 
     def named(name):
@@ -160,13 +160,18 @@ def importing(own, compiled=False, modules=12):
 
 def test_a_slow_start_is_one_finding_and_no_cause():
     program = [leaf(f"work{i % 7}", 900) for i in range(60)]
-    a = traced(("main", 300, [*importing(800), *program]))
-    b = traced(("main", 300, [*importing(5000, compiled=True), *program, leaf("rate", 900)]))
+    a = traced(("main", 300, [*imports(800), *program]))
+    b = traced(("main", 300, [*imports(5000, compiled=True), *program, leaf("rate", 900)]))
     rate, start = found(a, b)
     assert rate.functions == ("", "rate")
     assert (start.kind, start.details["start"]) == ("drift", True)
     assert (start.details["modules"], start.details["compiled"]) == (12, [0, 12])
     # Who imports more modules does something else.
-    more = traced(("main", 300, [*importing(800, modules=20), *program]))
-    assert slow_start(evidence_of((a, more))) == []
+    more = traced(("main", 300, [*imports(800, modules=20), *program]))
+    evidence = evidence_of((a, more))
+    assert slow_start(evidence, importing(evidence)) == []
     assert found(a, more)[0].kind == "repetitions"
+    # What one of these functions takes is no finding, though the start as a whole is not slow.
+    long = [leaf(f"work{i % 7}", 30_000) for i in range(60)]
+    pair = [traced(("main", 300, [*imports(own), *long])) for own in (800, 6000)]
+    assert [f.kind for f in found(*pair)] == ["alike"]

@@ -66,6 +66,7 @@ def repetitions(evidence: Evidence) -> list[Finding]:
                 details={
                     "paths": len(nodes),
                     "unit": max(shares) >= _UNIT,
+                    "with": [],
                     "calls_of_function": evidence.calls_of_function[:, function].tolist(),
                 },
             )

@@ -168,8 +168,10 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
     return found
 
 
-def slow_start(evidence: Evidence) -> list[Finding]:
-    """Return that one run took longer to import the same modules: from a cold disk, or compiled anew.
+def importing(evidence: Evidence) -> Ints:
+    """Return the paths that end in a function of Python's import, if both runs import equally many modules.
+
+    How long these take, and whether they compile or ask for a folder again, is no matter of the program.
 
     Parameters
     ----------
@@ -177,15 +179,32 @@ def slow_start(evidence: Evidence) -> list[Finding]:
 
     Returns
     -------
-    list of Finding
-        One at most; it is about all paths that end in a function of Python's import.
+    int64 (k,)
     """
     loading = _named(evidence, _IMPORT)
-    counts = evidence.calls_of_function
-    loaded = counts[:, loading & _named(evidence, _LOADED)].sum(axis=1)
+    loaded = evidence.calls_of_function[:, loading & _named(evidence, _LOADED)].sum(axis=1)
     nodes = np.flatnonzero(loading[evidence.paths.function].all(axis=0))
-    if not len(nodes) or loaded[0] != loaded[1]:
+    return np.asarray(nodes if loaded[0] == loaded[1] else nodes[:0])
+
+
+def slow_start(evidence: Evidence, nodes: Ints) -> list[Finding]:
+    """Return that one run took longer to import the same modules: from a cold disk, or compiled anew.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    nodes : int64 (k,)
+        As :func:`importing` returns them.
+
+    Returns
+    -------
+    list of Finding
+        One at most.
+    """
+    if not len(nodes):
         return []
+    loading, counts = _named(evidence, _IMPORT), evidence.calls_of_function
+    loaded = counts[:, loading & _named(evidence, _LOADED)].sum(axis=1)
     own = evidence.paths.self_time[:, nodes].sum(axis=1)
     expected, now = evidence.pace * float(own[0]), float(own[1])
     change = now - expected

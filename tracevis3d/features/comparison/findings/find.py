@@ -2,8 +2,8 @@
 
 Everything is found from the tree of call paths that both traces have in common and from one pass over the
 calls, never from pairs of calls. The score of a finding is the share that it is about: of the longer trace's
-time or of the larger one's calls, whichever is more. Findings of a hundredth and more are reported. They are
-ranked by what they say first (:mod:`.ranking`), then by their score.
+time or of the larger one's calls, whichever is more. Findings of a hundredth and more are reported, and
+shorter ones of what is counted. They are ranked by their score and by what they say (:mod:`.ranking`).
 
 ============  ===========================================================================================
 kind          what the score counts
@@ -29,6 +29,7 @@ alike         0: the program does the same in both; with the largest difference 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -37,7 +38,7 @@ from ....progress import Progress, silent
 from ..matching.match import Comparison
 from .counterparts import groups
 from .counts import alone, detours, new_functions, repetitions
-from .disturbances import drifts, slow_start, stalls
+from .disturbances import drifts, importing, slow_start, stalls
 from .durations import changed, extra_times, pace, times
 from .evidence import LEAST, Evidence, Finding
 from .likeness import groups_of
@@ -64,9 +65,14 @@ KINDS = {
     "stall": "Stalled",
     "alike": "Alike",
 }
-#: Findings about functions that are new or have new names, and about another order, are reported from these
-#: scores on: they may be short.
-_LEAST_NEW = {"only": 0.0005, "renamed": 0.0005, "wrapped": 0.0005, "order": 0.001}
+#: Findings about what is called, and in which order, are reported from these scores on: they are counted, so
+#: they are certain though they are short.
+_LEAST_COUNTED = {
+    "only": 0.0005, "renamed": 0.0005, "wrapped": 0.0005, "order": 0.001, "alone": 0.002,
+    "repetitions": 0.002,
+}  # fmt: skip
+#: Repetitions go with those of units of work if they differ from their factor by no more than this one.
+_GOES_WITH = 1.25
 #: Findings about calls that one trace makes alone, or more often.
 _CALLED = ("unmatched", "moved", "only", "alone", "repetitions")
 #: A finding is no news if another explains this share of it.
@@ -113,7 +119,8 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     progress(0.3, "looking for differences")
     pairs, judged = find_pairs(evidence), groups(evidence)
     known = np.array([g for _, of in changed(evidence, judged) for g in of.tolist()], np.int64)
-    start = slow_start(evidence)
+    loading = importing(evidence)
+    start = slow_start(evidence, loading)
     every = [
         *stretches(evidence),
         *new_functions(evidence),
@@ -128,25 +135,43 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
         *drifts(evidence, judged, known),
         *stalls(evidence, judged, start),
     ]
-    worth = [finding for finding in every if finding.score >= _LEAST_NEW.get(finding.kind, LEAST)]
-    worth = [finding for finding in worth if not any(_loads(one, finding) for one in start)]
+    worth = [finding for finding in every if finding.score >= _LEAST_COUNTED.get(finding.kind, LEAST)]
+    worth = [f for f in worth if f.kind in NOISE or not len(f.nodes) or not np.isin(f.nodes, loading).all()]
     worth.sort(key=rank)
     progress(0.6, "looking for the most similar calls")
     worth = joined(evidence, likened(evidence, worth))
     worth.sort(key=rank)
     reported: list[Finding] = []
     for finding in worth:
-        if not any(_explains(evidence, other, finding) for other in reported):
+        if any(_explains(evidence, other, finding) for other in reported):
+            continue
+        unit = next((other for other in reported if _goes_with(other, finding)), None)
+        if unit is None:
             reported.append(finding)
+        else:
+            unit.details["with"].append(finding.functions[0])
     if all(finding.kind in NOISE for finding in reported):
         reported.append(_alike(evidence))
     progress(0.9, "grouping matches")
     return Findings(evidence, _grouped(evidence, reported[:top]), max(len(reported) - top, 0))
 
 
+def _goes_with(unit: Finding, finding: Finding) -> bool:
+    """Return whether calls are made more or less often because units of work are: by nearly their factor."""
+    if finding.kind != "repetitions" or not unit.details.get("unit"):
+        return False
+    factors = [math.log(f.calls[1] / f.calls[0]) for f in (unit, finding)]
+    return abs(factors[0] - factors[1]) <= math.log(_GOES_WITH) and factors[0] * factors[1] > 0
+
+
 def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
     """Return whether ``finding`` follows from one that was reported before it."""
     if finding.kind in _CALLED and reported.kind in _CALLED:
+        if reported.kind == "repetitions" and (s := finding.details.get("trace")):
+            # What is called more often does not explain what the other trace alone does.
+            more = reported.calls[1] > reported.calls[0]
+            if more != (s == "B"):
+                return False
         # Moved calls are reported as a whole; there may be more findings within them.
         if reported.kind == "moved":
             inside = np.isin(finding.nodes, reported.nodes)
@@ -159,11 +184,6 @@ def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
         same = finding.details["cause"] == reported.details["within"]
         return bool(same and near <= (1 - _EXPLAINED) * abs(finding.details["change_ns"]))
     return False
-
-
-def _loads(start: Finding, finding: Finding) -> bool:
-    """Return whether ``finding`` says no more than that modules are imported more slowly."""
-    return finding is not start and len(finding.nodes) > 0 and bool(np.isin(finding.nodes, start.nodes).all())
 
 
 def _alike(evidence: Evidence) -> Finding:

@@ -16,6 +16,8 @@ from .paths import FEW_ELSEWHERE
 
 #: Maximum number of findings for which the most similar call is searched, the most important ones.
 _MOST_ASKED = 60
+#: What one trace does has moved if the other does at least so much of it, in calls.
+_AS_MUCH = 1 / 3
 #: As many calls, by chance, are no evidence if they are fewer.
 _ENOUGH = 5
 
@@ -115,16 +117,21 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
         if all(len(side) == 1 for side in callers):
             key = (callers[0].pop(), callers[1].pop())
             join(group[0], between.setdefault(key, group[0]))
-    parts = _by(which, lead)
+    parts = {i: [found[k] for k in group] for i, group in _by(which, lead).items()}
     left = []
     for i, f in enumerate(found):
-        group = parts.get(i, [])
-        if len({found[k].details["trace"] for k in group}) == 2:
-            left.append(_moved(evidence, [found[k] for k in group]))
-        elif f.kind != "alone" or len({found[k].details["trace"] for k in parts[lead(i)]}) == 1:
+        if f.kind != "alone" or not _is_move(parts[lead(i)]):
             left.append(f)
+        elif i in parts:
+            left.append(_moved(evidence, parts[i]))
     moved = [f for f in left if f.kind == "moved"]
     return [f for f in left if not any(_comes_of(evidence, f, move) for move in moved)]
+
+
+def _is_move(parts: list[Finding]) -> bool:
+    """Return whether both traces do about as much in these findings."""
+    below = [sum(f.below[s] for f in parts if f.details["trace"] == name) for s, name in enumerate("AB")]
+    return min(below) >= _AS_MUCH * max(below)
 
 
 def _as_many(one: Finding, other: Finding) -> bool:

@@ -161,6 +161,10 @@ def _repetitions(f: Finding) -> str:
     )
     if whole != [a, b]:
         text += f" In all, A calls it {_times(whole[0])} and B {_times(whole[1])}."
+    if alike := f.details["with"]:
+        named = ", ".join(f"`{name}`" for name in alike[:_PARTS])
+        more = f" and {len(alike) - _PARTS} more" if len(alike) > _PARTS else ""
+        text += f" So are, by nearly the same factor, {named}{more}."
     return text
 
 
