@@ -103,7 +103,12 @@ TOKENS = [
 def seeds(form: registry.Format) -> list[tuple[str, bytes]]:
     """Return small real files of a format, unpacked and as they are, by the suffix to write them with."""
     found: list[tuple[str, bytes]] = []
-    folders = [ROOT / "examples", FINDS, SHARED / "traces" / "recorded", SHARED / "traces" / "public"]
+    folders = [
+        ROOT / "examples",
+        ROOT / "tests" / "data",
+        SHARED / "traces" / "recorded",
+        SHARED / "traces" / "public",
+    ]
     for path in sorted(path for folder in folders if folder.is_dir() for path in folder.rglob("*")):
         if not path.is_file() or path.stat().st_size > 3_000_000 or len(found) > 150:
             continue

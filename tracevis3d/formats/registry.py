@@ -31,6 +31,8 @@ _OWN = {
     "pyinstrument": ".profiles.pyinstrument",
     "cprofile": ".profiles.cprofile",
     "stackprof": ".profiles.stackprof",
+    "otlp": ".spans.otlp",
+    "jaeger": ".spans.jaeger",
     "collapsed": ".collapsed",
     "enter_exit": ".enter_exit",
     "uftrace": ".uftrace.format",

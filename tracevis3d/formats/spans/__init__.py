@@ -1,0 +1,1 @@
+"""Distributed traces: spans of services, which call each other."""

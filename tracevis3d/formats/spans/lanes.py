@@ -1,0 +1,214 @@
+"""Spans as calls: each service is a process, and spans that overlap lie on lanes of their own.
+
+A span is a call inside its parent where both are of one service, it ends within the parent, and nothing else
+goes on there; else it begins a stack on a free lane of its service, and an arrow leads from its parent to it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...trace.events import BEGIN, END
+from ...trace.recording import Recording
+
+_LATEST = 1 << 62
+
+
+@dataclass
+class Span:
+    """A span as a reader found it.
+
+    Attributes
+    ----------
+    trace, key, parent : str
+        Ids of the trace, the span and the span that began it; the last may be empty.
+    service, name : str
+    start, end : int
+        Nanoseconds.
+    links : list of (str, str)
+        Ids of trace and span that it follows from.
+    moments : list of (int, str)
+        Nanoseconds and name of what is noted on it.
+    """
+
+    trace: str
+    key: str
+    parent: str
+    service: str
+    name: str
+    start: int
+    end: int
+    links: list[tuple[str, str]] = field(default_factory=list)
+    moments: list[tuple[int, str]] = field(default_factory=list)
+
+
+def add_spans(spans: list[Span], recording: Recording) -> None:
+    """Add spans as calls, with arrows to those that other stacks began.
+
+    Parameters
+    ----------
+    spans : list of Span
+    recording : Recording
+
+    Raises
+    ------
+    ValueError
+        If there is none with a time.
+    """
+    good: list[Span] = []
+    for number, span in enumerate(spans, 1):
+        if not (0 <= span.start < _LATEST and 0 <= span.end < _LATEST):
+            recording.problems.add("bad time", f"span {number:,}")
+        elif span.end < span.start:
+            recording.problems.add("negative duration", f"span {number:,}")
+            good.append(span)
+            span.end = span.start
+        else:
+            good.append(span)
+    if not good:
+        raise ValueError("it has no spans with times")
+    known: dict[tuple[str, str], int] = {}
+    for row, span in enumerate(good):
+        if known.setdefault((span.trace, span.key), row) != row:
+            recording.problems.add("listed twice", f"span {span.key}")
+    depth = _depths(good, known)
+    # Parents before children where both begin at once.
+    order = sorted(range(len(good)), key=lambda row: (good[row].start, depth[row], -good[row].end))
+    lanes = _Lanes(good, recording)
+    arrows: list[tuple[str, int, int]] = []
+    for row in order:
+        span = good[row]
+        parent = known.get((span.trace, span.parent), -1) if span.parent else -1
+        if lanes.put_inside(row, parent):
+            continue
+        lanes.put_free(row)
+        if parent >= 0 and parent != row:
+            arrows.append(("begins", parent, row))
+        elif span.parent:
+            recording.problems.add("unknown", f"the parent of span {span.key}")
+    threads = lanes.finish()
+    for row, span in enumerate(good):
+        for link in span.links:
+            target = known.get(link, -1)
+            if target < 0:
+                recording.problems.add("unmatched flow", f"a link of span {span.key}")
+            else:
+                arrows.append(("link", target, row))
+    _add_arrows(arrows, good, threads, recording)
+    moments = [(threads[row], time, text) for row, span in enumerate(good) for time, text in span.moments]
+    if moments:
+        recording.add_instants(
+            name=[recording.text("instants", text) for *_, text in moments],
+            thread=[thread for thread, *_ in moments],
+            time=[time for _, time, _ in moments],
+        )
+
+
+def _depths(spans: list[Span], known: dict[tuple[str, str], int]) -> list[int]:
+    """Return how many ancestors each span has; those in a circle end there."""
+    depth = [-1] * len(spans)
+    for row in range(len(spans)):
+        path = []
+        at = row
+        while at >= 0 and depth[at] < 0:
+            depth[at] = 0
+            path.append(at)
+            at = known.get((spans[at].trace, spans[at].parent), -1) if spans[at].parent else -1
+        above = depth[at] if at >= 0 and at not in path[-1:] else -1
+        for one in reversed(path):
+            above += 1
+            depth[one] = above
+    return depth
+
+
+class _Lanes:
+    """The lanes of all services, and the events on them."""
+
+    def __init__(self, spans: list[Span], recording: Recording) -> None:
+        self._spans = spans
+        self._recording = recording
+        self._lanes: dict[str, list[list[int]]] = {}
+        self._lane = [-1] * len(spans)
+        self._thread = [0] * len(spans)
+        self._events: list[tuple[int, int, int, int]] = []
+
+    def put_inside(self, row: int, parent: int) -> bool:
+        """Put a span inside its parent; False if it has to go elsewhere."""
+        if parent < 0 or self._lane[parent] < 0:
+            return False
+        span, outer = self._spans[row], self._spans[parent]
+        if outer.service != span.service or span.end > outer.end:
+            return False
+        stack = self._lanes[span.service][self._lane[parent]]
+        self._end(stack, span.start)
+        if not stack or stack[-1] != parent:
+            return False
+        self._put(row, self._lane[parent], stack)
+        return True
+
+    def put_free(self, row: int) -> None:
+        """Put a span on a lane on which nothing goes on."""
+        span = self._spans[row]
+        lanes = self._lanes.setdefault(span.service, [])
+        for number, stack in enumerate(lanes):
+            self._end(stack, span.start)
+            if not stack:
+                self._put(row, number, stack)
+                return
+        lanes.append([])
+        self._put(row, len(lanes) - 1, lanes[-1])
+
+    def _put(self, row: int, lane: int, stack: list[int]) -> None:
+        span, recording = self._spans[row], self._recording
+        if not stack and self._lane[row] < 0:
+            recording.name_process(span.service, span.service)
+            name = f"{span.service} {lane + 1}" if lane else span.service
+            recording.name_thread(span.service, lane + 1, name)
+        self._lane[row] = lane
+        self._thread[row] = recording.thread(span.service, lane + 1)
+        stack.append(row)
+        self._events.append((self._thread[row], BEGIN, self._function(span), span.start))
+
+    def _end(self, stack: list[int], now: int) -> None:
+        while stack:
+            span = self._spans[stack[-1]]
+            if span.end > now or span.start == span.end == now:
+                return
+            self._pop(stack)
+
+    def _pop(self, stack: list[int]) -> None:
+        row = stack.pop()
+        span = self._spans[row]
+        self._events.append((self._thread[row], END, self._function(span), span.end))
+
+    def _function(self, span: Span) -> int:
+        inside = (("category", span.service),)
+        return self._recording.function(f"{span.service}: {span.name}", label=span.name, containers=inside)
+
+    def finish(self) -> list[int]:
+        """End what is open and add all events; return the thread of each span."""
+        for lanes in self._lanes.values():
+            for stack in lanes:
+                while stack:
+                    self._pop(stack)
+        thread, kind, function, time = zip(*self._events, strict=True)
+        self._recording.add_events(thread=thread, kind=kind, function=function, time=time)
+        return self._thread
+
+
+def _add_arrows(
+    arrows: list[tuple[str, int, int]], spans: list[Span], threads: list[int], recording: Recording
+) -> None:
+    """Add arrows from where a span was when another began to that one's begin."""
+    if not arrows:
+        return
+    recording.add_flows(
+        name=[recording.text("flows", kind) for kind, _, _ in arrows],
+        source_thread=[threads[source] for _, source, _ in arrows],
+        start=[
+            min(max(spans[target].start, spans[source].start), spans[source].end)
+            for _, source, target in arrows
+        ],
+        target_thread=[threads[target] for _, _, target in arrows],
+        end=[spans[target].start for _, _, target in arrows],
+    )
