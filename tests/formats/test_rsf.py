@@ -13,6 +13,7 @@ import tracevis3d as tv
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.rsf import _nest, sniff
+from tracevis3d.views.describe import describe_call
 
 SMALL = """\
 # a small run
@@ -81,6 +82,32 @@ def test_what_follows_the_method_is_the_calls_arguments(tmp_path):
         "result": "3",
         "fields": ["Window.java:12"],
     }
+
+
+def test_a_place_in_the_source_is_the_methods_unless_it_is_the_callers(tmp_path):
+    trace = read(
+        tmp_path,
+        "call app.A app.B 1 1 run src/B.java:7 x=1\ncall app.B app.C 2 1 go B.java:9\n"
+        "call app.B app.D 3 1 stop Other.java:3\ncall app.B app.E 4 1 on result=2\n",
+    )
+    places = {}
+    for i, label in enumerate(trace.functions.label):
+        file = int(trace.functions.file[i])
+        places[label] = (trace.files[file] if file >= 0 else "", int(trace.functions.line[i]))
+    assert places["app.B.run"] == ("src/B.java", 7)
+    assert places["app.D.stop"] == ("Other.java", 3)
+    # B calls C in line 9 of its own file; of E no place is known.
+    assert places["app.C.go"][0] == places["app.E.on"][0] == ""
+
+
+def test_what_was_recorded_with_a_call_is_in_its_tooltip(tmp_path):
+    trace = tv.load(_write(tmp_path, SMALL))
+    (load,) = (i for i in range(len(trace)) if trace.arguments(i))
+    rows = dict(describe_call(trace, load).rows)
+    assert (rows["path"], rows["result"], rows["recorded"]) == ("a b.txt", "3", "Window.java:12")
+    assert "recorded" not in dict(describe_call(trace, load + 1).rows)
+    (tmp_path / "run.rsf").unlink()
+    assert "recorded" not in dict(describe_call(trace, load).rows)
 
 
 def _write(tmp_path, text):

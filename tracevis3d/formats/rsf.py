@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ _LINE = re.compile(rb"(contains?|calls?)\s+(\"[^\"]*\"|\S+)\s+(\"[^\"]*\"|\S+)(\
 _RELATION = re.compile(rb"\w+\s+(\"[^\"]*\"|\S+)\s+(\"[^\"]*\"|\S+)(\s.*)?")
 #: The object of a class that an element may name: ``Class@1f``, ``Class#12``.
 _OBJECT = re.compile(r"(?<=.)[@#][0-9A-Za-z]+$")
+#: A place in the source, such as ``src/B.java:7``, and how long it may be.
+_PLACE, _LONGEST_PLACE = re.compile(rb"\s*\"?([^\s\":]+\.\w+):(\d{1,9})\"?(?=\s|$)"), 400
 #: Nanoseconds between calls where no time is recorded.
 _UNTIMED_STEP = 1_000
 
@@ -70,7 +72,8 @@ def read(path: Path, progress: Progress) -> Trace:
     ``contain PARENT CHILD`` lines make the hierarchy; ``call FROM TO TIME THREAD METHOD ...`` lines are calls
     of METHOD of the element TO, in nanoseconds. Fields are parted by white space; time, thread and method may
     be missing from the end on. An element may name an object, as ``Class@12``. What follows the method
-    (call site, parameters, results) is kept as the call's arguments.
+    (call site, parameters, results) is kept as the call's arguments. A place in the source that comes first,
+    such as ``B.java:7``, is the method's own, unless the file has the caller's name: a call site.
 
     RSF records when calls begin, not when they end: a call is taken to be made by the innermost open call of
     its caller, and calls further in end there. What an element calls on itself again and again is read as a
@@ -118,14 +121,16 @@ def read(path: Path, progress: Progress) -> Trace:
     order = np.argsort(thread, kind="stable")
     order = _in_time(order, thread, time, problems, place)
     function, outside, pairs = _functions(name, len(texts))
+    sources = _sources(text, rows.rest[calls], function, name, elements)
     index = np.array(
         [
             recording.function(
                 elements.method_name(element, method),
                 label=elements.method_label(element, method),
                 containers=elements.path(element),
+                **sources.get(i, {}),
             )
-            for element, method in pairs
+            for i, (element, method) in enumerate(pairs)
         ],
         np.int32,
     )
@@ -144,6 +149,28 @@ def read(path: Path, progress: Progress) -> Trace:
     trace = recording.finish(Source(), names.split, lambda event: place(int(lines_of[event])))
     progress(1, "building calls")
     return trace
+
+
+def _sources(
+    text: memoryview | bytes, rest: Ints, function: Int32s, name: Int32s, elements: _Elements
+) -> dict[int, dict[str, Any]]:
+    """Return file and line of methods by number, of the first call that says more than its method.
+
+    A file that has the name of caller and callee is the callee's.
+    """
+    told = np.flatnonzero(rest >= 0)
+    numbers, first = np.unique(function[told], return_index=True)
+    found: dict[int, dict[str, Any]] = {}
+    for number, row in zip(numbers.tolist(), told[first].tolist()):
+        begin = int(rest[row])
+        match = _PLACE.match(bytes(text[begin : begin + _LONGEST_PLACE]))
+        if match is None:
+            continue
+        file, line = match[1].decode("utf-8", "replace"), int(match[2])
+        caller, callee = (elements.is_named(int(name[row, k]), file) for k in (0, 1))
+        if callee or not caller:
+            found[number] = {"file": file, "line": line}
+    return found
 
 
 class _Rows:
@@ -216,6 +243,11 @@ class _Elements:
         first: dict[str, int] = {}
         same = np.array([first.setdefault(text, i) for i, text in enumerate(self._class)], np.int32)
         return np.asarray(same[name[:, :2]])
+
+    def is_named(self, element: int, file: str) -> bool:
+        """Return whether a file is named as an element is: ``src/Model.java`` as ``app.core.Model``."""
+        stem = re.split(r"[/\\]", file)[-1].partition(".")[0]
+        return re.split(r"[.:/$]", self._class[element])[-1] == stem
 
     def path(self, element: int) -> tuple[tuple[str, str], ...]:
         """Return the containers of what the element's methods are in: the element itself is the innermost."""

@@ -13,6 +13,7 @@ import numpy as np
 from .. import units
 from ..analysis.measures import calls_by_function, self_time_of
 from ..drawing.picked import Description, PickedElement
+from ..errors import TraceVisError
 from ..layout.cut import cut_index
 from ..trace.model import Trace
 from ..trace.names import FunctionWords, label_of_call, place_of, words_of
@@ -22,6 +23,10 @@ from .element_metadata import CALLS
 
 #: A call with more direct callees than this shows its self time only where that is known already.
 _FEW = 100_000
+#: What was recorded with a call is shown if it begins within so many bytes of the unpacked file ...
+_NEAR = 1 << 24
+#: ... in so many rows, of so many characters.
+_ROWS, _LONGEST = 5, 60
 #: By this title views say how many calls an element represents.
 _MANY = "calls"
 
@@ -122,8 +127,27 @@ def describe_call(trace: Trace, call: int) -> Description:
         ("calls below", units.count(int(calls.extent[call]) - 1)),
         ("count", f"{units.counted(many, 'call')} of this function"),
         ("thread", f"{threads.title(thread)}, {units.counted(int(threads.count[thread]), 'call')}"),
+        *_recorded(trace, call),
     ]
     return said
+
+
+def _recorded(trace: Trace, call: int) -> list[tuple[str, str]]:
+    """Return what was recorded with a call, such as its call site, parameters and result.
+
+    Nothing where that is far into the file, so that a tooltip would have to wait for it, or can't be read.
+    """
+    record = trace.calls.record
+    if not len(record) or not 0 <= int(record[call]) <= _NEAR:
+        return []
+    try:
+        given = trace.arguments(call)
+    except TraceVisError:
+        return []
+    plain = [(title, value) for title, value in given.items() if isinstance(value, (str, int, float))]
+    plain += [("recorded", " ".join(map(str, value))) for value in given.values() if isinstance(value, list)]
+    texts = [(str(title), " ".join(str(value).split())) for title, value in plain[:_ROWS]]
+    return [(title, text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…") for title, text in texts]
 
 
 def describe_function(words: FunctionWords) -> Description:
