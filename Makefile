@@ -32,8 +32,8 @@ bench: setup  ## Measure speed and memory against named peers, into benchmarks/r
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[bench]'
 	@$(PY) -m benchmarks
 
-fuzz: setup  ## Throw damaged files at every reader (MINUTES=5)
-	@$(PY) tests/fuzz/run.py --minutes $(or $(MINUTES),5)
+fuzz: setup  ## Damage files, stores and messages, and read them (MINUTES=10)
+	@$(PY) tests/fuzz/run.py --minutes $(or $(MINUTES),10)
 
 mutate: setup  ## Change the analysis here and there, report what no test notices (MODULE=filters/stack.py MOST=40)
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[mutate]'

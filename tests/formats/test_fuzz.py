@@ -1,27 +1,36 @@
 """What fuzzing found once is read without a traceback from then on (see tests/fuzz/run.py)."""
 
-from pathlib import Path
+from __future__ import annotations
+
+import random
 
 import pytest
 
-from tracevis3d.errors import TraceVisError
-from tracevis3d.formats import registry
-from tracevis3d.progress import silent
+from tests.fuzz.readers import FINDS
+from tests.fuzz.run import subjects
 
-FINDS = sorted(path for path in (Path(__file__).parents[1] / "data" / "fuzz").glob("*_*") if path.is_file())
+FOUND = sorted(path for path in FINDS.glob("*_*") if path.is_file())
 
 
-@pytest.mark.parametrize("path", FINDS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FOUND, ids=lambda path: path.name)
 def test_finds_are_read_or_refused(path):
-    form = registry.find(path.name.rpartition("_")[0])
-    error = ""
-    try:
-        trace = registry.open_trace(path, silent, form)
-        assert (trace.calls.start <= trace.calls.end).all()
-    except TraceVisError as refused:
-        error = str(refused)
-    assert "\n" not in error
+    subjects()[path.name.rpartition("_")[0]].try_one(path)
 
 
 def test_there_are_finds():
-    assert FINDS
+    assert FOUND
+
+
+@pytest.mark.parametrize("name", ["tv3", "feed"])
+def test_each_kind_of_subject_is_damaged_and_tried(tmp_path, name):
+    subject, pick = subjects()[name], random.Random(1)
+    start = subject.seeds()
+    tried = set()
+    for _ in range(4):
+        suffix, data = pick.choice(start)
+        changed = subject.changed(data, start, pick)
+        path = tmp_path / f"input{suffix}"
+        path.write_bytes(changed)
+        subject.try_one(path)
+        tried.add(changed)
+    assert len(tried - {data for _, data in start}) >= 3

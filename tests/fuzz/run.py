@@ -1,16 +1,15 @@
-"""Fuzzes the readers: ``python tests/fuzz/run.py --minutes 10 [--format chrome]``.
+"""Fuzzes what reads from outside: ``python tests/fuzz/run.py --minutes 10 [--subject chrome]``.
 
-Real files are damaged in small and large ways and read. A reader may refuse what it gets with one of the
-library's own errors; a traceback, a crash, a hang or too much memory is a find: the input is kept in
-``tests/data/fuzz``, where the tests read it from then on. Reading happens in a child process, so that even
-a crash is seen.
+Real files are damaged in small and large ways and read; stored traces get hostile numbers; publisher and
+viewer get damaged messages. All may be refused with one of the library's own errors; a traceback, a crash, a
+hang or too much memory is a find: the input is kept in ``tests/data/fuzz``, where the tests read it from then
+on. Reading happens in a child process, so that even a crash is seen.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import multiprocessing
 import os
 import random
@@ -22,188 +21,48 @@ import time
 import traceback
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Protocol
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tracevis3d.errors import TraceVisError  # noqa: E402
-from tracevis3d.formats import registry, unpack  # noqa: E402
-from tracevis3d.progress import silent  # noqa: E402
+from tests.fuzz.feed import Feed  # noqa: E402
+from tests.fuzz.readers import FINDS, Readers  # noqa: E402
+from tests.fuzz.stores import Stores  # noqa: E402
+from tracevis3d.formats import registry  # noqa: E402
 
-FINDS = ROOT / "tests" / "data" / "fuzz"
-SHARED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared"))
-#: A seed is cut to this many bytes: what is small is mutated often.
-SEED_BYTES = 60_000
 SECONDS, MEMORY = 20, 1_500_000_000
 
-TOKENS = [
-    *(
-        b'"',
-        b"{",
-        b"}",
-        b"[",
-        b"]",
-        b",",
-        b":",
-        b"\\",
-        b"\n",
-        b" ",
-        b"\0",
-        b"\xff",
-        b"\xed\xa0\x80",
-        b"\xef\xbb\xbf",
-    ),
-    *(
-        b"NaN",
-        b"-Infinity",
-        b"1e999",
-        b"-1",
-        b"0",
-        b"-0",
-        b"1e-400",
-        b"0.00049999999999999999",
-        b"9" * 19,
-        b"9" * 40,
-    ),
-    *(
-        b"18446744073709551616",
-        b"4611686018427387.904",
-        b"1.",
-        b".5",
-        b"01",
-        b"+1",
-        b"null",
-        b"true",
-        b'""',
-        b"{}",
-        b"[]",
-    ),
-    *(
-        b'"\\ud800"',
-        b'"\\u0000"',
-        b'"ph":"X",',
-        b'"ph":"E",',
-        b'"ts":"',
-        b'"dur":-5,',
-        b'"args":{"kind":"wait","objects":["a"]},',
-    ),
-    *(
-        b'"id2":{"local":1},',
-        b'"bind_id":1,"flow_in":true,',
-        b'"name":null,',
-        b"{" * 300,
-        b"[" * 5000,
-        b";" * 50,
-        b"\t",
-    ),
-    *(bytes(8), b"\xff" * 8, b"\x7f" * 4, b"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01"),
-]
+
+class Subject(Protocol):
+    """What is fuzzed."""
+
+    name: str
+
+    def seeds(self) -> list[tuple[str, bytes]]:
+        """Return inputs to begin with, each with the suffix to write it with."""
+
+    def changed(self, data: bytes, others: list[tuple[str, bytes]], pick: random.Random) -> bytes:
+        """Return a damaged input; ``others`` are inputs that pieces may come from."""
+
+    def try_one(self, path: Path) -> None:
+        """Read an input; let out what is a find."""
 
 
-def seeds(form: registry.Format) -> list[tuple[str, bytes]]:
-    """Return small real files of a format, unpacked and as they are, by the suffix to write them with."""
-    found: list[tuple[str, bytes]] = []
-    folders = [
-        ROOT / "examples",
-        ROOT / "tests" / "data",
-        SHARED / "traces" / "recorded",
-        SHARED / "traces" / "public",
+def subjects() -> dict[str, Subject]:
+    """Return what there is to fuzz, by name."""
+    forms = [registry.find(name) for name in registry.names()]
+    readers = [
+        Readers(form)
+        for form in forms
+        if form.read is not None and form.name != "tv3" and not (form.is_folder and form.name != "uftrace")
     ]
-    for path in sorted(path for folder in folders if folder.is_dir() for path in folder.rglob("*")):
-        if not path.is_file() or path.stat().st_size > 3_000_000 or len(found) > 150:
-            continue
-        try:
-            if registry.recognise(path).name != form.name:
-                continue
-            found.append((form.suffixes[0], unpack.head(path, SEED_BYTES)))
-            if path.suffix == ".gz" and path.stat().st_size < SEED_BYTES:
-                found.append((form.suffixes[0] + ".gz", path.read_bytes()))
-        except TraceVisError:
-            continue
-    return found
-
-
-def mutate(data: bytes, others: list[tuple[str, bytes]], pick: random.Random) -> bytes:
-    """Return ``data`` with one to eight changes."""
-    out = bytearray(data)
-    if pick.random() < 0.6 and len(out) > 3000:
-        # A part from the middle, behind the start of the file.
-        cut = pick.randrange(len(out))
-        out = out[: pick.randrange(40, 400)] + out[cut : cut + pick.randrange(200, 2500)]
-    for _ in range(pick.choice((1, 1, 2, 3, 8))):
-        if not out:
-            break
-        at = pick.randrange(len(out))
-        what = pick.randrange(9)
-        if what == 0:
-            out[at] = pick.randrange(256)
-        elif what == 1:
-            out[at] ^= 1 << pick.randrange(8)
-        elif what == 2:
-            del out[at : at + pick.choice((1, 2, 8, 60, 600))]
-        elif what in (3, 4):
-            token = pick.choice(TOKENS)
-            out[at : at + (len(token) if pick.random() < 0.5 else 0)] = token
-        elif what == 5:
-            del out[at:]
-        elif what == 6:
-            length = pick.choice((1, 8, 100, 1000))
-            out[at:at] = out[pick.randrange(len(out)) :][:length] * pick.choice((1, 1, 3))
-        elif what == 7:
-            other = pick.choice(others)[1]
-            start = pick.randrange(len(other) + 1)
-            out[at:at] = other[start : start + pick.choice((20, 400))]
-        else:
-            digits = [k for k in range(at, min(at + 300, len(out))) if 48 <= out[k] <= 57]
-            if digits:
-                out[digits[0]] = pick.choice(b"0123456789-.eE")
-    return bytes(out)
-
-
-def try_one(form: registry.Format, path: Path) -> None:
-    """Read ``path``; let out what a user would see as a traceback."""
-    try:
-        trace = registry.open_trace(path, silent, form)
-    except TraceVisError as error:
-        if "\n" in str(error):
-            raise AssertionError(f"more than one sentence: {error}") from error
-        return
-    calls = trace.calls
-    if len(calls):
-        assert (calls.start <= calls.end).all(), "a call ends before it starts"
-        inner = calls.parent >= 0
-        assert (calls.start[inner] >= calls.start[calls.parent[inner]]).all(), (
-            "a call starts before its parent"
-        )
-        assert (calls.end[inner] <= calls.end[calls.parent[inner]]).all(), "a call outlasts its parent"
-    for name in ("sync", "flows", "spans", "instants"):
-        table = getattr(trace, name)
-        for column in ("thread", "source_thread", "target_thread"):
-            if hasattr(table, column) and len(table):
-                assert int(getattr(table, column).max()) < len(trace.threads), f"{name}.{column}"
-    if form.name == "chrome":
-        same_both_ways(trace, path)
-
-
-def same_both_ways(trace: object, path: Path) -> None:
-    """Hold the scanner against the checked way, wherever the file is JSON."""
-    from tracevis3d.formats.chrome import read
-
-    unpacked = unpack.unpack_file(path)
-    try:
-        json.loads(bytes(unpacked.data).decode("utf-8"))
-    except (ValueError, RecursionError):
-        return
-    other = read.read(path, silent, scanner=False)
-    for name in ("function", "start", "end", "depth", "thread"):
-        left, right = (getattr(which.calls, name).tolist() for which in (trace, other))  # type: ignore[attr-defined]
-        assert left == right, f"scanner and checked way differ in {name}"
-    assert trace.problems.as_dict() == other.problems.as_dict(), "... in problems"  # type: ignore[attr-defined]
+    return {subject.name: subject for subject in (*readers, Stores(), Feed())}
 
 
 def work(name: str, inbox: Connection) -> None:
     """Read what is sent, until nothing is; answer with an empty text or a traceback."""
-    form = registry.find(name)
+    subject = subjects()[name]
 
     def too_long(number: int, frame: object) -> None:
         raise AssertionError(f"took longer than {SECONDS} s")
@@ -212,7 +71,7 @@ def work(name: str, inbox: Connection) -> None:
     while path := inbox.recv():
         signal.alarm(SECONDS if inbox.recv() else 300)
         try:
-            try_one(form, Path(path))
+            subject.try_one(Path(path))
             answer = ""
         except Exception:
             answer = traceback.format_exc()
@@ -256,19 +115,19 @@ class Child:
         return answer
 
 
-def fuzz(form: registry.Format, until: float, pick: random.Random) -> int:
-    """Fuzz one format until a time; return the number of finds."""
-    start = seeds(form)
+def fuzz(subject: Subject, until: float, pick: random.Random) -> int:
+    """Fuzz one subject until a time; return the number of finds."""
+    start = subject.seeds()
     if not start:
-        print(f"{form.name}: no files to start from")
+        print(f"{subject.name}: no files to start from")
         return 0
-    child = Child(form.name)
+    child = Child(subject.name)
     tried = finds = 0
     seen: set[str] = set()
     with tempfile.TemporaryDirectory() as folder:
         while time.monotonic() < until:
             suffix, data = pick.choice(start)
-            changed = mutate(data, start, pick)
+            changed = subject.changed(data, start, pick)
             path = Path(folder) / f"input{suffix}"
             path.write_bytes(changed)
             answer = child.read(path)
@@ -279,33 +138,33 @@ def fuzz(form: registry.Format, until: float, pick: random.Random) -> int:
                 seen.add(str(place + last))
                 finds += 1
                 FINDS.mkdir(parents=True, exist_ok=True)
-                kept = FINDS / f"{form.name}_{hashlib.sha256(changed).hexdigest()[:8]}{suffix}"
+                kept = FINDS / f"{subject.name}_{hashlib.sha256(changed).hexdigest()[:8]}{suffix}"
                 kept.write_bytes(changed)
                 print(
-                    f"{form.name}: FOUND {kept.relative_to(ROOT)} ({len(changed):,} bytes)\n{answer}",
+                    f"{subject.name}: FOUND {kept.relative_to(ROOT)} ({len(changed):,} bytes)\n{answer}",
                     flush=True,
                 )
-    print(f"{form.name}: {tried:,} inputs from {len(start)} files, {finds} finds", flush=True)
+    print(f"{subject.name}: {tried:,} inputs from {len(start)} files, {finds} finds", flush=True)
     return finds
 
 
 def main() -> int:
-    """Share the minutes among the formats."""
-    parser = argparse.ArgumentParser(description="Fuzz the readers.")
+    """Share the minutes among the subjects."""
+    parser = argparse.ArgumentParser(description="Fuzz readers, the store and the live feed.")
     parser.add_argument("--minutes", type=float, default=10)
-    parser.add_argument("--format", action="append", help="only this format (may be repeated)")
+    parser.add_argument("--subject", action="append", help="only this one (may be repeated)")
     parser.add_argument("--seed", type=int, default=None)
     words = parser.parse_args()
-    formats = [registry.find(name) for name in words.format or registry.names()]
-    formats = [
-        form for form in formats if form.read is not None and not (form.is_folder and form.name != "uftrace")
-    ]
+    known = subjects()
+    if unknown := set(words.subject or ()) - set(known):
+        parser.error(f"there is no {', '.join(sorted(unknown))}: choose from {', '.join(known)}")
+    chosen = [known[name] for name in words.subject or known]
     seed = words.seed if words.seed is not None else random.randrange(10**6)
     print(f"seed {seed}")
-    share = words.minutes * 60 / len(formats)
-    finds = 0
-    for form in formats:
-        finds += fuzz(form, time.monotonic() + share, random.Random(seed))
+    os.environ["TRACEVIS3D_CACHE"] = tempfile.mkdtemp(prefix="tracevis3d-fuzz-")
+    share, finds = words.minutes * 60 / len(chosen), 0
+    for subject in chosen:
+        finds += fuzz(subject, time.monotonic() + share, random.Random(seed))
     return 1 if finds else 0
 
 

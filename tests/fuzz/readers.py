@@ -1,0 +1,102 @@
+"""What is fuzzed of the readers: real files of each format, damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+
+from tests.fuzz.damage import damaged
+from tracevis3d.errors import TraceVisError
+from tracevis3d.formats import registry, unpack
+from tracevis3d.progress import silent
+
+ROOT = Path(__file__).resolve().parents[2]
+FINDS = ROOT / "tests" / "data" / "fuzz"
+SHARED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared"))
+#: A seed is cut to this many bytes: what is small is damaged often.
+SEED_BYTES = 60_000
+
+
+class Readers:
+    """The reader of a format.
+
+    Parameters
+    ----------
+    form : Format
+    """
+
+    def __init__(self, form: registry.Format) -> None:
+        self.name, self.form = form.name, form
+
+    def seeds(self) -> list[tuple[str, bytes]]:
+        """Return small real files, unpacked and as they are, by the suffix to write them with."""
+        form, found = self.form, []
+        shared = (SHARED / "traces" / "recorded", SHARED / "traces" / "public")
+        folders = [ROOT / "examples", ROOT / "tests" / "data", *shared]
+        for path in sorted(path for folder in folders if folder.is_dir() for path in folder.rglob("*")):
+            if not path.is_file() or path.stat().st_size > 3_000_000 or len(found) > 150:
+                continue
+            try:
+                if registry.recognise(path).name != form.name:
+                    continue
+                found.append((form.suffixes[0], unpack.head(path, SEED_BYTES)))
+                if path.suffix == ".gz" and path.stat().st_size < SEED_BYTES:
+                    found.append((form.suffixes[0] + ".gz", path.read_bytes()))
+            except TraceVisError:
+                continue
+        return found
+
+    def changed(self, data: bytes, others: list[tuple[str, bytes]], pick: random.Random) -> bytes:
+        """Return a seed with damage."""
+        return damaged(data, others, pick)
+
+    def try_one(self, path: Path) -> None:
+        """Read ``path``; let out what a user would see as a traceback."""
+        try:
+            trace = registry.open_trace(path, silent, self.form)
+        except TraceVisError as error:
+            one_sentence(error)
+            return
+        check(trace)
+        if self.name == "chrome":
+            same_both_ways(trace, path)
+
+
+def one_sentence(error: TraceVisError) -> None:
+    """Check what a user would see."""
+    if "\n" in str(error):
+        raise AssertionError(f"more than one sentence: {error}") from error
+
+
+def check(trace) -> None:
+    """Check that calls lie in each other, and that threads are those that there are."""
+    calls = trace.calls
+    if len(calls):
+        assert (calls.start <= calls.end).all(), "a call ends before it starts"
+        inner = calls.parent >= 0
+        outer = calls.parent[inner]
+        assert (calls.start[inner] >= calls.start[outer]).all(), "a call starts before its parent"
+        assert (calls.end[inner] <= calls.end[outer]).all(), "a call outlasts its parent"
+    for name in ("sync", "flows", "spans", "instants"):
+        table = getattr(trace, name)
+        for column in ("thread", "source_thread", "target_thread"):
+            if hasattr(table, column) and len(table):
+                assert int(getattr(table, column).max()) < len(trace.threads), f"{name}.{column}"
+
+
+def same_both_ways(trace, path: Path) -> None:
+    """Hold the scanner against the checked way, wherever the file is JSON."""
+    from tracevis3d.formats.chrome import read
+
+    unpacked = unpack.unpack_file(path)
+    try:
+        json.loads(bytes(unpacked.data).decode("utf-8"))
+    except (ValueError, RecursionError):
+        return
+    other = read.read(path, silent, scanner=False)
+    for name in ("function", "start", "end", "depth", "thread"):
+        left, right = (getattr(which.calls, name).tolist() for which in (trace, other))
+        assert left == right, f"scanner and checked way differ in {name}"
+    assert trace.problems.as_dict() == other.problems.as_dict(), "... in problems"
