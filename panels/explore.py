@@ -26,6 +26,7 @@ class TRACEVIS3D_PT_explore(parts.ViewPanel, bpy.types.Panel):
         row.operator("tracevis3d.walk", icon="VIEW_PERSPECTIVE")
         row.operator("tracevis3d.fly", icon="TRACKING_FORWARDS")
         row.operator("tracevis3d.page", icon="CAMERA_DATA")
+        row.operator("tracevis3d.copy_view", text="", icon="COPYDOWN")
         row.operator("tracevis3d.keys", text="", icon="QUESTION")
         layout.label(text="Highlight with it")
         layout.row(align=True).prop(context.window_manager, "tracevis3d_kin")

@@ -145,8 +145,17 @@ class Way:
             views = (*views, "memory", self.outside(memory))
         self.windows(
             Turn("what explains a view, in a window", "windows/overlay.py", *views, done="laid"),
+            Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
-            Turn("the time strip in a window", "windows/strip.py", trace, *sphinx, done="stripped"),
+            Turn(
+                "the time strip in a window",
+                "windows/strip.py",
+                trace,
+                *sphinx,
+                threaded,
+                drum,
+                done="stripped",
+            ),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
             screen=_LARGE_SCREEN,
         )

@@ -1,6 +1,6 @@
 """What explains the views, over the scene in the window: title, legend, rulers, names, callouts."""
 
-from . import draw, legend, mouse, page
+from . import draw, legend, mouse, page, picture
 
 
 def register() -> None:
@@ -9,10 +9,12 @@ def register() -> None:
     draw.register()
     mouse.register()
     page.register()
+    picture.register()
 
 
 def unregister() -> None:
     """Undo :func:`register`."""
+    picture.unregister()
     page.unregister()
     mouse.unregister()
     draw.unregister()

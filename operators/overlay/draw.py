@@ -34,15 +34,19 @@ class Region:
     ----------
     shown : dict
         Name of a view's collection -> the overlay that was drawn last.
-    milliseconds : float
-        What composing and drawing it took.
+    keys : dict
+        Name -> what that was composed from.
+    composing, drawing : float
+        Milliseconds that either took.
     """
 
     shown: dict[str, Overlay] = field(default_factory=dict)
+    keys: dict[str, Any] = field(default_factory=dict)
     canvas: dict[str, Canvas] = field(default_factory=dict)
     depths: Depths | None = None
     read: float = 0.0
-    milliseconds: float = 0.0
+    composing: float = 0.0
+    drawing: float = 0.0
 
 
 #: By the address of each region.
@@ -91,7 +95,9 @@ def _read_depths() -> None:
         buffer = gpu.state.active_framebuffer_get().read_depth(0, 0, region.width, region.height)
         buffer.dimensions = region.width * region.height
         lens = Lens.of(view.window_matrix, view.is_perspective, view.view_distance)
-        known.depths = Depths.of(buffer, region.width, region.height, view.perspective_matrix, lens)
+        found = Depths.of(buffer, region.width, region.height, view.perspective_matrix, lens)
+        if known.depths is None or not known.depths.is_same(found):
+            known.depths = found
     except (RuntimeError, ValueError, SystemError):
         known.depths = None
 
@@ -107,7 +113,6 @@ def _draw() -> None:
     if not _wanted(context):
         regions.pop(context.region.as_pointer(), None)
         return
-    begun = time.perf_counter()
     region, view = context.region, context.region_data
     known = _known(region)
     scale = context.preferences.system.ui_scale
@@ -123,6 +128,7 @@ def _draw() -> None:
     if depths is not None and not depths.is_of(view.perspective_matrix):
         depths = None
     shown: dict[str, Overlay] = {}
+    known.composing = known.drawing = 0.0
     for collection in settings.all_in(context.scene):
         content = contents.of(collection)
         if content is None:
@@ -130,27 +136,39 @@ def _draw() -> None:
         stored = settings.of(collection)
         place = Vector(stored.place)
         seen = view.perspective_matrix @ Matrix.Translation(place)
-        before = known.shown.get(collection.name)
-        made = compose(
-            content.explained,
-            content.names,
-            ViewProjection.of(seen, region.width, region.height),
-            free,
-            view.view_location - place,
-            theme_of(stored.style, scale),
-            measure,
-            choices=_choices(context.scene, collection, content),
-            before=before,
-            sight=depths.seen if depths is not None else None,
-            covered=depths.covered if depths is not None else None,
-            heading=collection == active,
-            title=not banner,
-            corner=gizmo_of(context.space_data, scale),
-        )
-        shown[collection.name] = made
-        known.canvas.setdefault(collection.name, Canvas()).draw(made)
+        name, before = collection.name, known.shown.get(collection.name)
+        begun = time.perf_counter()
+        chosen = _choices(context.scene, collection, content)
+        heading, corner = collection == active, gizmo_of(context.space_data, scale)
+        key = (
+            id(content), tuple(map(tuple, seen)), tuple(view.view_location - place), region.width,
+            region.height, free, stored.style, scale, chosen.key, id(depths), heading, banner, corner,
+        )  # fmt: skip
+        made = before
+        if made is None or known.keys.get(name, (None,))[0] != key:
+            made = compose(
+                content.explained,
+                content.names,
+                ViewProjection.of(seen, region.width, region.height),
+                free,
+                view.view_location - place,
+                theme_of(stored.style, scale),
+                measure,
+                choices=chosen,
+                before=before,
+                sight=depths.seen if depths is not None else None,
+                covered=depths.covered if depths is not None else None,
+                heading=heading,
+                title=not banner,
+                corner=corner,
+            )
+        composed = time.perf_counter()
+        # What the key knows by its address must not go.
+        shown[name], known.keys[name] = made, (key, content, depths, chosen.names)
+        known.canvas.setdefault(name, Canvas()).draw(made)
+        known.composing += (composed - begun) * 1e3
+        known.drawing += (time.perf_counter() - composed) * 1e3
     known.shown = shown
-    known.milliseconds = (time.perf_counter() - begun) * 1e3
 
 
 def _choices(scene: bpy.types.Scene, collection: bpy.types.Collection, content: Content) -> Choices:
@@ -171,6 +189,12 @@ def texts(region: bpy.types.Region) -> list[Any]:
     """Return the texts that were last drawn over a region, as :class:`.items.Text`."""
     known = regions.get(region.as_pointer())
     return [text for made in known.shown.values() for text in made.texts] if known is not None else []
+
+
+def drawn(region: bpy.types.Region) -> list[tuple[Canvas, Overlay]]:
+    """Return what was last drawn over a region."""
+    known = regions.get(region.as_pointer())
+    return [(known.canvas[name], made) for name, made in known.shown.items()] if known is not None else []
 
 
 def fold(name: str, legend: int) -> None:

@@ -222,15 +222,23 @@ def _seen_of(shown: bpy.types.Object) -> Any:
 def _draw(view: Any, _scale: float) -> None:
     """Mute what is not chosen in the region that is being drawn, before anything is lit."""
     context = bpy.context
-    scene = context.scene
+    if not is_page(context.scene):
+        mute(context.scene, context.space_data, view, False)
+
+
+def mute(scene: bpy.types.Scene, space: bpy.types.SpaceView3D, view: Any, without_depths: bool) -> None:
+    """Mute what is not chosen, in what is being drawn with the matrices of a 3D view.
+
+    ``without_depths``: the depths of the scene are not there, so nothing of it hides what is chosen.
+    """
     active, chosen = settings.active_in(scene), shown_in(scene)
-    if active is None or not chosen or is_page(scene):
+    if active is None or not chosen:
         return
-    present = pointer.shown_in(scene, context.space_data)
+    present = pointer.shown_in(scene, space)
     stamp = tuple((shown.name, holds.stamp) for _, shown, holds in present)
     _drawn.renew((stamp, chosen.entries), present, chosen)
     ground = styles.named(settings.of(active).style).background
-    veil(ground, _STRENGTHS[chosen.how], chosen.how == "alone")
+    veil(ground, _STRENGTHS[chosen.how], without_depths or chosen.how == "alone")
     _drawn.draw(view)
 
 

@@ -83,6 +83,11 @@ def area_of(context: bpy.types.Context) -> bpy.types.Area | None:
         return None
     if context.area is not None and context.area.type == "VIEW_3D":
         return context.area
+    return largest(context)
+
+
+def largest(context: bpy.types.Context) -> bpy.types.Area | None:
+    """Return the largest 3D view of the window."""
     areas = [area for area in context.window.screen.areas if area.type == "VIEW_3D"]
     return max(areas, key=lambda area: area.width * area.height) if areas else None
 

@@ -13,7 +13,7 @@ from tests.support.walked_traces import walked_trace
 from tracevis3d import api
 from tracevis3d.drawing import explanations as module
 from tracevis3d.drawing.explanations import Explanations, explanations_of, packed, unpacked
-from tracevis3d.drawing.primitives import Axis, Callout, Labels, Legend, LegendEntry
+from tracevis3d.drawing.primitives import Axis, Callout, Labels, Legend, LegendEntry, Stretch
 from tracevis3d.drawing.selector import Selector
 
 PLACES = st.tuples(*[st.floats(-1e6, 1e6, width=32)] * 3)
@@ -40,13 +40,14 @@ def test_what_is_packed_comes_back(title, facts, point, n):
         title, tuple(facts), (Legend("of", entries, (0, 1), (0.0, 1.0), ("a", "b")),),
         np.array([[0, 0, 0, 1], [1, 0.5, 0.25, 1]], np.float32),
         (Axis(point, (1.0, 0.0, 0.0), 4.0, (0.0, 4.0), ("0", "4"), (2.0,), "time", window=(3, 2**62)),),
-        (labels(n),) if n else (), (Callout("slower", "by 3 ms", point, 2.0, 1, ((0, 3), (1, 5))),), point,
-        (1.0, 2.0, 3.0),
+        (labels(n),) if n else (),
+        (Callout("slower", "by 3 ms", point, 2.0, 1, ((0, 3),), ((1, 5, 2**60),)),),
+        point, (1.0, 2.0, 3.0), (Stretch(1, 0, 2**62, "A", 1),),
     )  # fmt: skip
     found = unpacked(packed(given))
     assert found is not None
-    assert (found.title, found.facts, found.legends, found.axes, found.callouts) == (
-        given.title, given.facts, given.legends, given.axes, given.callouts,
+    assert (found.title, found.facts, found.legends, found.axes, found.callouts, found.stretches) == (
+        given.title, given.facts, given.legends, given.axes, given.callouts, given.stretches,
     )  # fmt: skip
     assert same(found, given)
     for one, other in zip(found.names, given.names, strict=True):

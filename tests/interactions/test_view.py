@@ -172,7 +172,14 @@ def test_phases_are_marked_and_recurring_ones_look_alike(trace):
     names = next(label for label in drawing.labels if label.kind == "phase").text
     assert [name[0] for name in names] == list("ABABAB")
     assert len(of(drawing, "phase border")) == 5
-    assert not has(drawn(trace, phases=0), "phase")
+    # The time strip has the same, in nanoseconds.
+    assert [stretch.text for stretch in drawing.stretches] == list("ABABAB")
+    assert [stretch.color for stretch in drawing.stretches] == phases.color.tolist()
+    starts = [stretch.start / trace.span_ns for stretch in drawing.stretches]
+    assert starts == pytest.approx([k / 6 for k in range(6)], abs=0.01)
+    without = drawn(trace, phases=0)
+    assert not has(without, "phase")
+    assert not without.stretches
 
 
 def test_a_marked_stretch_shows_its_repeats(trace):

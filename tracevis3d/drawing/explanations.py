@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .primitives import Axis, Callout, Drawing, Labels, Legend, LegendEntry, Vector
+from .primitives import Axis, Callout, Drawing, Labels, Legend, LegendEntry, Stretch, Vector
 from .selector import Selector
 
 #: More names than this are never kept: the highest ranks first.
@@ -44,6 +44,8 @@ class Explanations:
         What is to be seen first, most important first.
     low, high : Vector
         The box of the data, which the window frames.
+    stretches : tuple of Stretch
+        Parts of the time, for the time strip.
     """
 
     title: str
@@ -55,6 +57,7 @@ class Explanations:
     callouts: tuple[Callout, ...]
     low: Vector
     high: Vector
+    stretches: tuple[Stretch, ...] = ()
 
 
 def explanations_of(drawing: Drawing, palette: NDArray[np.float32] | None = None) -> Explanations:
@@ -82,6 +85,7 @@ def explanations_of(drawing: Drawing, palette: NDArray[np.float32] | None = None
         drawing.callouts,
         low,
         high,
+        drawing.stretches,
     )
 
 
@@ -146,6 +150,7 @@ def packed(explanations: Explanations) -> str:
         "names": [_names_words(group) for group in e.names],
         "callouts": [dict(vars(callout)) for callout in e.callouts],
         "box": [list(e.low), list(e.high)],
+        "stretches": [dict(vars(stretch)) for stretch in e.stretches],
     }
     return base64.b85encode(zlib.compress(json.dumps(words, allow_nan=True).encode(), 1)).decode()
 
@@ -182,6 +187,7 @@ def unpacked(text: str) -> Explanations | None:
             tuple(_callout(callout) for callout in words["callouts"]),
             low,
             high,
+            tuple(_stretch(stretch, len(palette)) for stretch in words.get("stretches", ())),
         )
     except (ValueError, KeyError, TypeError, IndexError, zlib.error, RecursionError):
         return None
@@ -323,6 +329,17 @@ def _callout(words: dict[str, Any]) -> Callout:
         float(words["rank"]),
         int(words["color"]),
         tuple((int(source), int(call)) for source, call in words.get("calls", ())),
+        tuple((int(source), int(a), int(b)) for source, a, b in words.get("spans", ())),
+    )
+
+
+def _stretch(words: dict[str, Any], colors: int) -> Stretch:
+    return Stretch(
+        int(words["source"]),
+        int(words["start"]),
+        int(words["end"]),
+        str(words["text"]),
+        _index(words["color"], colors),
     )
 
 

@@ -350,6 +350,8 @@ class Callout:
         Palette index of its mark; -1: none of its own.
     calls : tuple of (int, int)
         Those that show it: which of the view's traces, and the call.
+    spans : tuple of (int, int, int)
+        When it is to be seen: which of the view's traces, and from which nanosecond to which.
     """
 
     text: str
@@ -358,6 +360,30 @@ class Callout:
     rank: float = 0.0
     color: int = -1
     calls: tuple[tuple[int, int], ...] = ()
+    spans: tuple[tuple[int, int, int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A part of a trace's time, such as a phase, for the time strip.
+
+    Attributes
+    ----------
+    source : int
+        Which of the view's traces.
+    start, end : int
+        Nanoseconds.
+    text : str
+        What it is called, in as few letters as can be.
+    color : int
+        Palette index.
+    """
+
+    source: int
+    start: int
+    end: int
+    text: str
+    color: int
 
 
 @dataclass(frozen=True)
@@ -487,6 +513,8 @@ class Drawing:
         Tables for a panel beside the picture: a title, and rows of a label and a text.
     callouts : tuple of Callout
         What is to be seen first, with leader lines in the window; most important first.
+    stretches : tuple of Stretch
+        Parts of the time, such as phases.
     """
 
     palette: NDArray[np.float32]
@@ -502,3 +530,4 @@ class Drawing:
     cameras: dict[str, Camera] = field(default_factory=dict)
     facts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     callouts: tuple[Callout, ...] = ()
+    stretches: tuple[Stretch, ...] = ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,6 +112,11 @@ class Choices:
     lit: frozenset[tuple[int, int]] = frozenset()
     names: NDArray[np.bool_] | None = None
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What is the same for the same choices, as long as they are there."""
+        return self.folded, self.chosen, self.lit, None if self.names is None else id(self.names)
+
 
 @dataclass(frozen=True)
 class Theme:
@@ -135,7 +140,7 @@ class Theme:
     size: float = 12.0
     ink: tuple[float, float, float] = (0.10, 0.11, 0.13)
     muted: tuple[float, float, float] = (0.40, 0.42, 0.45)
-    panel: Color = (0.13, 0.14, 0.16, 0.92)
+    panel: Color = (0.17, 0.18, 0.20, 1.0)
     panel_ink: Color = (0.95, 0.96, 0.97, 1.0)
     panel_muted: Color = (0.70, 0.73, 0.77, 1.0)
     accent: Color = (0.84, 0.37, 0.0, 1.0)

@@ -59,6 +59,10 @@ class Depths:
         """Return whether they are of a region of this size."""
         return self.depth.shape == (height, width)
 
+    def is_same(self, other: Depths) -> bool:
+        """Return whether the same was seen in the same way."""
+        return self.is_of(other.matrix) and np.array_equal(self.depth, other.depth)
+
     def is_of(self, matrix: ArrayLike) -> bool:
         """Return whether the region saw the scene through ``matrix``, float (4, 4)."""
         return np.array_equal(self.matrix, np.array(matrix, np.float64))

@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ....tracevis3d.drawing.primitives import Callout
 from ....tracevis3d.trace.selection import read_range
 from ....tracevis3d.units import duration
 from ....tracevis3d.views.time_strip import Columns, Lane, columns, lanes
@@ -12,7 +13,10 @@ from ....tracevis3d.views.time_window import Window
 from ...explore import marks
 from ...explore.motion import window_time
 from ...lists import search
+from ...overlay import callouts
+from ...overlay.content import contents
 from ...state import selection, settings, sources, trace_state
+from ...views import viewport
 from . import stored
 
 #: Margins of the strip in pixels at scale 1: beside, above (a line of text, and signs) and below (the ruler).
@@ -139,9 +143,43 @@ def found(scene: bpy.types.Scene, row: Row) -> tuple[Columns, float | None]:
     return columns(row.lane, start, start), at
 
 
+def _callouts(view: bpy.types.Collection) -> tuple[Callout, ...]:
+    known = contents.of(view) if not len(view.tracevis3d_differences) else None
+    return known.explained.callouts if known is not None else ()
+
+
+def go_to(context: bpy.types.Context, view: bpy.types.Collection, number: int) -> None:
+    """Go to a finding of a view by its number."""
+    if len(view.tracevis3d_differences):
+        view.tracevis3d_difference = number
+    elif number < len(_callouts(view)) and (area := viewport.largest(context)) is not None:
+        known = contents.of(view)
+        assert known is not None
+        callouts.go(context, area, view, known.explained, number)
+
+
+def stretches(view: bpy.types.Collection, row: Row) -> list[tuple[float, float, str, Any]]:
+    """Return left end, right end, name and colour of each part of a trace's time, such as its phases."""
+    known = contents.of(view)
+    if known is None:
+        return []
+    palette = known.explained.palette
+    return [
+        (row.lane.x_of(one.start), row.lane.x_of(one.end), one.text, (*palette[one.color][:3].tolist(), 1.0))
+        for one in known.explained.stretches
+        if one.source == row.source
+    ]
+
+
 def findings(view: bpy.types.Collection, row: Row) -> list[tuple[float, float, int]]:
-    """Return left end, right end and number, from 0, of each finding of a trace, in order of time."""
+    """Return left end, right end and number, from 0, of each finding of a trace, in order of time.
+
+    They are those of the view's list; of a view without one what its callouts are about.
+    """
     made = []
+    for number, callout in enumerate(_callouts(view)):
+        spans = [(start, end) for source, start, end in callout.spans if source == row.source]
+        made += [(row.lane.x_of(start), row.lane.x_of(end), number) for start, end in spans]
     for number, finding in enumerate(view.tracevis3d_differences):
         spans = finding.spans.split("|")
         span = read_range(spans[row.source]) if row.source < len(spans) else None

@@ -29,6 +29,8 @@ _RANGE, _MARK = (0.93, 0.55, 0.80, 0.30), (0.20, 0.62, 0.90, 0.38)
 _FINDING, _CURRENT = (0.84, 0.37, 0.0, 1.0), (1.0, 0.55, 0.15, 1.0)
 #: In pixels at scale 1: type, width of a frame's grips, side of a finding's sign, distance of ticks' texts.
 _TYPE, _GRIP, _SIGN, _TICK = 12.0, 5.0, 15.0, 96.0
+#: Height of a part of the time, such as a phase, which has a name where it is wide enough.
+_STRETCH = 13.0
 HINT = "Drag: frame what is shown    Wheel: zoom    Shift-drag: select    Double-click: all"
 
 #: The murals that were drawn last: drawing can't make them anew for each frame.
@@ -70,6 +72,7 @@ def _draw() -> None:
             write("AB"[i] if i < 2 else str(i + 1), row.lane.left - 16 * scale, middle, size, _QUIET)
     _draw_ruler(rows, region, scale)
     for row in rows:
+        _draw_stretches(view, row, scale)
         _draw_on(context.scene, row, scale)
     for row in rows:
         _draw_window(row, scale, rows)
@@ -110,6 +113,20 @@ def _draw_ruler(rows: list[Row], region: Any, scale: float) -> None:
         left = min(max(x - half, 4 * scale), region.width - 2 * half)
         if left + 2 * half < unit_left - size:
             write(text, left, low - 1.35 * size, size, _QUIET)
+
+
+def _draw_stretches(view: bpy.types.Collection, row: Row, scale: float) -> None:
+    """Draw the parts of a trace's time, such as phases, at the top of its lane."""
+    size, high = 11.0 * scale, row.lane.high
+    low = high - _STRETCH * scale
+    for left, right, text, color in content.stretches(view, row):
+        rectangle(left, low, max(right - scale, left + scale), high, color)
+        blf.size(0, size)
+        wide = blf.dimensions(0, text)[0]
+        if right - left > wide + 4 * scale:
+            dark = 0.2126 * color[0] + 0.7152 * color[1] + 0.0722 * color[2] < 0.5
+            ink = _INK if dark else _GROUND
+            write(text, (left + right - wide) / 2, low + 0.2 * size, size, ink)
 
 
 def _draw_on(scene: bpy.types.Scene, row: Row, scale: float) -> None:

@@ -112,7 +112,7 @@ class TRACEVIS3D_OT_strip(bpy.types.Operator):
     ) -> set[str]:
         number = _finding_at(x, y)
         if number is not None and self.do == "DRAG":
-            view.tracevis3d_difference = number
+            content.go_to(context, view, number)
             return {"FINISHED"}
         self._row, self._pressed, self._moved = row, x, False
         self._part, self._before = "", row.window

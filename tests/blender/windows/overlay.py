@@ -169,7 +169,7 @@ def main():
         known = draw.regions[region.as_pointer()]
         support.say(
             view=name, texts=len(shown), names=sum(t.kind == "name" for t in shown), title=shown[0].text,
-            filled=round(filled(), 2), milliseconds=round(known.milliseconds, 2),
+            filled=round(filled(), 2), composing=round(known.composing, 2), drawing=round(known.drawing, 2),
         )  # fmt: skip
         assert shown[0].kind == "title"
         assert not page.is_page(window.scene)

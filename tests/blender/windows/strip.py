@@ -1,4 +1,4 @@
-"""The time strip in a real window: ``strip.py TRACE A B FOLDER``; the result lies in ``FOLDER/stripped``.
+"""The time strip in a real window: ``strip.py TRACE A B THREADED DRUM FOLDER``; ends with ``stripped``.
 
 Wheel, frame, ends, selecting, keys and findings, by simulated events.
 """
@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
 import support
 
-trace, a, b, place = map(Path, support.arguments())
+trace, a, b, threaded, drum, place = map(Path, support.arguments())
 
 
 def main():
@@ -30,6 +30,20 @@ def main():
         with bpy.context.temp_override(window=window, area=area, region=region):
             files = [{"name": path.name} for path in paths]
             bpy.ops.tracevis3d.import_trace("INVOKE_DEFAULT", directory=str(paths[0].parent), files=files)
+
+    def import_into(path, name):
+        """Yield while a new file gets a view."""
+        nonlocal window
+        bpy.ops.wm.read_homefile(use_empty=False, app_template="")
+        yield support.at_rest()
+        window = bpy.context.window_manager.windows[0]
+        area = next(x for x in window.screen.areas if x.type == "VIEW_3D")
+        region = next(r for r in area.regions if r.type == "WINDOW")
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            bpy.ops.tracevis3d.import_trace("INVOKE_DEFAULT", filepath=str(path), view=name)
+        yield lambda: window.workspace.name == "TraceVis" and task.idle()
+        yield lambda: "TRACEVIS3D_NT_strip" in {x.ui_type for x in window.screen.areas}
+        yield support.at_rest()
 
     def strip():
         return next(x for x in window.screen.areas if x.ui_type == "TRACEVIS3D_NT_strip")
@@ -180,6 +194,30 @@ def main():
     send("MOUSEMOVE", "NOTHING", *at(lanes[0].whole[1] // 2))
     send("WHEELUPMOUSE", "PRESS", *at(lanes[0].whole[1] // 2))
     yield lambda: shown(0) != before[0] and shown(1) != before[1] and not window_time.is_gliding()
+
+    # The longest waits of threads, a click goes to one.
+    yield from import_into(threaded, "threads")
+    assert len(drawing.signs) == 3
+    support.screenshot(place / "strip_of_threads.png")
+    (left, low, right, high), _ = next(sign for sign in drawing.signs if sign[1] == 1)
+    shown_area = max((x for x in window.screen.areas if x.type == "VIEW_3D"), key=lambda x: x.width)
+    eye = shown_area.spaces.active.region_3d
+    stood = eye.view_location.copy()
+    x, y = strip().x + (left + right) / 2, strip().y + (low + high) / 2
+    send("MOUSEMOVE", "NOTHING", x, y)
+    press("LEFTMOUSE", x, y)
+    yield lambda: eye.view_location != stood and not zoom.is_on_the_way()
+    yield support.at_rest()
+    assert len(selection.selected(support.only_view().tracevis3d.sources[0].hash).calls) == 1
+    support.screenshot(place / "strip_there.png")
+
+    # The phases of a drum.
+    yield from import_into(drum, "interactions")
+    (row,) = rows()
+    phases = content.stretches(support.only_view(), row)
+    assert len(phases) > 2, phases
+    assert all(row.lane.left <= left < right <= row.lane.right + 1 for left, right, *_ in phases)
+    support.screenshot(place / "strip_of_phases.png")
 
 
 support.drive(main(), place, "stripped", patience=120.0)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import units
-from ....drawing.primitives import Axis, Boxes, Labels, Lines
+from ....drawing.primitives import Axis, Boxes, Labels, Lines, Stretch
 from ....layout import ticks
 from ..phases import characteristic, describe, letter, phase_runs
 from .layout import Drum, Floats, Layout
@@ -83,6 +83,36 @@ def strips(
         if kind == "phase" and not drum.bend.time[2]:
             labels.append(_phase_names(picture, drum, position, size, color, text))
     return boxes, labels
+
+
+def stretches(drum: Drum, first_color: int, colors: int) -> tuple[Stretch, ...]:
+    """Return the phases as parts of the trace's time.
+
+    Parameters
+    ----------
+    drum : Drum
+    first_color : int
+        Palette index of the first kind's colour.
+    colors : int
+        How many there are, used again and again.
+
+    Returns
+    -------
+    tuple of Stretch
+    """
+    edge, time = drum.phases.edge.tolist(), drum.found.time
+    if len(drum.phases) < 2:
+        return ()
+    return tuple(
+        Stretch(
+            drum.source,
+            int(time[low]),
+            int(time[min(high, len(time) - 1)]),
+            letter(kind),
+            first_color + kind % colors,
+        )
+        for low, high, kind in zip(edge, edge[1:], drum.phases.kind.tolist())
+    )
 
 
 def bars(picture: Layout, drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Boxes | None:

@@ -143,6 +143,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         axes=tuple(axes),
         legends=_legends(picture, paint, p, lone),
         title=_title(traces, picture, p),
+        stretches=tuple(
+            stretch
+            for drum in picture.drums
+            for stretch in timeline.stretches(drum, paint.named["kinds"], len(_KINDS))
+        ),
         notes=tuple(_notes(picture, p) + notes),
         counts={
             "elements_of_hierarchy": picture.hierarchy.elements,

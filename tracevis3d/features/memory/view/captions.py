@@ -256,7 +256,12 @@ def findings(
         head, detail = _words(finding, use)
         if number <= _CALLED_OUT:
             x, y, z = at.tolist()
-            callouts.append(Callout(f"{number}  {head}", detail, (x, y, z), len(shown) - number, color))
+            span = (0, finding.start_ns, finding.end_ns)
+            callouts.append(
+                Callout(
+                    f"{number}  {head}", detail, (x, y, z), len(shown) - number, color, spans=(span,)
+                )
+            )  # fmt: skip
         stands_for = Selector(kinds=("finding",), ids=(number,))
         entries.append(LegendEntry(f"{number}  {head}: {detail}", color, stands_for=stands_for))
     made: list[Marks | Lines] = []

@@ -128,6 +128,7 @@ def callouts(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> tuple[
             Callout(
                 pair.words(picture), detail, (float(at[0]), float(at[1]), float(at[2])), pair.time,
                 int(color[i[0]]), ((0, call),) if call >= 0 else (),
+                ((0, int(ops.start[chosen.wait[i[0]]]), int(ops.end[chosen.wait[i[0]]])),),
             )
         )  # fmt: skip
     return tuple(found)
