@@ -42,6 +42,13 @@ STRIP = (
     ("Shift-drag", "Select a range of time"),
     ("Double-click", "The whole trace"),
 )
+#: The mouse on a legend in a 3D view, for the sheet.
+LEGEND = (
+    ("Click", "Mute all but an entry; again: show all; on a heading: fold or open it"),
+    ("Shift-click", "One more entry, or one less"),
+    ("Double-click", "Show an entry alone"),
+    ("Esc", "Show all"),
+)
 #: Our keys in Blender's keymaps, which takes them away by these alone.
 _added: list[tuple[Any, Any]] = []
 
@@ -60,9 +67,10 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 
 def draw_sheet(layout: bpy.types.UILayout) -> None:
-    """List what mouse and keys do while exploring, and on the time strip."""
+    """List what mouse and keys do while exploring, on a legend, and on the time strip."""
     for title, icon, lines in (
         ("Exploring", "VIEWZOOM", [(key, what) for key, what, _ in EXPLORE]),
+        ("On a Legend", "COLOR", LEGEND),
         ("On the Time Strip", "TIME", STRIP),
     ):
         layout.label(text=title, icon=icon)

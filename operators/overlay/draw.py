@@ -139,7 +139,9 @@ def _draw() -> None:
         name, before = collection.name, known.shown.get(collection.name)
         begun = time.perf_counter()
         chosen = _choices(context.scene, collection, content)
-        heading, corner = collection == active, gizmo_of(context.space_data, scale)
+        # Of a quad view the one that can be turned has title and legend.
+        main = not context.space_data.region_quadviews or view == context.space_data.region_3d
+        heading, corner = collection == active and main, gizmo_of(context.space_data, scale)
         key = (
             id(content), tuple(map(tuple, seen)), tuple(view.view_location - place), region.width,
             region.height, free, stored.style, scale, chosen.key, id(depths), heading, banner, corner,

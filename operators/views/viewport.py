@@ -169,13 +169,15 @@ def covered(area: bpy.types.Area, window: bpy.types.Region) -> tuple[int, int, i
     """Return the pixels at the left, the right and the top of the region that others lie on."""
     left = right = top = 0
     for region in area.regions:
-        inside = window.x <= region.x + 1 and region.x < window.x + window.width
-        if region == window or region.width <= 1 or region.height <= 1 or not inside:
+        # A quad view has several windows; one that only touches another does not lie on it.
+        across = min(region.x + region.width, window.x + window.width) - max(region.x, window.x)
+        along = min(region.y + region.height, window.y + window.height) - max(region.y, window.y)
+        if region == window or region.width <= 1 or region.height <= 1 or min(across, along) <= 1:
             continue
         if region.type == "TOOLS":
             left = max(left, region.x + region.width - window.x)
         elif region.type == "UI":
             right = max(right, window.x + window.width - region.x)
-        elif region.type in ("HEADER", "TOOL_HEADER") and region.y + 1 < window.y + window.height:
+        elif region.type in ("HEADER", "TOOL_HEADER"):
             top = max(top, window.y + window.height - region.y)
     return left, right, top
