@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = ROOT / "examples"
 RECORDED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared")) / "traces" / "recorded"
 BUDGET = 400_000
+#: Milliseconds of the processor for placing all that lies over the scene, and for drawing it.
+_OVERLAY = 2.0
 _SCREEN = "1920x1080"
 _TEXTS = ("title", "labels", "names", "axis texts")
 
@@ -138,6 +140,11 @@ def redraws() -> list[dict[str, Any]]:
         result += [
             row(f"{each['view']}: {what}", each[what], limit, peer) for each in found if each not in empty
         ]
+    for each in found:
+        for what in ("placing", "drawing"):
+            if what in each:
+                name = f"{each['view']}: {what} {each['texts']} texts over it"
+                result.append(row(name, each[what], _OVERLAY, "limit"))
     return result
 
 

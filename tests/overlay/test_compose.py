@@ -14,6 +14,7 @@ from tracevis3d.drawing.selector import Selector
 from tracevis3d.kernels.layout.placing import place
 from tracevis3d.layout.sight.framing import Lens, fill
 from tracevis3d.layout.sight.view_projection import ViewProjection
+from tracevis3d.overlay.callouts import lay_callouts
 from tracevis3d.overlay.compose import compose
 from tracevis3d.overlay.framing import frame
 from tracevis3d.overlay.items import Choices, Overlay, Text, Theme, fitted
@@ -334,3 +335,25 @@ def test_texts_are_quads_of_their_places_at_whole_pixels():
     assert given["uv"][4:].tolist() == [[0.5, 0.25], [94 / 128, 0.25], [94 / 128, 50 / 128], [0.5, 50 / 128]]
     assert given["color"].shape == (8, 4)
     assert triangle.tolist() == [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.floats(6, 10), st.floats(3, 6)), min_size=3, max_size=3))
+def test_leader_lines_hardly_ever_cross(points):
+    callouts = tuple(Callout(f"finding {i}", "", (x, 0.0, z)) for i, (x, z) in enumerate(points))
+    made = Overlay()
+    lay_callouts(callouts, seen_from(np.array([8.0, -20.0, 4.5])), FREE, Theme(), measure, made)
+    lines = [(*a, *b) for a, b, *_ in made.lines]
+    apart = all(abs(a[0] - b[0]) + abs(a[1] - b[1]) > 60 for a, b in combinations(lines, 2))
+    # There is room enough on all sides: with points apart from each other no two lines need to cross.
+    if apart:
+        assert not any(crosses(a, b) for a, b in combinations(lines, 2))
+
+
+def crosses(a, b):
+    """Return whether two lines cross, by solving for the point that both have."""
+    way = np.array([[a[2] - a[0], b[0] - b[2]], [a[3] - a[1], b[1] - b[3]]])
+    if abs(np.linalg.det(way)) < 1e-9:
+        return False
+    s, t = np.linalg.solve(way, (b[0] - a[0], b[1] - a[1]))
+    return 1e-6 < s < 1 - 1e-6 and 1e-6 < t < 1 - 1e-6

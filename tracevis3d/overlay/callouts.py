@@ -15,9 +15,9 @@ from .items import Measure, Overlay, Rectangle, Target, Theme, fitted
 MOST = 3
 #: Sizes of the type: the widest, and distances from the point at which room is sought.
 _WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0, 26.0)
-#: What a place costs: for each size of the type away from the point, and all of it over data; a callout stays
-#: where it was unless another place is so much better.
-_FAR, _OVER, _STAYS = 0.025, 1.0, 0.5
+#: What a place costs: each size of the type away from the point, all of it over data, and each other leader line
+#: that is crossed; a callout stays where it was unless another place is so much better.
+_FAR, _OVER, _CROSSED, _STAYS = 0.025, 1.0, 0.7, 0.5
 _DIRECTIONS = (
     (1.0, 0.6),
     (-1.0, 0.6),
@@ -63,6 +63,7 @@ def lay_callouts(
     at, _ = eye.project([callout.point for callout in callouts])
     # No statement may hide what another one points at.
     points = [(x - size, y - size, x + size, y + size) for x, y in at.tolist() if np.isfinite(x)]
+    leaders: list[Rectangle] = []
     shown = 0
     for k, (callout, (x, y)) in enumerate(zip(callouts, at.tolist())):
         if shown >= MOST:
@@ -76,13 +77,14 @@ def lay_callouts(
         wide = max(measure(text) * size for text in words) + 2.4 * pad
         high = line * len(rows) + 1.2 * pad
         taken = [*out.taken, *points]
-        found = _room(x, y, wide, high, size, free, taken, (before or {}).get(k, -1), covered)
+        found = _room(x, y, wide, high, size, free, taken, leaders, (before or {}).get(k, -1), covered)
         if found is None:
             continue
         out.places[k], box = found
         shown += 1
         own = theme.accent
-        near = (min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3]))
+        near = _nearest(x, y, box)
+        leaders.append((x, y, *near))
         out.lines.append(((x, y), near, 1.2 * theme.scale, own))
         out.dots.append((x, y, 0.33 * size, own))
         out.fills.append((box, theme.panel))
@@ -105,7 +107,7 @@ def lay_callouts(
 
 def _room(
     x: float, y: float, wide: float, high: float, size: float, free: Rectangle, taken: list[Rectangle],
-    before: int, covered: Callable[[Rectangle], float] | None,
+    leaders: list[Rectangle], before: int, covered: Callable[[Rectangle], float] | None,
 ) -> tuple[int, Rectangle] | None:  # fmt: skip
     """Return the best free place for a box about a point, and which of those that are tried; None without."""
     best, least = None, np.inf
@@ -119,8 +121,24 @@ def _room(
         if any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
             continue
         cost = _FAR * distance - (_STAYS if place == before else 0.0)
+        own = (x, y, *_nearest(x, y, box))
+        cost += _CROSSED * sum(_cross(own, other) for other in leaders)
         if cost < least and covered is not None:
             cost += _OVER * covered(box)
         if cost < least:
             best, least = (place, box), cost
     return best
+
+
+def _nearest(x: float, y: float, box: Rectangle) -> tuple[float, float]:
+    """Return the point of a box that is nearest to a point."""
+    return min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
+
+
+def _cross(a: Rectangle, b: Rectangle) -> bool:
+    """Return whether two lines, each from (x, y) to (x, y), cross."""
+
+    def side(line: Rectangle, x: float, y: float) -> float:
+        return (line[2] - line[0]) * (y - line[1]) - (line[3] - line[1]) * (x - line[0])
+
+    return side(a, b[0], b[1]) * side(a, b[2], b[3]) < 0 and side(b, a[0], a[1]) * side(b, a[2], a[3]) < 0

@@ -36,15 +36,26 @@ def draw():
 
 
 def redrawn(shown):
-    """Return the time of a redraw while one turns the view, so that nothing is kept from the last."""
-    eye, found = shown.eye, []
+    """Return the time of a redraw while one turns the view, so that nothing is kept from the last.
+
+    Beside it how many texts lie over it, and the times of placing and of drawing them.
+    """
+    eye, found, placing, drawing, texts = shown.eye, [], [], [], 0
+    overlay = support.extension(".operators.overlay.draw")
     if eye.view_perspective == "CAMERA":
         eye.view_perspective = "PERSP"
     with shown.inside():
         for i in range(_TIMES):
             eye.view_distance *= 1.01 if i % 2 else 1 / 1.01
             found.append(took(draw))
-    return median(found)
+            known = overlay.regions.get(shown.region.as_pointer())
+            if known is not None:
+                placing.append(known.composing / 1e3)
+                drawing.append(known.drawing / 1e3)
+                texts = len(overlay.texts(shown.region))
+    if not texts:
+        return {"redraw": median(found)}
+    return {"redraw": median(found), "texts": texts, "placing": median(placing), "drawing": median(drawing)}
 
 
 def hovered(shown):
@@ -91,8 +102,7 @@ def main():
             shown.explore()
         yield support.at_rest()
         hover = yield from hovered(shown)
-        redraw = redrawn(shown)
-        rows.append({"view": view, "redraw": redraw, "hover": hover})
+        rows.append({"view": view, "hover": hover, **redrawn(shown)})
         support.say(**rows[-1])
         if traces:
             shown.press("ESC", shown.region.x + 300, shown.region.y + 300)

@@ -40,7 +40,8 @@ def main():
         area = next(x for x in window.screen.areas if x.type == "VIEW_3D")
         region = next(r for r in area.regions if r.type == "WINDOW")
         with bpy.context.temp_override(window=window, area=area, region=region):
-            bpy.ops.tracevis3d.import_trace("INVOKE_DEFAULT", filepath=str(path), view=name)
+            files, words = [{"name": path.name}], {"directory": str(path.parent), "view": name}
+            bpy.ops.tracevis3d.import_trace("INVOKE_DEFAULT", files=files, **words)
         yield lambda: window.workspace.name == "TraceVis" and task.idle()
         yield lambda: "TRACEVIS3D_NT_strip" in {x.ui_type for x in window.screen.areas}
         yield support.at_rest()
