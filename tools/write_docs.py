@@ -62,6 +62,21 @@ def formats() -> str:
     )
 
 
+def recipes() -> str:
+    """Return how to record each format, with what is read of it and what is not."""
+    from tracevis3d.commands.formats import file_of, what_is_read
+    from tracevis3d.formats import registry
+
+    parts = []
+    for form in _own(registry):
+        if form.recipe:
+            left_out = f" Not read: {form.left_out}." if form.left_out else ""
+            commands = "\n".join(form.recipe)
+            show = f"tracevis3d info {file_of(form)}"
+            parts.append(f"## {form.title}\n\n{what_is_read(form)}{left_out}\n\n```\n{commands}\n{show}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
 def filters() -> str:
     """Return the filters."""
     from tracevis3d.filters import registry
@@ -125,6 +140,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "table of views": views,
     "table of live views": live_views,
     "table of formats": formats,
+    "table of recipes": recipes,
     "table of filters": filters,
     "table of criteria": criteria,
     "table of styles": styles,
@@ -187,9 +203,10 @@ def _linked(table: str, path: Path) -> str:
 
 def pages() -> list[Path]:
     """Return the pages that have tables."""
+    others = "README.md", "examples/recipes.md"
     return [
         path
-        for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+        for path in [*(ROOT / page for page in others), *sorted((ROOT / "docs").glob("*.md"))]
         if _END in path.read_text("utf-8")
     ]
 

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
@@ -13,6 +14,10 @@ from .terminal import JSON_ESCAPES, Bar, in_one_line
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
+
+
+#: In place of a file's name: what comes in on standard input.
+STANDARD_INPUT = "-"
 
 
 def reading(parser: argparse.ArgumentParser) -> None:
@@ -24,14 +29,32 @@ def reading(parser: argparse.ArgumentParser) -> None:
 
 
 def load(path: str, words: argparse.Namespace, bar: Bar) -> Trace:
-    """Read a trace, and report on standard error what had to be repaired or left out."""
+    """Read a trace, ``-`` from standard input; report on standard error what was repaired or left out."""
     from ..formats import files
 
-    trace = files.load(path, cache=not words.no_cache, progress=bar)
+    shown = "standard input" if path == STANDARD_INPUT else path
+    trace = files.load(_given(path), cache=not words.no_cache, progress=bar)
     bar.close()
     for sentence in trace.problems.sentences():
-        complain(f"{path}: {sentence}")
+        complain(f"{shown}: {sentence}")
     return trace
+
+
+def _given(path: str) -> str:
+    """Return the file to read: for ``-`` one with what comes in on standard input, kept until the end."""
+    if path != STANDARD_INPUT:
+        return path
+    import atexit
+    import shutil
+    import tempfile
+
+    if sys.stdin.isatty():
+        raise UsageError("nothing comes in on standard input: name a file, or pipe a recording into it")
+    folder = Path(tempfile.mkdtemp(prefix="tracevis3d-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    with open(folder / "standard-input", "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return str(folder / "standard-input")
 
 
 def check_apart(trace: str, output: str) -> None:

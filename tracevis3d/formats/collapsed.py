@@ -179,4 +179,10 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="py-spy, FlameGraph's scripts, async-profiler",
+    recipe=(
+        "py-spy record -f raw -o run.collapsed -- python script.py",
+        "perf script | stackcollapse-perf.pl > run.collapsed",
+        "asprof -d 10 -o collapsed -f run.collapsed PID",
+    ),
+    left_out="the format has no times and no order",
 )

@@ -309,4 +309,5 @@ FORMAT = registry.Format(
     read=read,
     write=write,
     programs="SEAT's distinct subtrees as text",
+    recipe=("tracevis3d library run.json.gz",),
 )

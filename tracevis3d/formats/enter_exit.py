@@ -253,4 +253,5 @@ FORMAT = registry.Format(
     read=read,
     write=write,
     programs="anything that can print `thread, +/-, name, nanoseconds`",
+    recipe=(('# print "thread, + or -, function, nanoseconds" in each line, with tabs or commas between'),),
 )

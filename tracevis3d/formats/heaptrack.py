@@ -274,4 +274,5 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="`heaptrack`: allocations with their call stacks",
+    recipe=("heaptrack ./program",),
 )

@@ -668,4 +668,9 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Perfetto, VizTracer",
+    recipe=(
+        "viztracer -o run.pftrace -- script.py",
+        "perfetto -o run.pftrace --txt -c config.txt",
+    ),
+    left_out="packets of data sources other than track events: they are counted",
 )

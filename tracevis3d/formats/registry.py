@@ -86,6 +86,10 @@ class Format:
         Whether traces in this format are folders; then ``sniff`` is asked about folders too.
     programs : str
         Which programs write it, for the docs.
+    recipe : tuple of str
+        How to record it: commands for a shell, and words behind ``#``.
+    left_out : str
+        What of it is not read, in a sentence; empty if all is.
     """
 
     name: str
@@ -97,6 +101,8 @@ class Format:
     holds: tuple[str, ...] = ()
     is_folder: bool = False
     programs: str = ""
+    recipe: tuple[str, ...] = ()
+    left_out: str = ""
 
 
 _formats = Registry("format", Format, __package__, _OWN, "FORMAT", "tracevis3d.formats")

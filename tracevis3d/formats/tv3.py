@@ -76,4 +76,5 @@ FORMAT = Format(
     write,
     holds=TABLES,
     programs="`tracevis3d convert`: columns that are opened without reading",
+    recipe=("tracevis3d convert run.json.gz run.tv3",),
 )

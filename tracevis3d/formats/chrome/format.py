@@ -72,4 +72,14 @@ FORMAT = Format(
     write=_write,
     holds=("sync", "counters", "flows", "spans", "instants"),
     programs="VizTracer, Chromium, uftrace, PyTorch's Kineto, Clang's -ftime-trace, …",
+    recipe=(
+        "viztracer -o run.json -- script.py",
+        (
+            "chromium "
+            "--trace-startup=-*,v8,devtools.timeline,disabled-by-default-v8.cpu_profiler "
+            "--trace-startup-file=run.json --trace-startup-duration=5 PAGE"
+        ),
+        "uftrace record ./program; uftrace dump --chrome > run.json",
+    ),
+    left_out="stack frames of single records, object snapshots, and sections of other programs",
 )

@@ -147,4 +147,10 @@ FORMAT = registry.Format(
     read=read,
     is_folder=True,
     programs="LTTng, with its wrappers of pthread and of the C library (needs the program `babeltrace2`)",
+    recipe=(
+        (
+            "lttng create run --output=run; lttng enable-event --userspace --all; lttng "
+            "start; ./program; lttng destroy"
+        ),
+    ),
 )

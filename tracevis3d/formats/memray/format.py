@@ -126,4 +126,5 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="`memray run`: allocations with their call stacks (needs the package `memray`)",
+    recipe=("memray run -o run.bin script.py",),
 )

@@ -191,4 +191,5 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="`memray` where it is not installed: its records as text",
+    recipe=("# where memray is installed: tracevis3d convert run.bin run.tv3",),
 )

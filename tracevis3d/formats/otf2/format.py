@@ -98,4 +98,6 @@ FORMAT = registry.Format(
     read=read,
     is_folder=True,
     programs="Score-P and others (needs the package `otf2`)",
+    recipe=("scorep gcc -o program program.c; SCOREP_ENABLE_TRACING=true ./program",),
+    left_out="metrics and messages of MPI",
 )

@@ -233,4 +233,5 @@ FORMAT = Format(
     holds=model.TABLES,
     is_folder=True,
     programs="`tracevis3d convert`: tables for pandas, Polars, DuckDB, Spark",
+    recipe=("tracevis3d convert run.json.gz run.parquet",),
 )

@@ -323,4 +323,9 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Austin, as text or MOJO",
+    recipe=(
+        "austin -i 1ms -o run.austin python3 script.py",
+        "austin -b -i 1ms -o run.mojo python3 script.py",
+    ),
+    left_out="columns within a line",
 )

@@ -298,4 +298,9 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Valgrind's callgrind, Xdebug",
+    recipe=(
+        "valgrind --tool=callgrind --callgrind-out-file=run.callgrind ./program",
+        ("php -d zend_extension=xdebug -d xdebug.mode=profile -d xdebug.use_compression=0 script.php"),
+    ),
+    left_out="jumps; paths of calls, which callgrind does not write, are estimated",
 )

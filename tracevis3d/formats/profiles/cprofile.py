@@ -142,4 +142,6 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Python's cProfile and profile",
+    recipe=("python -m cProfile -o run.prof script.py",),
+    left_out="paths of calls, which the format does not have, are estimated",
 )

@@ -389,4 +389,10 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Firefox, samply, vernier, `perf script report gecko`",
+    recipe=(
+        "MOZ_PROFILER_STARTUP=1 MOZ_PROFILER_SHUTDOWN=run.json firefox PAGE",
+        "samply record --save-only -o run.json.gz ./program",
+        "# profiler.firefox.com: Upload local profile, Download",
+    ),
+    left_out="allocations, traced values, categories, and the fields of markers",
 )

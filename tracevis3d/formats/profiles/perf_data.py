@@ -85,4 +85,6 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Linux' `perf record`, read by `perf` itself",
+    recipe=("perf record -F 999 -g -o run.data -- ./program",),
+    left_out="what perf itself does not print; perf has to be installed",
 )

@@ -444,4 +444,13 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Linux' `perf script`",
+    recipe=(
+        "perf record -F 999 -g -- ./program; perf script > run.perf.txt",
+        (
+            "perf record -e cpu-clock -e sched:sched_switch -e sched:sched_wakeup -a -g -- "
+            "./program; perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,dso,trace > "
+            "run.perf.txt"
+        ),
+    ),
+    left_out=("registers, branch stacks, and the fields of tracepoints other than switches and wake-ups"),
 )

@@ -283,4 +283,12 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Go, Datadog, Pyroscope, gperftools (by `pprof -proto`), …",
+    recipe=(
+        "go test -cpuprofile run.pprof .",
+        "curl -o run.pprof http://localhost:6060/debug/pprof/profile?seconds=10",
+        "CPUPROFILE=run.prof ./program; pprof -proto ./program run.prof > run.pprof",
+    ),
+    left_out=(
+        "labels other than those that name threads; the calls show one type of samples, the default one"
+    ),
 )

@@ -166,4 +166,9 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="pyinstrument (`-r session`, `-r json`)",
+    recipe=(
+        "pyinstrument -r session -o run.pyisession script.py",
+        "pyinstrument -r json -o run.pyinstrument.json script.py",
+    ),
+    left_out="time spent awaiting is not told apart",
 )

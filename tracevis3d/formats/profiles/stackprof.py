@@ -195,4 +195,11 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Ruby's stackprof",
+    recipe=(
+        (
+            "ruby -rstackprof -e 'StackProf.run(mode: :wall, raw: true, out: "
+            '"run.stackprof.dump") { load "script.rb" }\''
+        ),
+    ),
+    left_out="tags and metadata",
 )

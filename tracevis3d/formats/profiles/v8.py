@@ -317,4 +317,10 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Node.js, Deno, Chromium's panels *Performance* and *Memory*",
+    recipe=(
+        "node --cpu-prof --cpu-prof-name=run.cpuprofile script.js",
+        "node --heap-prof --heap-prof-name=run.heapprofile script.js",
+        "# Chromium: panel Performance or Memory, Save profile",
+    ),
+    left_out="reasons for deoptimisation, and single objects of a sampled heap",
 )

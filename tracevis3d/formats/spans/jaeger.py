@@ -118,4 +118,9 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="Jaeger's page and query service",
+    recipe=(
+        "curl -o run.jaeger.json 'http://localhost:16686/api/traces?service=NAME'",
+        "# the page of a trace: Download Results",
+    ),
+    left_out="tags, other than that a span failed",
 )

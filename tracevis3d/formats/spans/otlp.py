@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InputError
 from ...progress import Progress, part
+from ...trace.problems import Problems
 from ...trace.recording import Recording
 from .. import registry
 from ..profiles.documents import fields_of, finish, items_of, read_json, text_of
@@ -21,7 +22,6 @@ from .lanes import Span, add_spans
 
 if TYPE_CHECKING:
     from ...trace.model import Trace
-    from ...trace.problems import Problems
 
 _ERROR = (2, "STATUS_CODE_ERROR")
 _UNKNOWN = "unknown service"
@@ -50,8 +50,6 @@ def sniff(head: bytes, name: str) -> float:
 
 def _is_wire(head: bytes) -> bool:
     """Return whether the first span inside has ids of 16 and 8 bytes."""
-    from ...trace.problems import Problems
-
     rows = Messages.of(head, Problems())
     if not len(rows.number) or (rows.number[:-1] != 1).any():
         # A message that is cut at the head's end is not among its rows: look inside all the same.
@@ -219,4 +217,6 @@ FORMAT = registry.Format(
     sniff=sniff,
     read=read,
     programs="OpenTelemetry's collector and SDKs (OTLP as JSON or protobuf)",
+    recipe=("# OpenTelemetry Collector: exporters: {file: {path: run.otlp.json}}",),
+    left_out="attributes of spans and events, metrics and logs",
 )

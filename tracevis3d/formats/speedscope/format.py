@@ -617,4 +617,8 @@ FORMAT = registry.Format(
     read=read,
     write=write,
     programs="py-spy, rbspy, …",
+    recipe=(
+        "py-spy record -f speedscope -o run.speedscope.json -- python script.py",
+        "rbspy record --format speedscope -f run.speedscope.json -- ruby script.rb",
+    ),
 )

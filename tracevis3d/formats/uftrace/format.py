@@ -509,4 +509,5 @@ FORMAT = registry.Format(
     read=read,
     is_folder=True,
     programs="`uftrace record`; locks by their recorded arguments",
+    recipe=("gcc -pg program.c -o program; uftrace record -d run.data ./program",),
 )
