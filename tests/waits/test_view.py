@@ -13,8 +13,9 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Tubes, Wedges
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
+from tracevis3d.features.waits.outcomes import KINDS_OF_WAITING
 from tracevis3d.features.waits.view.colors import kinds
-from tracevis3d.features.waits.view.found_waits import waits_of
+from tracevis3d.features.waits.view.found_waits import findings_of, waits_of
 from tracevis3d.features.waits.view.geometry import funnels
 from tracevis3d.features.waits.view.layout import SHARE, WIDTH, compose
 from tracevis3d.features.waits.view.parameters import Parameters
@@ -92,7 +93,7 @@ def test_siblings_dont_overlap_and_children_stand_outward():
 
 def test_each_wait_has_a_funnel_from_it_to_the_release_that_ended_it():
     trace = trace_of(PROGRAM)
-    picture, drawing = picture_of(trace), draw(trace)
+    picture, drawing = picture_of(trace), draw(trace, waits="thread")
     tubes, balls = element(drawing, "correspondence"), element(drawing, "release")
     waits = picture.waits
     assert sorted(tubes.id.tolist()) == sorted(waits.woke.wait.tolist())
@@ -242,7 +243,7 @@ def test_no_two_neighbours_have_one_colour_wherever_they_are_moved(rows):
     names = [f"t{i}" for i in range(rows)]
     trace = trace_of(lines((name, 0, 10, "run") for name in names))
     for order in ("recorded", ",".join(names[::-1]), ",".join(names[1::2])):
-        color = element(draw(trace, order=order, threads="all"), "thread").color.tolist()
+        color = element(draw(trace, order=order, threads="all", waits="thread"), "thread").color.tolist()
         assert len(color) == rows
         assert all(a != b for a, b in zip(color, [*color[1:], color[0]]))
 
@@ -591,3 +592,82 @@ def test_all_75_threads_of_a_browser_have_a_row(recorded):
     trace = load(recorded / "chromium_docs_page.json.gz")
     assert draw(trace, threads="all").counts["threads"] >= 75  # and those that only send arrows
     assert draw(trace, threads="busiest 13").counts["threads"] == 13
+
+
+def staged_trace():
+    """Return a trace in which one thread holds a lock for long, three queue, and two wait for work."""
+    rows = [("h", 0, 1000, "load"), ("h", 5, 5, "Lock.acquire", "wait", "L", 0)]
+    rows.append(("h", 305, 305, "Lock.release", "release", "L"))
+    for i in range(3):
+        at = 306 + 50 * i
+        rows += [(f"w{i}", 0, 1000, "take"), (f"w{i}", 10, at, "Lock.acquire", "wait", "L", 1)]
+        rows.append((f"w{i}", at + 49, at + 49, "Lock.release", "release", "L"))
+    rows += [("giver", 0, 1000, "give"), ("giver", 900, 900, "Queue.put", "release", "Q")]
+    rows.append(("giver", 901, 901, "Queue.put", "release", "Q"))
+    for i in range(2):
+        rows += [(f"i{i}", 0, 1000, "serve"), (f"i{i}", 2, 902 + i, "Queue.get", "wait", "Q", 1)]
+    return trace_of(lines(rows))
+
+
+def test_the_picture_begins_with_the_first_finding():
+    trace = staged_trace()
+    drawing = draw(trace)
+    assert drawing.title == "h holds L for 300 ns while up to 3 threads queue for it"
+    threads = element(drawing, "thread")
+    assert trace.threads.name[threads.id[0]] == "h"  # who is to blame stands in front
+    bars = element(drawing, "hold")
+    held = bars.id.tolist()
+    ops = picture_of(trace).waits.ops
+    assert {trace.threads.name[ops.thread[row]] for row in held} == {"h", "w0", "w1"}
+    i = held.index(next(row for row in held if trace.threads.name[ops.thread[row]] == "h"))
+    x = bars.corner[2 * i : 2 * i + 2, :, 0] if len(bars.corner) != len(held) else bars.corner[i, :, 0]
+    assert x.min() == pytest.approx(5 * WIDTH / 1000, abs=0.03)
+    assert x.max() == pytest.approx(305 * WIDTH / 1000, abs=0.03)
+    callouts = drawing.callouts
+    assert callouts[0].text == "h holds L for 300 ns"
+    assert len(callouts) == 2
+    assert callouts[1].detail == "held by h 295 ns, w0 49 ns, w1 49 ns"
+
+
+def test_contention_is_the_one_loud_colour():
+    trace = staged_trace()
+    drawing = draw(trace)
+    state = picture_of(trace).waits.outcomes.state
+    spread = {}
+    for tubes in (e for e in drawing.elements if e.kind == "correspondence"):
+        for wait, color in zip(tubes.id.tolist(), tubes.color.tolist()):
+            spread.setdefault(KINDS_OF_WAITING[state[wait]], set()).add(
+                float(np.ptp(drawing.palette[color, :3]))
+            )
+    assert set(spread) == {"contention", "idle"}
+    assert min(spread["contention"]) > 0.6 > 0.2 > max(spread["idle"])
+    rows = element(drawing, "thread")
+    assert len(set(rows.color.tolist())) == 1  # threads share no hue with waits
+
+
+def test_a_finding_is_drawn_alone_with_its_threads_and_its_time():
+    trace = staged_trace()
+    found = findings_of(picture_of(trace).waits, "")
+    assert found[0].kind == "convoy"
+    drawing = draw(trace, finding=1)
+    threads = element(drawing, "thread").id.tolist()
+    assert {trace.threads.name[t] for t in threads} == {"h", "w0", "w1", "w2"}
+    low, high = drawing.axes[0].window
+    assert 0 <= low <= found[0].start < found[0].end <= high < 500
+    with pytest.raises(UsageError, match="findings"):
+        draw(trace, finding=1000)
+    with pytest.raises(UsageError, match="no thread waits"):
+        draw(trace_of("a 0 10 run"), finding=1)
+
+
+def test_waits_that_nobody_ended_lead_to_who_holds_what_they_are_for():
+    rows = []
+    for i in range(3):
+        rows += [(f"t{i}", 0, 1000, "run"), (f"t{i}", 2, 2, "Lock.acquire", "wait", f"L{i}", 0)]
+        rows.append((f"t{i}", 10 + i, 1000, "Lock.acquire", "wait", f"L{(i + 1) % 3}", 1))
+    trace = trace_of(lines(rows))
+    drawing = draw(trace)
+    assert drawing.title == "Deadlock: t0, t1 and t2 wait for each other, for ever"
+    tubes = element(drawing, "correspondence")
+    assert len(tubes) == 3
+    assert element(drawing, "release") is None  # nobody released anything

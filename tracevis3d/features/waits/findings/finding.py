@@ -61,6 +61,8 @@ class Finding:
     causes : tuple of (int, int, int, int)
         Who caused it: thread, function (-1: unknown), line (0: unknown) and nanoseconds of delay, the largest
         first.
+    headline : str
+        The sentence's point, where its beginning is not it.
     """
 
     kind: str
@@ -74,6 +76,19 @@ class Finding:
     call: int = field(default=-1)
     how: str = HOW[FOLLOWS]
     causes: tuple[tuple[int, int, int, int], ...] = ()
+    headline: str = ""
+
+    @property
+    def title(self) -> str:
+        """The sentence's point in few words, as a picture's title has it."""
+        if self.headline:
+            return self.headline
+        point = self.sentence.split("; ")[0]
+        return point if len(point) <= _TITLE else point.split(": ")[0][:_TITLE]
+
+
+#: Letters of a title.
+_TITLE = 110
 
 
 def some(names: list[str], most: int = 4) -> str:

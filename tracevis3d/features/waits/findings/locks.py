@@ -204,6 +204,8 @@ def _convoys(waits: Waits) -> list[Finding]:
         when = f"for {duration(int(lasted[0]))}"
         if len(starts) > 1:
             when = f"{len(starts):,} times, for {duration(int(lasted.sum()))} in all"
+        name = ops.objects[object]
+        headline = f"{most} threads queue for {name}: {duration(waited)} of waiting"
         delays = waits.hold_delay[begin:end]
         causes = _causes(waits, np.arange(begin, end), delays)
         worst = begin + int(delays.argmax())
@@ -211,6 +213,8 @@ def _convoys(waits: Waits) -> list[Finding]:
         total, at = int(delays.sum()), place(waits.trace, function, line)
         why = ""
         if delays.max() >= _CAUSE * total:
+            lasts = duration(held.end[worst] - held.start[worst])
+            headline = f"{title(thread)} holds {name} for {lasts} while up to {most} threads queue for it"
             why = (
                 f"; {title(thread)} caused {duration(delays.max())} of it when it held it for "
                 f"{duration(held.end[worst] - held.start[worst])}" + (f" in {at}" if at else "")
@@ -229,7 +233,7 @@ def _convoys(waits: Waits) -> list[Finding]:
                 f"up to {most} threads queue for {ops.objects[object]} {when}, in which it is handed on "
                 f"{handed:,} times: {duration(waited)} of waiting in all{why}",
                 waited, tuple(np.unique(np.concatenate(mine)).tolist()), (ops.objects[object],),
-                int(time[starts[0]]), int(time[ends[-1]]), handed, causes=causes,
+                int(time[starts[0]]), int(time[ends[-1]]), handed, causes=causes, headline=headline,
             )
         )  # fmt: skip
     return found

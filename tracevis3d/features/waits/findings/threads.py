@@ -88,6 +88,9 @@ def _rings(waits: Waits) -> list[Finding]:
                 tuple(dict.fromkeys(o for row in rows for o in ops.of(row))), int(ops.start[rows].min()),
                 int(ops.end[rows].max()), len(ring.waits), int(ops.call[rows[0]]),
                 how=HOW[RECORDED] if said else HOW[RECORDED + 1],
+                headline=f"Deadlock: {several(titles(waits, threads))} wait for each other, for ever"
+                if ring.broken_by < 0 and len(threads) > 1
+                else "",
             )
         )  # fmt: skip
     return found

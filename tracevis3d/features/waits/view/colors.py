@@ -19,8 +19,17 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-# Sand, and Okabe and Ito's bluish green and vermilion: told apart with any colour vision.
-_COMPUTING, _WAITING, _IO = parse("d3c7ae 009e73 d55e00")
+# Sand, a quiet green, and Okabe and Ito's blue and vermilion: told apart with any colour vision. Contention
+# alone is loud.
+_COMPUTING, _WAITING, _IO, _CONTENDED = parse("d3c7ae a3bfb2 0072b2 d55e00")
+#: Of waits by :data:`..outcomes.KINDS_OF_WAITING`, with what a legend calls them.
+_STATES = (
+    ("contention: for what another holds", "d55e00"),
+    ("idle: for work", "b9c6c4"),
+    ("for a signal or result", "8fa3b5"),
+    ("asleep", "cfc8d8"),
+    ("timed out", "d9cf9c"),
+)
 _BROWN, _GREEN, _RED = parse("c69c6d 1f9d3a d62728")
 _STEPS = 7
 #: Clusters get paler level by level, in so many steps.
@@ -180,22 +189,33 @@ def kinds(waited: Floats, transferred: Floats, printed: bool) -> tuple[Indices, 
 
 def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indices], tuple[Legend, ...]]:
     """Return colours by what calls do with their time."""
-    base, wait, io = (_BROWN, _GREEN, _RED) if printed else (_COMPUTING, _WAITING, _IO)
+    base, *others = (_BROWN, _GREEN, _RED) if printed else (_COMPUTING, _WAITING, _IO, _CONTENDED)
     step = (np.arange(1, _STEPS + 1) / _STEPS)[:, None].astype(np.float32)
-    colors = np.vstack([base[None], base + step * (wait - base), base + step * (io - base)])
+    colors = np.vstack([base[None], *(base + step * (other - base) for other in others)])
     times = (waits.time_in(WAIT), waits.time_in(IO))
+    contended = np.zeros(0, np.int64) if printed else waits.time_in(WAIT, contended=True)
 
     def of(calls: Ints) -> Indices:
         kind, strength = kinds(*shares(waits, calls, times), printed)
+        if not printed:
+            # Most of its waiting is for what another thread holds.
+            kind = np.where((kind == 1) & (2 * contended[calls] >= times[0][calls]), 3, kind)
         place = np.clip(np.ceil(strength * _STEPS).astype(np.int32) - 1, 0, _STEPS - 1)
         return np.where(kind == 0, 0, 1 + (kind - 1) * _STEPS + place).astype(np.int32)
 
     entries = [LegendEntry("computes" if not printed else "neither waits nor transfers", 0)]
+    if len(contended) and contended.max() > 0:
+        held_up = Selector(((2 * _STEPS + 1, 3 * _STEPS),))
+        entries.append(LegendEntry("waits for what another holds", 3 * _STEPS, stands_for=held_up))
     if len(times[0]) and times[0].max() > 0:
         half = (_STEPS + 1) // 2
         entries += [
             LegendEntry("waits, half of its time", half, stands_for=Selector(((1, half),))),
-            LegendEntry("waits", _STEPS, stands_for=Selector(((half + 1, _STEPS),))),
+            LegendEntry(
+                "waits" if printed else "waits else, or sleeps",
+                _STEPS,
+                stands_for=Selector(((half + 1, _STEPS),)),
+            ),
         ]
     if len(times[1]) and times[1].max() > 0:
         transfers = Selector(((_STEPS + 1, 2 * _STEPS),))
@@ -205,6 +225,8 @@ def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indi
 
 def thread_colors(picture: Layout, paint: Paint) -> Indices:
     """Return a palette index for each row: no two neighbours are alike, nor the last and the first.
+
+    Where waits are coloured by what they are for, threads are grey: they share no colour with them.
 
     Parameters
     ----------
@@ -216,9 +238,40 @@ def thread_colors(picture: Layout, paint: Paint) -> Indices:
     -------
     int32 (rows,)
     """
+    if picture.parameters.waits == "state":
+        return np.full(len(picture.rows), paint.add(_GRAY[None]), np.int32)
     palette = PALETTES[picture.parameters.palette].kinds
     first = paint.add(palette)
     return (first + cycle(len(picture.rows), len(palette))).astype(np.int32)
+
+
+def state_colors(picture: Layout, paint: Paint, rows: Ints) -> tuple[Indices, Legend]:
+    """Return the colours of waits (rows of the operations) by what they are for, and what these mean.
+
+    Parameters
+    ----------
+    picture : Layout
+    paint : Paint
+        It gets the colours.
+    rows : int64 (n,)
+        Waits, as rows of the operations.
+
+    Returns
+    -------
+    (int32 (n,), Legend)
+    """
+    state = picture.waits.outcomes.state[rows]
+    first = paint.add(np.vstack([parse(color) for _, color in _STATES]))
+    entries = tuple(
+        LegendEntry(
+            text,
+            first + i,
+            stands_for=Selector(kinds=("correspondence",), ids=tuple(rows[state == i].tolist())),
+        )
+        for i, (text, _) in enumerate(_STATES)
+        if (state == i).any()
+    )
+    return (first + state).astype(np.int32), Legend("Waits", tuple(entries))
 
 
 def object_colors(

@@ -62,6 +62,8 @@ class Shown:
         stack that waits; releases are where the call is that releases.
     alone : bool (k,)
         Whether the wait is long enough to be seen by itself.
+    ended : bool (k,)
+        Whether anybody ended it; else the release is where its holder got what it is for.
     """
 
     wait: Ints
@@ -76,6 +78,7 @@ class Shown:
     out: Floats
     release_out: Floats
     alone: NDArray[np.bool_]
+    ended: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.wait)
@@ -96,11 +99,17 @@ def shown(picture: Layout) -> Shown:
         pairs = waits.woke
         keep = ~ops.nested[pairs.wait]
     wait, release, time = pairs.wait[keep], pairs.release[keep], pairs.time[keep]
+    vain, holding = _never_ended(picture)
+    ended = np.arange(len(wait) + len(vain)) < len(wait)
+    wait, release = np.concatenate([wait, vain]), np.concatenate([release, holding])
+    time = np.concatenate([time, ops.end[vain]])
     row, release_row = picture.row_of[ops.thread[wait]], picture.row_of[ops.thread[release]]
     here = (row >= 0) & (release_row >= 0)
     here[here] &= ops.end[wait[here]] > picture.low[row[here]]
     here[here] &= ops.start[wait[here]] < picture.high[row[here]]
-    wait, release, time, row, release_row = (x[here] for x in (wait, release, time, row, release_row))
+    wait, release, time, row, release_row, ended = (
+        x[here] for x in (wait, release, time, row, release_row, ended)
+    )
     low = np.clip(picture.share(row, ops.start[wait]), 0.0, 1.0)
     high = np.clip(picture.share(row, ops.end[wait]), 0.0, 1.0)
     at = picture.share(release_row, time)
@@ -110,8 +119,23 @@ def shown(picture: Layout) -> Shown:
         wait, release, time, row, release_row, inside, low, high, np.clip(at, 0.0, 1.0),
         np.zeros(len(wait)),
         _outward(picture, ops.call[release], ops.thread[release], time),
-        ops.lasted[wait] >= resolution[row] if len(wait) else np.zeros(0, np.bool_),
+        ops.lasted[wait] >= resolution[row] if len(wait) else np.zeros(0, np.bool_), ended,
     )  # fmt: skip
+
+
+def _never_ended(picture: Layout) -> tuple[Ints, Ints]:
+    """Return the waits that nobody ended, and where the thread that holds what each is for got that."""
+    waits, ops, held = picture.waits, picture.waits.ops, picture.waits.held
+    rows = np.flatnonzero(waits.outcomes.never_ended & ~ops.nested & (waits.held_by >= 0))
+    found: list[tuple[int, int]] = []
+    for row in rows[np.diff(ops.first)[rows] > 0].tolist():
+        low, high = np.searchsorted(held.object, np.array([0, 1]) + ops.object[ops.first[row]])
+        mine = low + np.flatnonzero((held.thread[low:high] == waits.held_by[row])
+                                    & (held.end[low:high] >= ops.end[row]))  # fmt: skip
+        if len(mine):
+            found.append((row, int(held.acquire[mine[-1]])))
+    pairs = np.array(found, np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
 
 
 def _outward(picture: Layout, call: Ints, thread: Indices, time: Ints) -> Floats:
@@ -158,11 +182,14 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
     power = p.paper * funnels.PAPER_POWER + (1 - p.paper) * sooner
     made: list[Element] = []
     thin = max(min((_MANY / max(len(which), 1)) ** 0.5, 1.0), 0.35)
-    for inside in (True, False):
-        part = np.flatnonzero(which.inside == inside)
+    loud = np.ones(len(which), np.bool_)
+    if p.waits == "state":
+        loud = picture.waits.ops.asks[which.wait]
+    for inside, shouts in ((True, True), (True, False), (False, True), (False, False)):
+        part = np.flatnonzero((which.inside == inside) & (loud == shouts))
         if not len(part):
             continue
-        look = "solid" if inside and p.paper < 0.5 else "ghost"
+        look = "solid" if inside and shouts and p.paper < 0.5 else "ghost"
         kind = "correspondence" if inside else "correspondence out of sight"
         if p.paper > 0:
             # Wide shapes lie behind narrow ones.
@@ -175,7 +202,7 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
         if p.paper < 1:
             made.append(_swept(left[part], right[part], core[part], end[part], power, thin * (1 - p.paper),
                                color[part], which.wait[part], kind, look))  # fmt: skip
-    seen = np.flatnonzero(which.inside)
+    seen = np.flatnonzero(which.inside & which.ended)
     size = np.full(len(seen), _TIP * thin, np.float32)
     made.append(Marks("release", "sphere", end[seen].astype(np.float32), size, color[seen], which.wait[seen]))
     return made

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
+from ..findings.find import findings
+from ..findings.finding import Finding
 from ..waits import Waits, find_waits
 
 
@@ -34,3 +36,23 @@ def waits_of(trace: Trace, rules: str) -> Waits:
 @cached_with_trace()
 def _waits(trace: Trace) -> Waits:
     return find_waits(trace)
+
+
+def findings_of(waits: Waits, rules: str) -> list[Finding]:
+    """Return the findings about waits; ``rules`` as in :func:`waits_of`, which found them.
+
+    Parameters
+    ----------
+    waits : Waits
+    rules : str
+
+    Returns
+    -------
+    list of Finding
+    """
+    return findings(waits) if rules.strip(" ,") else _findings(waits.trace)
+
+
+@cached_with_trace()
+def _findings(trace: Trace) -> list[Finding]:
+    return findings(_waits(trace))

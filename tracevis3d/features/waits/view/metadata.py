@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....drawing.primitives import Meaning
+from ..outcomes import HOW, KINDS_OF_WAITING, OUTCOMES
 from ..waits import INFERRED, IO, WAIT, Waits
 from . import calls as blocks
 
@@ -17,7 +19,11 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
         ("waited (ns)", ops.lasted.astype(np.float64)),
         ("released (ns)", np.where(waits.woken_at >= 0, waits.woken_at, np.nan)),
     )
-    count = np.diff(ops.first)
+    count, outcomes = np.diff(ops.first), waits.outcomes
+
+    def of_blocked(index: NDArray[np.uint8]) -> NDArray[np.int64]:
+        return np.where(ops.blocked, index.astype(np.int64), -1)
+
     inferred = waits.held_by_source == INFERRED
     held = np.where(waits.held_by >= 0, waits.held_by + len(titles) * inferred, -1)
     texts = (
@@ -29,10 +35,13 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
         ("released by", titles, waits.woken_by.astype(np.int64)),
         ("held by", [*titles, *(f"{title} (inferred)" for title in titles)], held.astype(np.int64)),
         ("in", list(trace.functions.label), waits.function.astype(np.int64)),
+        ("ended", list(OUTCOMES), of_blocked(outcomes.outcome)),
+        ("known as", list(HOW), of_blocked(outcomes.how)),
+        ("waits as", list(KINDS_OF_WAITING), of_blocked(outcomes.state)),
     )
     rows = Meaning(calls=((0, ops.call),), values=values, texts=texts)
     kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
-             "wait plate", "wait for several", "aggregated", "idle")  # fmt: skip
+             "wait plate", "wait for several", "aggregated", "idle", "hold")  # fmt: skip
     shares = {}
     if len(ops):
         # What the paper's tooltip says of a call: how much of it waits, and reads or writes.

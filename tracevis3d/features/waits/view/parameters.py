@@ -18,6 +18,7 @@ CALLS = {
 }
 #: Values of the parameter ``waits``.
 CORRESPONDENCES = {
+    "state": "by what is waited for: contention, for what another thread holds, is the one loud colour",
     "thread": "by the thread that waits",
     "object": "by the object that is waited for, grey where one thread alone ever waits for it",
 }
@@ -64,7 +65,11 @@ class Parameters:
         choices={"woke": "the one that ended it", "every": "each within it, as the paper does"},
     )  # fmt: skip
     color: str = parameter("auto", "What the colour of a call shows", choices=CALLS, group="Data")
-    waits: str = parameter("thread", "How waits are coloured", choices=CORRESPONDENCES, group="Data")
+    finding: int = parameter(
+        0, "Draw one finding alone: its number in what the command waits finds; 0: all threads and times",
+        low=0, high=100_000, group="Data",
+    )  # fmt: skip
+    waits: str = parameter("state", "How waits are coloured", choices=CORRESPONDENCES, group="Data")
     object: str = parameter(
         "", "With waits=object: colour waits for just this object red, for it and others brown", group="Data"
     )

@@ -30,13 +30,14 @@ from . import overview as over
 from .annotations import captions, legends
 from .annotations import notes as noted
 from .annotations.tags import tags
-from .colors import CallColors, color_calls, object_colors, thread_colors
+from .colors import CallColors, color_calls, object_colors, state_colors, thread_colors
 from .detail import LevelOfDetail
 from .found_waits import waits_of
 from .layout import Layout, compose
 from .metadata import metadata
 from .parameters import Parameters
 from .skyline import skyline
+from .story import callout, hold_bars, staged, story
 from .thread_list import THREADS
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ Indices = NDArray[np.int32]
 
 _RAIL = parse("e0218a")[0]
 _RUNNING = parse("8f8f99")[0]
-_IDLE = parse("009e73")[0]
+_IDLE = parse("a3bfb2")[0]
+_HELD = parse("1d1d22")[0]
 _FRAME = parse("e69f00")[0]
 
 
@@ -77,6 +79,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     p = parameters
     progress(0.0, "finding waits")
     waits = waits_of(trace, p.rules)
+    finding = story(waits, p)
+    p = staged(waits, p, finding)
     if p.object and p.object not in waits.ops.objects:
         raise UsageError(f"object={p.object}: no thread waits for an object of this name")
     progress(0.3, "placing rows")
@@ -94,6 +98,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     found = corr.shown(picture)
     chosen = found.only(_longest(picture, found))
     color = _draw_funnels(drawing, picture, chosen, rows)
+    held = drawing.color(_HELD)
+    bars = hold_bars(picture, finding, held)
+    drawing.add(bars)
     several = corr.several(picture, chosen, color)
     drawing.add(*several)
     marked = _rows_named(picture, p.markers, "markers")[chosen.release_row]
@@ -111,16 +118,27 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing.measure(captions.time_axis(picture))
     first = int(rows[0]) if len(rows) else 0
     drawing.explain(
-        legends.signs(picture, chosen, len(several), len(merged), first, rail if steps else -1),
-        legends.longest_pairs(picture, chosen, color),
+        legends.signs(
+            picture,
+            chosen,
+            len(several),
+            len(merged),
+            first,
+            rail if steps else -1,
+            held if len(bars) else -1,
+        ),
+        legends.longest_pairs(picture, chosen, color) if finding is None else None,
     )
-    drawing.point_out(*legends.callouts(picture, chosen, color))
+    first_of_all = callout(picture, finding, held)
+    others = legends.callouts(picture, chosen, color)
+    # Beside what is to be seen first one more is enough.
+    drawing.point_out(*first_of_all, *others[: 1 if first_of_all else None])
     drawing.note(*noted.notes(picture, found, chosen, short))
     drawing.meaning = metadata(waits)
     progress(1.0, "drawn")
     return drawing.finish(
         picture.camera,
-        noted.title(trace, waits),
+        finding.title if finding is not None else noted.title(trace, waits),
         calls=blocks.whole(picture),
         calls_in_clusters=sum(int(cut.clusters.calls.sum()) for cut in picture.cuts),
         threads=len(picture.rows),
@@ -137,7 +155,10 @@ def _draw_funnels(drawing: DrawingBuilder, picture: Layout, chosen: corr.Shown, 
     """Draw the funnels, through their objects' lanes where colour says objects; return their colours."""
     p = picture.parameters
     color, through = rows[chosen.row], None
-    if p.waits == "object":
+    if p.waits == "state":
+        color, legend = state_colors(picture, drawing.paint, chosen.wait)
+        drawing.explain(legend)
+    elif p.waits == "object":
         color, objects, more = object_colors(picture, drawing.paint, chosen.wait, p.object)
         drawing.explain(*more)
         lanes, anchor = corr.object_lanes(
@@ -179,6 +200,8 @@ def _longest(picture: Layout, found: corr.Shown) -> NDArray[Any]:
     which = np.flatnonzero(found.alone)
     if len(which) > picture.parameters.tubes:
         lasted = picture.waits.ops.lasted[found.wait[which]]
+        # Threads that are held up come first.
+        lasted = lasted * np.where(picture.waits.ops.asks[found.wait[which]], 1 << 20, 1.0)
         which = which[np.argsort(-lasted, kind="stable")[: picture.parameters.tubes]]
     return np.sort(which)
 

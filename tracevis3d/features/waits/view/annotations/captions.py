@@ -106,7 +106,12 @@ def summaries(picture: Layout) -> list[Labels]:
         if not total:
             continue
         by = waits.woken_by[mine]
-        each = np.bincount(by[by >= 0], waited[by >= 0], len(threads))
+        last = (by >= 0) & ~ops.asks[mine]
+        each = np.bincount(by[last], waited[last], len(threads)).astype(np.float64)
+        # Who is held up waits for those that held meanwhile, not for the one that let go last.
+        whole = mine[ops.asks[mine] & (waited == ops.lasted[mine])]
+        held = np.isin(waits.causes.wait, whole)
+        each += np.bincount(waits.causes.thread[held], waits.causes.ns[held], len(threads))
         words = f"waits {units.duration(total)}"
         many = len(picture.rows) > _MANY
         if each.max(initial=0) > 0:

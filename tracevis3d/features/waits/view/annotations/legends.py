@@ -24,7 +24,9 @@ _FUNNELS, _BANDS = ("correspondence", "correspondence out of sight"), ("wait mar
 _LETTERS = 165
 
 
-def signs(picture: Layout, chosen: corr.Shown, several: int, merged: int, color: int, rail: int) -> Legend:
+def signs(
+    picture: Layout, chosen: corr.Shown, several: int, merged: int, color: int, rail: int, held: int
+) -> Legend:
     """Return the legend of elements that are not calls.
 
     Parameters
@@ -39,7 +41,9 @@ def signs(picture: Layout, chosen: corr.Shown, several: int, merged: int, color:
     color : int
         That of funnels, as index into the palette.
     rail : int
-        That of the critical path.
+        That of the critical path; -1: there is none.
+    held : int
+        That of bars of holds; -1: there are none.
 
     Returns
     -------
@@ -59,9 +63,12 @@ def signs(picture: Layout, chosen: corr.Shown, several: int, merged: int, color:
         entries.append(LegendEntry("pale shape: short waits, merged", color, "ghost", pale))
     if rail >= 0:
         entries.append(LegendEntry("critical path", rail, "glow"))
-    title = "Waits, in the colour of the thread that waits"
-    if picture.parameters.waits == "object":
-        title = "Waits"
+    if held >= 0:
+        bars = Selector(kinds=("hold",))
+        entries.append(LegendEntry("dark bar: holds what others wait for", held, stands_for=bars))
+    title = (
+        "Waits, in the colour of the thread that waits" if picture.parameters.waits == "thread" else "Waits"
+    )
     return Legend(title, tuple(entries))
 
 
@@ -87,7 +94,11 @@ def longest_pairs(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> L
     for pair in pairs:
         text, name = pair.words(picture), pair.object
         # What is called like one of the threads says nothing new.
-        if name and not any(threads.name[x] and threads.name[x] in name for x in (pair.mine, pair.by)):
+        if (
+            name
+            and pair.by >= 0
+            and not any(threads.name[x] and threads.name[x] in name for x in (pair.mine, pair.by))
+        ):
             text += f" ({short(name)})"
         letters += len(text) + 5
         if entries and letters > _LETTERS:
@@ -121,7 +132,9 @@ def callouts(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> tuple[
         middle = (chosen.low[i] + chosen.high[i]) / 2
         at = picture.theatre.place(chosen.row[i], middle, picture.reach(chosen.row[i]), THICK)[0]
         detail = f"in {units.counted(len(pair.which), 'wait')}"
-        if pair.object:
+        if pair.by < 0:
+            detail = _holders(picture, chosen.wait[pair.which])
+        elif pair.object:
             detail = f"{short(pair.object)}, {detail}"
         call = int(ops.call[chosen.wait[i[0]]])
         found.append(
@@ -134,6 +147,15 @@ def callouts(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> tuple[
     return tuple(found)
 
 
+def _holders(picture: Layout, waits: NDArray[np.int64]) -> str:
+    """Return who held up waits (rows of the operations), and for how long, the longest first."""
+    causes = picture.waits.causes
+    mine = np.isin(causes.wait, waits)
+    sums = np.bincount(causes.thread[mine], causes.ns[mine], len(picture.trace.threads))
+    most = [t for t in np.argsort(-sums, kind="stable")[:_PAIRS].tolist() if sums[t] > 0]
+    return "held by " + ", ".join(f"{called(picture, t, t)} {units.duration(round(sums[t]))}" for t in most)
+
+
 @dataclass(frozen=True, eq=False)
 class _Pair:
     """A thread that waits for another.
@@ -141,7 +163,7 @@ class _Pair:
     Attributes
     ----------
     mine, by : int
-        The thread that waits, and the one that ends it.
+        The thread that waits, and the one that ends it; -1: it is held up by those that hold the object.
     object : str
         What it waits for; empty: unknown.
     time : float
@@ -158,6 +180,9 @@ class _Pair:
 
     def words(self, picture: Layout) -> str:
         """Return who waits for whom, and how long."""
+        if self.by < 0:
+            who = called(picture, self.mine, self.mine)
+            return f"{who} waits {units.duration(round(self.time))} for {self.object}"
         who, whom = called(picture, self.mine, self.by), called(picture, self.by, self.mine)
         return f"{who} waits {units.duration(round(self.time))} for {whom}"
 
@@ -177,7 +202,9 @@ def longest(picture: Layout, chosen: corr.Shown) -> list[_Pair]:
         The longest first.
     """
     ops = picture.waits.ops
-    mine, by = ops.thread[chosen.wait], ops.thread[chosen.release]
+    mine = ops.thread[chosen.wait]
+    # Who is held up waits for all that hold it one after the other, not for the last of them.
+    by = np.where(ops.asks[chosen.wait], -1, ops.thread[chosen.release])
     # As much of them as lies in their rows' windows.
     low, high = picture.low[chosen.row], picture.high[chosen.row]
     time = np.minimum(ops.end[chosen.wait], high) - np.maximum(ops.start[chosen.wait], low)
@@ -186,8 +213,10 @@ def longest(picture: Layout, chosen: corr.Shown) -> list[_Pair]:
     key = np.stack([mine.astype(np.int64), by.astype(np.int64), object])
     pairs, back = np.unique(key, axis=1, return_inverse=True)
     total = np.bincount(back.reshape(-1), np.maximum(time, 0), pairs.shape[1])
+    # Who is held up by another that holds something comes first.
+    asks = np.bincount(back.reshape(-1), ops.asks[chosen.wait], pairs.shape[1]) > 0
     found = []
-    for k in np.argsort(-total, kind="stable")[:_PAIRS].tolist():
+    for k in np.lexsort((-total, ~asks))[:_PAIRS].tolist():
         t, b, o = pairs[:, k].tolist()
         name = ops.objects[o] if o >= 0 else ""
         found.append(_Pair(t, b, name, float(total[k]), np.flatnonzero(back.reshape(-1) == k)))

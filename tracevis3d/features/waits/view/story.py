@@ -1,0 +1,176 @@
+"""The finding that a picture is about: who held what the others wanted, and the view staged around it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ....drawing.primitives import Callout, Wedges
+from ....errors import UsageError
+from ....trace.names import word_of_thread
+from ....units import duration
+from ..findings.finding import COSTLY, GRAVE, Finding
+from ..waits import Waits
+from .calls import THICK
+from .found_waits import findings_of
+from .layout import Layout
+from .parameters import Parameters
+
+#: Of a finding's time, how much is shown before and after it.
+_AROUND = 0.06
+#: Threads of a finding that are shown.
+_MOST = 14
+#: Height of the bar of a hold, as a share of the first level.
+_BAR = 0.4
+
+
+def story(waits: Waits, p: Parameters) -> Finding | None:
+    """Return the finding that the picture is about.
+
+    Parameters
+    ----------
+    waits : Waits
+    p : Parameters
+
+    Returns
+    -------
+    Finding or None
+        That of the parameter ``finding``; else the first, if it is about threads that are held up.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer findings.
+    """
+    if not len(waits.own):
+        if p.finding:
+            raise UsageError(f"finding={p.finding}: no thread waits here")
+        return None
+    found = findings_of(waits, p.rules)
+    if p.finding > len(found):
+        raise UsageError(f"finding={p.finding}: there are {len(found)} findings")
+    if p.finding:
+        return found[p.finding - 1]
+    return found[0] if found and found[0].kind in (*GRAVE, *COSTLY) else None
+
+
+def staged(waits: Waits, p: Parameters, finding: Finding | None) -> Parameters:
+    """Return the parameters with which a finding is met first: who caused it stands in front.
+
+    With the parameter ``finding`` its threads and its time alone are shown, where nothing else is asked for.
+
+    Parameters
+    ----------
+    waits : Waits
+    p : Parameters
+    finding : Finding or None
+
+    Returns
+    -------
+    staged : Parameters
+    """
+    if finding is None:
+        return p
+    trace = waits.trace
+    automatic = p.threads.strip() in ("", "auto")
+    if p.main == "auto" and automatic and finding.causes:
+        p = replace(p, main=word_of_thread(trace, finding.causes[0][0]))
+    if not p.finding:
+        return p
+    if automatic:
+        threads = list(dict.fromkeys([*(cause[0] for cause in finding.causes), *finding.threads]))[:_MOST]
+        p = replace(p, threads=", ".join(word_of_thread(trace, thread) for thread in threads))
+    if not p.start.strip() and not p.end.strip() and finding.end > finding.start:
+        around = max(int(_AROUND * (finding.end - finding.start)), 1)
+        low, high = max(finding.start - around, 0), min(finding.end + around, trace.span_ns)
+        p = replace(p, start=f"{low}ns", end=f"{high}ns")
+    return p
+
+
+def holds(waits: Waits, finding: Finding | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the holds by which threads are held up in a finding.
+
+    Parameters
+    ----------
+    waits : Waits
+    finding : Finding or None
+
+    Returns
+    -------
+    int64 (n,)
+    """
+    if finding is None or not finding.objects:
+        return np.empty(0, np.int64)
+    held, objects = waits.held, [i for i, name in enumerate(waits.ops.objects) if name in finding.objects]
+    mine = np.isin(held.object, objects) & (waits.hold_delay > 0)
+    return np.flatnonzero(mine & (held.start < finding.end) & (held.end > finding.start))
+
+
+def hold_bars(picture: Layout, finding: Finding | None, color: int) -> Wedges:
+    """Return a bar at the foot of a thread's row while it holds what others wait for.
+
+    Parameters
+    ----------
+    picture : Layout
+    finding : Finding or None
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Wedges
+    """
+    held = picture.waits.held
+    which = holds(picture.waits, finding)
+    row = picture.row_of[held.thread[which]]
+    seen = row >= 0
+    seen[seen] &= held.end[which[seen]] > picture.low[row[seen]]
+    seen[seen] &= held.start[which[seen]] < picture.high[row[seen]]
+    which, row = which[seen], row[seen]
+    low = np.clip(picture.share(row, held.start[which]), 0.0, 1.0)
+    high = np.clip(picture.share(row, held.end[which]), 0.0, 1.0)
+    zero, tall = np.zeros(len(which)), _BAR * float(picture.edge[1])
+    # Below the row, so that it covers no name.
+    corner, first = picture.theatre.blocks(
+        row, low, high, zero - 1.15 * tall, zero - 0.15 * tall, zero, zero + THICK + 0.02
+    )
+    return Wedges("hold", corner, first, np.full(len(which), color, np.int32), held.acquire[which])
+
+
+def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
+    """Point out the hold that delays others most; nothing where there is none in the picture.
+
+    Parameters
+    ----------
+    picture : Layout
+    finding : Finding or None
+    color : int
+        That of the bars of holds.
+
+    Returns
+    -------
+    tuple of Callout
+    """
+    waits, held = picture.waits, picture.waits.held
+    which = holds(waits, finding)
+    which = which[picture.row_of[held.thread[which]] >= 0]
+    if not len(which):
+        return ()
+    worst = which[int(waits.hold_delay[which].argmax())]
+    row = picture.row_of[held.thread[worst]][None]
+    times = np.array([held.start[worst], held.end[worst]])
+    low, high = np.clip(picture.share(row.repeat(2), times), 0.0, 1.0)
+    if high <= low:
+        return ()
+    at = picture.theatre.place(row, np.array([(low + high) / 2]), np.zeros(1), THICK)[0]
+    name = picture.trace.threads.name[int(held.thread[worst])] or picture.trace.threads.title(
+        int(held.thread[worst])
+    )
+    function = int(waits.function[held.acquire[worst]])
+    where = f" in {picture.trace.functions.label[function]}" if function >= 0 else ""
+    words = f"{name} holds {waits.ops.objects[held.object[worst]]} for {duration(times[1] - times[0])}"
+    detail = f"{duration(waits.hold_delay[worst])} of others' time{where}"
+    call = int(waits.ops.call[held.acquire[worst]])
+    place = float(at[0]), float(at[1]), float(at[2])
+    return (Callout(words, detail, place, 1e18, color, ((0, call),) if call >= 0 else ()),)
