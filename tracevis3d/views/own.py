@@ -25,6 +25,7 @@ OWN = {
     "interactions": Own("..features.interactions.view.view", "..features.interactions.commands"),
     "memory": Own("..features.memory.view.view", "..features.memory.commands"),
     "matrix": Own("..features.matrix.view.view"),
+    "ramp": Own("..features.ramp.view.view"),
     "city": Own("..features.city.view.view"),
     "tracks": Own("..features.tracks.view.view"),
 }

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import units
-from ...analysis.measures import calls_by_function, self_time_of
+from ...analysis.measures import self_time_of
+from ...analysis.rounds import repeated_function
 from ...errors import InputError, UsageError
 from ...trace.model import WAIT, Trace
 from ...trace.names import lane_title
@@ -23,8 +24,6 @@ SUBJECTS = {
     "arrows": "threads and threads: the arrows that the recording draws between them",
     "rounds": "rounds of a repeated call, and the threads that run them or what they call: the time of each",
 }
-#: A repeated call has at least and at most so many rounds.
-_FEWEST, _MOST = 6, 2000
 #: Rounds are joined until there are so many.
 _ROWS = 120
 
@@ -202,51 +201,6 @@ def _arrows(trace: Trace, wanted: Wanted) -> Table:
     category = Category("thread", titles), Category("thread", titles), levels
     items = Items(source, target, level, np.ones(len(which)), flows.source[which])
     return table_of(items, category, wanted.most, "sends to", "arrows", units.count)
-
-
-def repeated_function(trace: Trace, name: str) -> int:
-    """Return the function whose calls are rounds: the one that is named, or else the one with most time.
-
-    Of all functions with a fitting number of calls to each thread that runs them, none within another, the
-    one whose calls cover most time; of several that cover about the same, the innermost.
-
-    Parameters
-    ----------
-    trace : Trace
-    name : str
-        A label or full name; empty: the program chooses.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    UsageError
-        If no function is called so, or none is repeated.
-    """
-    calls, functions = trace.calls, trace.functions
-    if name.strip():
-        hits = [i for i in range(len(functions)) if name in (functions.label[i], functions.name[i])]
-        if not hits:
-            raise UsageError(f"repeated={name}: no function is called so")
-        return max(hits, key=lambda i: int(calls_by_function(trace)[i]))
-    many = calls_by_function(trace)
-    nested = np.zeros(len(functions), np.bool_)
-    inside = np.flatnonzero(calls.parent >= 0)
-    same = calls.function[inside] == calls.function[calls.parent[inside]]
-    nested[calls.function[inside[same]]] = True
-    time = np.bincount(calls.function, (calls.end - calls.start).astype(np.float64), len(functions))
-    pairs = np.unique(calls.function.astype(np.int64) * len(trace.threads) + calls.thread)
-    threads = np.bincount(pairs // max(len(trace.threads), 1), minlength=len(functions))
-    fits = (many >= _FEWEST * np.maximum(threads, 1)) & (many <= _MOST) & ~nested
-    if not fits.any():
-        raise UsageError(
-            f"about=rounds: no function is called {_FEWEST} to {_MOST:,} times; name one: repeated="
-        )
-    close = fits & (time >= 0.8 * time[fits].max())
-    # Of callers and what they do once each, the innermost has the most calls.
-    return int(np.flatnonzero(close)[np.argmax(many[close])])
 
 
 def _rounds(trace: Trace, wanted: Wanted) -> Table:

@@ -1,0 +1,1 @@
+"""Rounds as a ramp: each repetition a bar one step further; slopes, stalls and stragglers."""
