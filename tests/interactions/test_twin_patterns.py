@@ -17,6 +17,7 @@ from tracevis3d.features.interactions.hierarchy import element_hierarchy
 from tracevis3d.features.interactions.interactions import interactions, rarest
 from tracevis3d.features.interactions.layers import layers
 from tracevis3d.features.interactions.patterns import pattern_facts, phase_facts
+from tracevis3d.features.interactions.phase_names import names_of_kinds
 from tracevis3d.features.interactions.phases import (
     characteristic,
     describe,
@@ -86,6 +87,7 @@ def test_phases_are_reported_as_they_are_found(trace, level, least, outliers):
     assert (answer["pairs"], answer["calls"], answer["kinds"]) == (found.pairs, len(found), phases.kinds)
     assert answer["explained"] == round(phases.explained, 4)
     whole = np.bincount(found.pair, minlength=found.pairs)
+    does = names_of_kinds(trace, found, phases)
     for phase, kind, (low, high) in zip(
         answer["phases"], phases.kind, pairwise(phases.edge.tolist()), strict=True
     ):
@@ -95,6 +97,7 @@ def test_phases_are_reported_as_they_are_found(trace, level, least, outliers):
             "kind": letters(kind), "start_ns": time[low], "end_ns": time[high - 1], "calls": high - low,
             "within": label[trace.calls.function[inside]] if inside >= 0 else None,
             "main": [describe(h, found, pair) for pair in characteristic(found, here, whole)],
+            "does": does[kind],
         }  # fmt: skip
     assert answer["runs"] == [
         {

@@ -17,6 +17,7 @@ from ...trace.names import label_of_call
 from .hierarchy import By, Elements, Level, element_hierarchy
 from .interactions import Interactions, interactions, rarest
 from .layers import layers
+from .phase_names import names_of_kinds
 from .phases import (
     LEAST,
     Phases,
@@ -61,6 +62,7 @@ def phase_facts(
     elements = element_hierarchy(trace, level, by)  # type: ignore[arg-type]
     found = interactions(trace, elements)
     phases = find_phases(found, least=least)
+    does = names_of_kinds(trace, found, phases)
     return {
         "file": trace.source.path,
         "level": elements.hierarchy.level,
@@ -69,7 +71,10 @@ def phase_facts(
         "calls": len(found),
         "explained": round(phases.explained, 4),
         "kinds": phases.kinds,
-        "phases": [phase_fact(trace, elements, found, phases, i) for i in range(len(phases))],
+        "phases": [
+            {**phase_fact(trace, elements, found, phases, i), "does": does[int(phases.kind[i])]}
+            for i in range(len(phases))
+        ],
         "runs": [
             {
                 "first": run.first,

@@ -67,7 +67,7 @@ def run(words: argparse.Namespace) -> None:
         table(
             [
                 (
-                    f"{phase['kind']}  {duration(phase['start_ns'])}",
+                    " ".join(filter(None, (phase["kind"], phase["does"], duration(phase["start_ns"])))),
                     f"{phase['calls']:,} calls in {phase['within'] or 'several calls'}: "
                     + ", ".join(phase["main"]),
                 )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.primitives import Meaning
 from ....trace.names import label_of_call
+from ..phase_names import names_of_kinds
 from ..phases import Phases, characteristic, describe, enclosing_call, letter
 from .layout import Drum, Ints, Layout
 
@@ -137,12 +138,16 @@ def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases
     int
     """
     found, trace = drum.found, drum.trace
-    columns: dict[str, list[str]] = {"kind": [], "from": [], "to": [], "within": [], "characterized by": []}
+    columns: dict[str, list[str]] = {
+        "kind": [], "does": [], "from": [], "to": [], "within": [], "characterized by": [],
+    }  # fmt: skip
+    does = names_of_kinds(trace, found, phases)
     for i in range(len(phases)):
         low, high = int(phases.edge[i]), int(phases.edge[i + 1])
         inside = enclosing_call(trace, found, low, high)
         main = characteristic(found, found.counts(low, high), drum.counts)
         columns["kind"].append(letter(int(phases.kind[i])))
+        columns["does"].append(does[int(phases.kind[i])])
         columns["from"].append(units.exact_duration(int(found.time[low])))
         columns["to"].append(units.exact_duration(int(found.time[high - 1])))
         columns["within"].append(label_of_call(trace, inside) if inside >= 0 else "")

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels, Lines, Stretch
 from ....layout import ticks
+from ..phase_names import names_of_kinds
 from ..phases import characteristic, describe, letter, phase_runs
 from .layout import Drum, Floats, Layout
 from .parameters import Parameters
@@ -162,7 +163,11 @@ def _phase_names(
 ) -> Labels:
     overall = drum.counts
     words = []
+    does = names_of_kinds(drum.trace, drum.found, drum.phases)
     for i in range(len(drum.phases)):
+        if name := does[int(drum.phases.kind[i])]:
+            words.append(f"{letter(int(drum.phases.kind[i]))}  {name}")
+            continue
         low, high = int(drum.phases.edge[i]), int(drum.phases.edge[i + 1])
         main = characteristic(drum.found, drum.found.counts(low, high), overall, 2)
         names = dict.fromkeys(describe(picture.hierarchy, drum.found, pair) for pair in main)

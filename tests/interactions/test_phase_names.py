@@ -1,0 +1,65 @@
+"""What phases are called: against a plain twin, and on a recording."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import given, settings
+
+from tests.interactions.test_twin_patterns import programs
+from tracevis3d.features.interactions.hierarchy import element_hierarchy
+from tracevis3d.features.interactions.interactions import interactions
+from tracevis3d.features.interactions.phase_names import names_of_kinds
+from tracevis3d.features.interactions.phases import find_phases
+
+
+def plain_names(trace, found, phases):
+    """Name each kind by the function that takes most of its time, and least of others'."""
+    calls, kinds = trace.calls, phases.kind.tolist()
+    borders = [int(found.time[edge]) for edge in phases.edge[:-1].tolist()] + [int(calls.end.max())]
+    time, lasted = Counter(), Counter()
+    for i, kind in enumerate(kinds):
+        lasted[kind] += borders[i + 1] - borders[i]
+        for call in range(len(calls)):
+            up, f = int(calls.parent[call]), int(calls.function[call])
+            if up >= 0 and int(calls.function[up]) == f:
+                continue
+            both = min(int(calls.end[call]), borders[i + 1]) - max(int(calls.start[call]), borders[i])
+            time[f, kind] += max(both, 0)
+    typical = {}
+    for f, label in enumerate(trace.functions.label):
+        every = sum(time[f, kind] for kind in set(kinds))
+        for kind in set(kinds):
+            covers, only = min(time[f, kind] / max(lasted[kind], 1), 1), time[f, kind] / max(every, 1)
+            named = not label.split(".")[-1].startswith("<")
+            typical[f, kind] = 2 * covers * only / max(covers + only, 1e-12) if named else 0.0
+    names = {}
+    best = {kind: max(typical[f, kind] for f in range(len(trace.functions))) for kind in set(kinds)}
+    for kind in sorted(best, key=lambda kind: (-best[kind], kind)):
+        free = [f for f in range(len(trace.functions)) if trace.functions.label[f] not in names.values()]
+        most = max((typical[f, kind] for f in free), default=0.0)
+        near = [f for f in free if typical[f, kind] >= 0.95 * most]
+        chosen = max(near, key=lambda f: (time[f, kind], -f)) if most >= 0.2 else -1
+        names[kind] = trace.functions.label[chosen] if chosen >= 0 else ""
+    return [names[kind] for kind in range(phases.kinds)]
+
+
+@given(programs())
+@settings(max_examples=25, deadline=None)
+def test_names_are_those_of_the_plain_twin(trace):
+    found = interactions(trace, element_hierarchy(trace, "function", "auto"))
+    phases = find_phases(found)
+    assert names_of_kinds(trace, found, phases) == plain_names(trace, found, phases)
+
+
+def test_a_recording_says_what_it_does(recorded):
+    import tracevis3d as tv
+
+    trace = tv.load(recorded / "vt_markdown_repeat1.json.gz")
+    found = interactions(trace, element_hierarchy(trace, "auto", "auto"))
+    phases = find_phases(found)
+    names = names_of_kinds(trace, found, phases)
+    assert len(set(names)) == len(names) == phases.kinds
+    said = [names[kind] for kind in phases.kind.tolist()]
+    wanted = ["parse_options", "BlockParser.parseBlocks", "PrettifyTreeprocessor.run", "to_xhtml_string"]
+    assert [name for name in said if name in wanted] == wanted
