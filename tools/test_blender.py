@@ -148,6 +148,16 @@ class Way:
             Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             Turn(
+                "what is linked lights up, in a window",
+                "windows/linking.py",
+                f"icicle={trace}",
+                f"cone={trace}",
+                f"compare={','.join(sphinx)}",
+                f"interactions={drum}",
+                f"threads={threaded}",
+                done="linked",
+            ),
+            Turn(
                 "the time strip in a window",
                 "windows/strip.py",
                 trace,

@@ -7,8 +7,8 @@ import bpy
 from ...tracevis3d import units
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.layout.sight.affine import box_around
-from ...tracevis3d.scene.window.related import best_matches
 from ...tracevis3d.views.actions import Change, State
+from ...tracevis3d.views.linking import best_matches
 from ...tracevis3d.views.time_window import span_of
 from ..state import selection, settings, sources, trace_state
 from . import actions, marks, pointer, related

@@ -20,7 +20,7 @@ from ..keys import EXPLORE
 from ..state import selection, settings, sources
 from ..task import free_status_bar
 from ..views import viewport
-from . import actions, acts, keys, marks, pointer, tooltip
+from . import actions, acts, keys, marks, pointer, related, tooltip
 from .background import background
 from .motion import drum, live_bars, transition, wheel, window_time, zoom
 from .overlay import covers, redraw, state
@@ -171,6 +171,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         transition.finish()
         _let_go()
         state.hit, state.told, state.brush, state.message = None, [], None, ""
+        state.pointed = state.pinned = None
         live_bars.leave()
         for cover in covers:
             cover.point(None)
@@ -218,6 +219,11 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     def _tell(self, on_mantle: list[Description] | None = None) -> None:
         hit = state.hit
         state.told = tooltip.tell(hit) if hit is not None else on_mantle or []
+        before = state.pointed
+        if hit is None:
+            state.pointed = None
+        elif before is None or (hit.shown, hit.element) != (before.shown, before.element):
+            state.pointed = related.pointed_at(hit)
         selection.hover({key: [call] for key, call in hit.traces.items()} if hit is not None else {})
         redraw()
 
@@ -365,9 +371,14 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             self._say(f"{title}: the panel Live keeps its details")
             return
         if hit is None:
+            pinned, state.pinned = state.pinned, None
             if not event.shift and acts.deselect_all(context):
                 acts.push(context, "Deselect")
+            elif pinned is not None:
+                redraw()
             return
+        # What stands for no call can't be selected in a trace: it stays lit until something else is clicked.
+        state.pinned = state.pointed if not hit.calls else None
         acts.select(context, hit, event.shift)
         self._chosen = hit
         view = bpy.data.collections.get(hit.view)
@@ -390,7 +401,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         if acts.trigger(view, "double click", hit):
             # Something else will lie under the mouse.
-            state.hit, state.told = None, []
+            state.hit, state.told, state.pointed = None, [], None
             return
         shown = bpy.data.objects.get(hit.shown)
         zoom.fly_to_box(self._space.area, pointer.box_of(shown, hit.held, [hit.element]))

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import blf
 import bpy
+import numpy as np
 
 from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.layout.sight.affine import Floats
@@ -43,6 +44,10 @@ class State:
     exploring : bool
         Whether Explore mode is on.
     hit : Hit or None
+    pointed : Pointed or None
+        What the hit element shows beside calls.
+    pinned : Pointed or None
+        The same of the element that was clicked, where it represents no call that could be selected.
     told : list of Description
     place : (int, int)
         The mouse in the region's pixels.
@@ -58,6 +63,8 @@ class State:
 
     exploring: bool = False
     hit: Any = None
+    pointed: related.Pointed | None = None
+    pinned: related.Pointed | None = None
     told: list[Description] = field(default_factory=list)
     place: tuple[int, int] = (0, 0)
     region: int = 0
@@ -105,6 +112,7 @@ class _Drawn:
 
     def __init__(self) -> None:
         self.key: Any = None
+        self.lit: list[tuple[str, Any, Ints, str]] = []
         self.batches: list[tuple[str, Any]] = []
 
     def renew(self, key: Any, lit: Any) -> None:
@@ -112,10 +120,10 @@ class _Drawn:
         if key == self.key:
             return
         self.key = key
+        self.lit = [each for each in lit() if len(each[2])]
         self.batches = [
             (name, Highlight(outline(holds, elements), *_LOOKS[look]))
-            for name, holds, elements, look in lit()
-            if len(elements)
+            for name, holds, elements, look in self.lit
         ]
 
     def draw(self, view: Any, scale: float) -> None:
@@ -126,14 +134,20 @@ class _Drawn:
                 batch.draw(shown.matrix_world, view, scale)
 
 
-_hovered, _selected = _Drawn(), _Drawn()
+_hovered, _selected, _pinned = _Drawn(), _Drawn(), _Drawn()
+
+
+def lit_now() -> dict[tuple[str, str], Ints]:
+    """Return what is lit with what the mouse is over: object name and look -> elements."""
+    return {(name, look): elements for name, _, elements, look in _hovered.lit if state.hit is not None}
 
 
 def forget() -> None:
     """Release what was drawn."""
-    for drawn in (_hovered, _selected):
-        drawn.key, drawn.batches = None, []
+    for drawn in (_hovered, _selected, _pinned):
+        drawn.key, drawn.lit, drawn.batches = None, [], []
     state.hit, state.told, state.brush, state.region, state.banner = None, [], None, 0, None
+    state.pointed = state.pinned = None
 
 
 def _draw_lit() -> None:
@@ -147,14 +161,8 @@ def _draw_lit() -> None:
         return
     signals.on_draw.send(context)
     shown_here = pointer.shown_in(context.scene, space)
-    present = [entry for entry in shown_here if entry[2].stands]
+    present = [entry for entry in shown_here if entry[2].links_anything or entry[2].tells]
     scale = context.preferences.system.ui_scale
-    hit = state.hit
-    if hit is not None and not hit.calls and any(shown.name == hit.shown for _, shown, _ in shown_here):
-        # It represents no call, so nothing is related to it: it alone is lit.
-        alone = [(hit.shown, hit.held, [hit.element], "same")]
-        _hovered.renew((hit.shown, hit.held.stamp, hit.element), lambda: alone)
-        _hovered.draw(view, scale)
     if not present:
         return
     stamp = tuple((shown.name, holds.stamp) for _, shown, holds in present)
@@ -163,11 +171,21 @@ def _draw_lit() -> None:
     if any(revision for _, revision in chosen):
         _selected.renew((stamp, chosen), lambda: _lit_selection(present))
         _selected.draw(view, scale)
+    what = related.kinds_of(context)
+    if state.hit is not None and state.pointed is not None and state.pointed.asked and not state.hit.is_call:
+        # A wait or a match is more than the call that it is about, whose function would drown it.
+        what &= {"MATCH"}
+    if (pinned := state.pinned) is not None:
+        _pinned.renew((stamp, pinned.revision), lambda: _lit_related(present, {}, what, pinned, "selected"))
+        _pinned.draw(view, scale)
     calls = {key: selection.hovered(key) for key in keys}
-    if any(map(len, calls.values())):
-        what = related.kinds_of(context)
+    if any(map(len, calls.values())) or state.pointed is not None:
         found = tuple((key, call.tobytes()) for key, call in sorted(calls.items()))
-        _hovered.renew((stamp, found, tuple(sorted(what))), lambda: _lit_related(present, calls, what))
+        pointed = state.pointed
+        about = pointed.revision if pointed is not None else 0
+        _hovered.renew(
+            (stamp, found, about, tuple(sorted(what))), lambda: _lit_related(present, calls, what, pointed)
+        )
         _hovered.draw(view, scale)
 
 
@@ -179,15 +197,23 @@ def _lit_selection(present: list[tuple[Any, Any, Any]]) -> list[tuple[str, Any, 
 
 
 def _lit_related(
-    present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[str]
+    present: list[tuple[Any, Any, Any]],
+    calls: dict[str, Ints],
+    what: set[str],
+    pointed: related.Pointed | None,
+    same: str = "same",
 ) -> list[tuple[str, Any, Ints, str]]:
     holds_of = {shown.name: holds for _, shown, holds in present}
-    lit = related.of(present, calls, what)
-    return [
-        (name, holds_of[name], getattr(found, look), look)
-        for look in ("related", "matched", "same")
-        for name, found in lit.items()
+    lit = related.of(present, calls, what, pointed.asked if pointed is not None else ())
+    found = [
+        (name, holds_of[name], getattr(each, role), same if role == "same" else role)
+        for role in ("related", "matched", "same")
+        for name, each in lit.items()
     ]
+    if pointed is not None and pointed.shown in holds_of:
+        # What nothing else is linked to lights up too.
+        found.append((pointed.shown, holds_of[pointed.shown], np.array([pointed.element]), same))
+    return found
 
 
 def _draw_texts() -> None:
@@ -248,22 +274,22 @@ def _draw_box(area: Any, region: Any, told: list[Description], place: tuple[int,
     right_edge, upper_edge = region.width - right_edge, region.height - upper_edge
     size = _TEXT * scale
     step, pad = _LINE * size, 0.8 * size
-    lines: list[tuple[str, str, float]] = []  # label, text, size
-    for i, said in enumerate(told):
-        if i:
-            lines.append(("", "", 0.4 * size))
-        lines.append(("", said.title, 1.15 * size))
-        if said.where:
-            lines.append(("", "\0" + said.where, 0.85 * size))
-        lines += [(label, text, size) for label, text in said.rows]
+    lines = [(label, texts, kind * size) for label, texts, kind in tooltip_lines(told)]
     blf.size(0, size)
     tab = max((blf.dimensions(0, label)[0] for label, _, _ in lines), default=0.0)
     tab += 1.4 * size if tab else 0.0
-    wide = high = 0.0
-    for label, text, type_size in lines:
+    columns = max((len(texts) for _, texts, _ in lines), default=1)
+    wides, widest, high = [0.0] * columns, 0.0, 0.0
+    for label, texts, type_size in lines:
         blf.size(0, type_size)
-        wide = max(wide, (tab if label else 0.0) + blf.dimensions(0, text.lstrip("\0"))[0])
-        high += step if text else type_size
+        if len(texts) == columns and (label or columns > 1):
+            for i, text in enumerate(texts):
+                wides[i] = max(wides[i], blf.dimensions(0, text.lstrip("\0"))[0])
+        elif texts:
+            widest = max(widest, (tab if label else 0.0) + blf.dimensions(0, texts[0].lstrip("\0"))[0])
+        high += step if texts else type_size
+    apart = 2.0 * size
+    wide = max(tab + sum(wides) + apart * (columns - 1), widest)
     x, y = place[0] + _APART * scale, place[1] - _APART * scale
     if x + wide + 2 * pad > right_edge:
         x = max(min(place[0] - _APART * scale - wide - 2 * pad, right_edge - wide - 2 * pad), left_edge)
@@ -271,13 +297,43 @@ def _draw_box(area: Any, region: Any, told: list[Description], place: tuple[int,
         y = min(place[1] + _APART * scale + high + 2 * pad, float(upper_edge))
     shapes.rectangle(x, y - high - 2 * pad, x + wide + 2 * pad, y, _GROUND)
     base = y - pad
-    for label, text, type_size in lines:
-        base -= step if text else type_size
+    for label, texts, type_size in lines:
+        base -= step if texts else type_size
         low = base + 0.35 * size
         if label:
             shapes.write(label, x + pad, low, size, _QUIET)
-        left = x + pad + (tab if label else 0.0)
-        shapes.write(text.lstrip("\0"), left, low, type_size, _QUIET if text.startswith("\0") else _INK)
+        left = x + pad + (tab if label or len(texts) > 1 else 0.0)
+        for text, taken in zip(texts, wides, strict=False):
+            shapes.write(text.lstrip("\0"), left, low, type_size, _QUIET if text.startswith("\0") else _INK)
+            left += taken + apart
+
+
+def tooltip_lines(told: list[Description]) -> list[tuple[str, tuple[str, ...], float]]:
+    """Return label, texts and size of the type, in that of common text, of each line of a tooltip.
+
+    Of two descriptions that say the same of two things, such as of both calls of a match, the values stand
+    side by side. Texts that begin with a zero character are less important.
+    """
+    labels = [[label for label, _ in said.rows] for said in told]
+    lines: list[tuple[str, tuple[str, ...], float]] = []
+    if len(told) == 2 and len(set(labels[0]) & set(labels[1])) > 2:
+        one, other = told
+        lines.append(("", (one.title, other.title), 1.05))
+        if one.where or other.where:
+            lines.append(("", ("\0" + one.where, "\0" + other.where), 0.8))
+        values = [dict(said.rows) for said in told]
+        shared = [label for label in labels[0] if label in values[1]]
+        lines += [(label, (values[0][label], values[1][label]), 1.0) for label in shared]
+        rest = [row for said in told for row in said.rows if row[0] not in shared]
+        return [*lines, *((label, (text,), 1.0) for label, text in rest)]
+    for i, said in enumerate(told):
+        if i:
+            lines.append(("", (), 0.4))
+        lines.append(("", (said.title,), 1.15))
+        if said.where:
+            lines.append(("", ("\0" + said.where,), 0.85))
+        lines += [(label, (text,), 1.0) for label, text in said.rows]
+    return lines
 
 
 def _draw_banner(area: Any, region: Any, heading: str, sentence: str, scale: float) -> None:

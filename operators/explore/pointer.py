@@ -13,6 +13,7 @@ from ...tracevis3d.layout.sight.affine import Box, Floats, transformed_box
 from ...tracevis3d.layout.sight.picking import Ray
 from ...tracevis3d.layout.sight.view_projection import ViewProjection
 from ...tracevis3d.scene.window import element_metadata
+from ...tracevis3d.views.element_metadata import CALLS
 from ..state import settings, trace_state
 
 #: Thin elements are met within this many pixels of the mouse.
@@ -51,6 +52,11 @@ class Hit:
     def kind(self) -> str:
         """The kind of the element."""
         return str(self.held.kind)
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it is a call, or several taken together, and not something that happens in one."""
+        return self.held.kind in CALLS
 
     @property
     def calls(self) -> dict[int, int]:

@@ -1,26 +1,67 @@
 """Related elements in the views of a scene: read from their meshes, and from the selection."""
 
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
-from ...tracevis3d.scene.window.related import Shown, lit, showing_selected
+from ...tracevis3d.scene.window.stored_links import relations_of
 from ...tracevis3d.trace.selection import Ints
+from ...tracevis3d.views import linking
+from ...tracevis3d.views.linking import Asked, Lit, Shown, lit, showing_selected
 from ..state import selection, sources, trace_state
 from .background import background
 
 
-def _shown(present: list[tuple[Any, Any, Any]]) -> list[Any]:
-    keys = {view.name: trace_state.keys_of(view) for view, _, _ in present}
-    return [Shown(shown.name, keys[view.name], holds) for view, shown, holds in present]
+def _shown(present: list[tuple[Any, Any, Any]]) -> list[Shown]:
+    about = {view.name: (trace_state.keys_of(view), relations_of(view)) for view, _, _ in present}
+    return [
+        Shown(shown.name, about[view.name][0], holds, view.name, about[view.name][1])
+        for view, shown, holds in present
+    ]
 
 
-def of(present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[str]) -> dict[str, Any]:
-    """Return object name -> elements to light up; see :func:`~tracevis3d.scene.window.related.lit`.
+def of(
+    present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[str], asked: Sequence[Asked] = ()
+) -> dict[str, Lit]:
+    """Return object name -> elements to light up; see :func:`~tracevis3d.views.linking.lit`.
 
     ``present`` comes from :func:`.pointer.shown_in`.
     """
-    return lit(_shown(present), calls, what, sources.loaded, background.subtree_classes)
+    return lit(_shown(present), calls, what, sources.loaded, background.subtree_classes, asked)
+
+
+@dataclass(frozen=True, eq=False)
+class Pointed:
+    """What an element shows beside its calls.
+
+    Attributes
+    ----------
+    shown : str
+        The name of its object.
+    element : int
+        Its place among those that the object shows.
+    asked : list of Asked
+    revision : int
+        Another one for each.
+    """
+
+    shown: str
+    element: int
+    asked: list[Asked]
+    revision: int
+
+
+_revisions = itertools.count(1)
+
+
+def pointed_at(hit: Any) -> Pointed:
+    """Return what an element shows that was hit."""
+    view = bpy.data.collections[hit.view]
+    shown = Shown(hit.shown, trace_state.keys_of(view), hit.held, view.name)
+    return Pointed(hit.shown, hit.element, linking.asked_by(shown, hit.element), next(_revisions))
 
 
 def of_selection(present: list[tuple[Any, Any, Any]]) -> dict[str, Ints]:

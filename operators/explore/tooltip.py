@@ -1,5 +1,6 @@
 """Descriptions for tooltips: the view describes the element, from its traces or from the stored metadata."""
 
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -9,13 +10,20 @@ from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.parameters import read
 from ...tracevis3d.views import registry as views
 from ...tracevis3d.views.describe import describe
+from ...tracevis3d.views.linking import best_matches
 from ..state import settings, sources, stored_metadata, trace_state
+from . import pointer
 from .pointer import Hit
 
 
 def tell(hit: Hit) -> list[Description]:
-    """Return the descriptions of an element: one for each call that it represents."""
+    """Return the descriptions of an element: one for each call that it represents or is matched with."""
     collection = bpy.data.collections[hit.view]
+    picked = hit.picked
+    if hit.held.is_boxes and len(trace_state.keys_of(collection)) > 1:
+        present = pointer.shown_in(bpy.context.scene)
+        meshes = [holds for _, shown, holds in present if shown.name in collection.objects]
+        picked = replace(picked, matched=best_matches(meshes, hit.calls))
     known: list[Any] = []
     for key in trace_state.keys_of(collection):
         trace = sources.loaded(key)
@@ -25,5 +33,5 @@ def tell(hit: Hit) -> list[Description]:
         parameters: Any = read(view.parameters, settings.values(collection))
     except TraceVisError:
         # A view of a package that is not installed here: the stored metadata suffices.
-        return describe(hit.picked, known)
-    return view.describe(hit.picked, known, parameters)
+        return describe(picked, known)
+    return view.describe(picked, known, parameters)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .links import Relation
 from .palettes import Colors, Paint
 from .primitives import Axis, Callout, Camera, Drawing, Element, Labels, Legend, Meaning
 
@@ -26,6 +27,7 @@ class DrawingBuilder:
     notes : list of str
     counts : dict of str to int
     meaning : dict of str to Meaning
+    relations : list of Relation
 
     Examples
     --------
@@ -53,6 +55,7 @@ class DrawingBuilder:
         self.notes: list[str] = []
         self.counts: dict[str, int] = {}
         self.meaning: dict[str, Meaning] = {}
+        self.relations: list[Relation] = []
 
     def color(self, colors: Colors | NDArray[np.floating[Any]]) -> int:
         """Add colours to the palette.
@@ -121,4 +124,5 @@ class DrawingBuilder:
             notes=tuple(self.notes),
             counts={**self.counts, **counts},
             meaning=self.meaning,
+            relations=tuple(self.relations),
         )

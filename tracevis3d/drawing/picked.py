@@ -40,6 +40,8 @@ class PickedElement:
         Its other texts: titles and texts.
     values : tuple of (str, float)
         Its other values: titles, which may end in a unit, and values; NaN: unknown.
+    matched : dict
+        One of the view's traces -> the call of it that the element's is matched with, the best that is drawn.
     """
 
     kind: str
@@ -54,6 +56,7 @@ class PickedElement:
     facts_of: int = 0
     texts: tuple[tuple[str, str], ...] = ()
     values: tuple[tuple[str, float], ...] = ()
+    matched: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def span(self) -> tuple[int, int] | None:

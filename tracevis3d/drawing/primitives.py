@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .links import Link, Relation
 from .selector import Selector
 
 Vector = tuple[float, float, float]
@@ -480,11 +481,14 @@ class Meaning:
         shown in human units.
     texts : tuple of (str, sequence of str, int (ids,))
         Texts of each id: a title, texts, and the text of each id; -1: none.
+    links : tuple of Link
+        What each id shows beside calls: elements that show the same light up together.
     """
 
     calls: tuple[tuple[int, NDArray[np.int64]], ...] = ()
     values: tuple[tuple[str, NDArray[np.floating[Any]]], ...] = ()
     texts: tuple[tuple[str, Sequence[str], NDArray[np.integer[Any]]], ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -505,7 +509,8 @@ class Drawing:
     counts : dict
         What the report says beyond the numbers of elements (such as ``calls in clusters``).
     meaning : dict
-        Kind of element -> what its ids represent. Boxes of the kinds ``call`` and ``cluster`` need none:
+        Kind of element -> what its ids represent; ``"<kind>:<source>"`` for those of one trace, where ids of
+        several traces mean different things. Boxes of the kinds ``call`` and ``cluster`` need none:
         their ids are calls, those of clusters the longest of each.
     cameras : dict
         Name -> other places to look from; they stand in the scene beside ``camera``.
@@ -515,6 +520,8 @@ class Drawing:
         What is to be seen first, with leader lines in the window; most important first.
     stretches : tuple of Stretch
         Parts of the time, such as phases.
+    relations : tuple of Relation
+        Which of the things that links show belong together.
     """
 
     palette: NDArray[np.float32]
@@ -531,3 +538,8 @@ class Drawing:
     facts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     callouts: tuple[Callout, ...] = ()
     stretches: tuple[Stretch, ...] = ()
+    relations: tuple[Relation, ...] = ()
+
+    def meaning_of(self, element: Element) -> Meaning | None:
+        """Return what the ids of one of the elements represent; None if nothing is said of them."""
+        return self.meaning.get(f"{element.kind}:{element.source}") or self.meaning.get(element.kind)

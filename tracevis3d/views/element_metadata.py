@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..analysis.measures import self_time_of
+from ..drawing.links import Link
 from ..drawing.primitives import Boxes, Drawing, Element, Image
 from ..trace.model import Trace
 
@@ -40,6 +41,8 @@ class ElementMetadata:
         More values of each.
     texts : tuple of (str, tuple of str (n,))
         Texts of each.
+    links : tuple of Link
+        What each shows beside calls.
     """
 
     calls: dict[int, Ints]
@@ -51,6 +54,7 @@ class ElementMetadata:
     count: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    links: tuple[Link, ...] = ()
 
 
 def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> ElementMetadata | None:
@@ -71,9 +75,10 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Ele
     """
     values: tuple[tuple[str, NDArray[np.float64]], ...] = ()
     texts: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    links: tuple[Link, ...] = ()
     if isinstance(element, Image):
         return None
-    meaning = drawing.meaning.get(element.kind)
+    meaning = drawing.meaning_of(element)
     if element.kind not in CALLS and meaning is None:
         return None
     calls = {element.source: np.asarray(element.id, np.int64)}
@@ -85,15 +90,16 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Ele
             (title, tuple(words[i] if i >= 0 else "" for i in _taken(column, element.id, -1).tolist()))
             for title, words, column in meaning.texts
         )
+        links = tuple(link.taken(np.asarray(element.id, np.int64)) for link in meaning.links)
     if not calls:
-        return ElementMetadata({}, values=values, texts=texts)
+        return ElementMetadata({}, values=values, texts=texts, links=links)
     # The trace that the elements are of, where some are of one trace and some of another.
     source, ids = next(((s, c) for s, c in calls.items() if (c >= 0).any()), next(iter(calls.items())))
     trace = traces[source]
     columns = trace.calls
     known = np.clip(ids, 0, max(len(columns) - 1, 0))
     if not len(columns):
-        return ElementMetadata(calls, values=values, texts=texts)
+        return ElementMetadata(calls, values=values, texts=texts, links=links)
     return ElementMetadata(
         calls,
         np.where(ids >= 0, columns.function[known], -1).astype(np.int32),
@@ -104,6 +110,7 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Ele
         element.count if isinstance(element, Boxes) else np.empty(0, np.int64),
         values,
         texts,
+        links,
     )
 
 

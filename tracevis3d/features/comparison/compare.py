@@ -12,6 +12,7 @@ from ...views.calls.actions import with_actions
 from ...views.view import View
 from .actions import COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS, MOVE_WINDOW
 from .commands import COMMANDS
+from .describe import describe
 from .differences import DIFFERENCES
 from .fan.view import draw_fan
 from .tables import TABLES
@@ -55,6 +56,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    describe=describe,
     actions=with_actions(FOCUS, MOVE_WINDOW),
     offers=(COMPARE_FROM_HERE, FIND_SIMILAR),
     findings=DIFFERENCES,

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...drawing.links import Link
 from ...drawing.picked import PickedElement
 from ...drawing.primitives import Boxes, Drawing, Element, Image, Lines, Marks, Tubes, Wedges
 from ...drawing.selector import Selector
@@ -22,6 +23,7 @@ from ...layout.scales import TimeScale
 from ...layout.sight.picking import BoxPicker, Met, Ray, TubePicker
 from .. import compat
 from ..geometry import meshes
+from . import stored_links
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -49,6 +51,7 @@ class ElementMetadata(Protocol):
     calls: dict[int, Ints]
     values: tuple[tuple[str, NDArray[np.float64]], ...]
     texts: tuple[tuple[str, tuple[str, ...]], ...]
+    links: tuple[Link, ...]
 
 
 _stamp = 0
@@ -68,6 +71,7 @@ def hold(collection: Any, drawing: Drawing, standing: list[Any]) -> None:
         place = shown.get(_PREFIX + "element")
         if place is not None and 0 <= place < len(drawing.elements):
             write(shown, drawing.elements[place], standing[place])
+    stored_links.write_relations(collection, drawing.relations)
 
 
 def write(shown: Any, element: Element, standing: ElementMetadata | None) -> None:
@@ -131,6 +135,8 @@ def write(shown: Any, element: Element, standing: ElementMetadata | None) -> Non
     mesh[_PREFIX + "values"] = [title for title, _ in standing.values]
     for i, (_, values) in enumerate(standing.values):
         mesh[f"{_PREFIX}value_{i}"] = np.asarray(values[which], np.float64).tolist()
+    every = np.arange(len(element))[which]
+    stored_links.write(mesh, [link.taken(every) for link in standing.links])
 
 
 class PickableMesh:
@@ -198,6 +204,8 @@ class PickableMesh:
         ]
         titles = mesh.get(_PREFIX + "values", ())
         self.values = [(str(t), np.array(mesh[f"{_PREFIX}value_{i}"])) for i, t in enumerate(titles)]
+        #: What each element shows beside calls.
+        self.links = [link for link in stored_links.read(mesh) if len(link) == len(self.id)]
 
     @property
     def is_boxes(self) -> bool:
@@ -208,6 +216,11 @@ class PickableMesh:
     def stands(self) -> bool:
         """Whether the elements represent calls; those that don't are furniture."""
         return bool(self.calls)
+
+    @property
+    def links_anything(self) -> bool:
+        """Whether other elements may light up with these."""
+        return self.stands or bool(self.links)
 
     @property
     def tells(self) -> bool:
@@ -513,6 +526,7 @@ def held(shown: Any) -> PickableMesh | None:
 def forget() -> None:
     """Let go of everything that was read."""
     _kept.clear()
+    stored_links.forget()
 
 
 def now_of(shown: Any, frame: float) -> float:

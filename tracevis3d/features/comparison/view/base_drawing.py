@@ -20,6 +20,7 @@ from ....progress import Progress, part, silent
 from ....trace.cached_results import cached_with_traces
 from ....trace.model import Trace
 from ....views.time_window import time_window
+from .. import links
 from ..findings.find import find
 from ..matching import match
 from ..matching.sums import match_sums
@@ -124,7 +125,8 @@ def _base_drawing(
         )
     )
     drawing.counts = _counts(shown, walls)
-    drawing.meaning = _meaning(shown.drawn)
+    drawing.meaning = _meaning(shown, lines)
+    drawing.relations += links.of_units(shown.like)
     progress(1.0, "drawn")
     title = _first(shown)
     said = _callouts(drawing, shown)
@@ -453,11 +455,18 @@ def _counts(shown: _Shown, walls: _Walls) -> dict[str, int]:
     }
 
 
-def _meaning(drawn: Chosen) -> dict[str, Meaning]:
-    """Return what tubes, lines and the slab in the overview represent."""
-    matches = Meaning(((0, drawn.a), (1, drawn.b)), (("similarity", drawn.similarity),))
+def _meaning(shown: _Shown, lines: tuple[Skyline, Skyline] | None) -> dict[str, Meaning]:
+    """Return what tubes, lines, calls, and the bars and the slab in the overview represent."""
+    drawn = shown.drawn
+    matches = Meaning(
+        ((0, drawn.a), (1, drawn.b)),
+        (("similarity", drawn.similarity),),
+        links=links.of_matches(shown.like, drawn),
+    )
     slab = Meaning(texts=(("what the wall shows", _SLAB, np.zeros(1, np.int64)),))
-    return {"tube": matches, "line": matches, "outlier": matches, "window": slab}
+    bars = links.of_bars(lines) if lines is not None else {}
+    of_tubes = dict.fromkeys(("tube", "line", "outlier"), matches)
+    return {**of_tubes, "window": slab, **links.of_calls(shown.like), **bars}
 
 
 def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters, frame: Frame) -> Chosen:

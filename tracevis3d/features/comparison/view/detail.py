@@ -13,6 +13,7 @@ from ....layout.cut import CutBuffers
 from ....progress import silent
 from ....trace.model import Trace
 from ....views.detail import Detail, Pane, cut_nearer, readable, within
+from .. import links
 from . import colors
 from .base_drawing import base_drawing
 from .boxes import boxes_of, explained
@@ -49,6 +50,7 @@ class LevelOfDetail:
             for w in picture.walls
         )
         self._palette = drawing.palette
+        self._meaning = links.of_calls(self._sweep.like)
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
         """Return the calls and clusters of one wall, and names on those within ``seen``.
@@ -87,4 +89,5 @@ class LevelOfDetail:
         first, last = (self.panes[pane].place(t) for t in seen)
         nearer = replace(picture, pixels_per_unit=pixels_per_unit)
         texts = names(nearer, near, within(parts[0], first, last), p.labels)
-        return Detail(tuple(parts), (readable(texts, picture.least_text, pixels_per_unit),), paint.palette)
+        labels = (readable(texts, picture.least_text, pixels_per_unit),)
+        return Detail(tuple(parts), labels, paint.palette, self._meaning)

@@ -111,11 +111,14 @@ class Likeness:
     best : float64 (n,), (m,)
         How similar the most similar call of the other trace is; 0 without a match. For B's calls all units of
         A are asked where these are no more than a few thousand, else those of the drawn calls.
+    matches : float64 (units of A,), (units of B,)
+        How many calls of the other trace those of each unit match; NaN where that was not asked.
     """
 
     comparison: Comparison
     calls: tuple[Ints, Ints]
     best: tuple[Floats, Floats]
+    matches: tuple[Floats, Floats]
     _unit: tuple[Ints, Ints]
     _units: NDArray[np.int32]
     #: Of all units of A and B; NaN for those of A that were not asked.
@@ -136,6 +139,23 @@ class Likeness:
                 units_b = np.unique(self.comparison.unit_of_b(self.calls[1]))
                 found = np.stack([_row(self.comparison, u)[units_b] for u in self._units[here].tolist()])
                 yield which, found[np.ix_(inverse.reshape(-1), of_b)]
+
+    def unit_pairs(self) -> Ints:
+        """Return the pairs of units of A and B that are drawn and match, the most similar :data:`MOST`.
+
+        Returns
+        -------
+        int64 (k, 2)
+        """
+        units_b = np.unique(self.comparison.unit_of_b(self.calls[1])).astype(np.int64)
+        found, share = [np.empty((0, 2), np.int64)], [np.empty(0)]
+        for i, unit in enumerate(self._units.tolist()):
+            row = self._table[i] if self._table is not None else _row(self.comparison, unit)[units_b]
+            which = np.flatnonzero(row)
+            found.append(np.stack([np.full(len(which), unit), units_b[which]], axis=1))
+            share.append(row[which])
+        pair, alike = np.concatenate(found), np.concatenate(share)
+        return pair if len(pair) <= MOST else pair[np.argsort(-alike, kind="stable")[:MOST]]
 
     def best_of(self, trace: int, calls: Ints) -> Floats:
         """Return how similar the most similar call of the other trace is to others than the drawn calls, too.
@@ -192,15 +212,21 @@ def likeness(comparison: Comparison, calls: tuple[Ints, Ints], anywhere: bool = 
     place = np.full(len(known.calls_a), -1, np.int64)
     place[units] = np.arange(len(units))
     table = np.empty((len(units), len(units_b))) if len(units) * len(units_b) <= 4 * _CHUNK else None
+    many_a, many_b = np.full(len(known.calls_a), np.nan), np.zeros(len(known.calls_b))
     for unit in asked.tolist():
         share = _row(comparison, unit)
+        met = share > 0
+        many_a[unit] = known.calls_b[met].sum()
+        many_b[met] += known.calls_a[unit]
         best_a[unit] = share.max(initial=0.0)
         np.maximum(best_b, share, out=best_b)
         if table is not None and place[unit] >= 0:
             table[place[unit]] = share[units_b]
     of = of_a.reshape(-1).astype(np.int64), of_b.reshape(-1).astype(np.int64)
     best = best_a[units][of[0]], best_b[units_b][of[1]]
-    return Likeness(comparison, calls, best, of, units, (best_a, best_b), table)
+    if len(asked) < len(known.calls_a):
+        many_b[:] = np.nan
+    return Likeness(comparison, calls, best, (many_a, many_b), of, units, (best_a, best_b), table)
 
 
 def _row(comparison: Comparison, unit: int) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import units
+from ....drawing.links import Link, Relation, joined, lists
 from ....drawing.primitives import Meaning
 from ....trace.names import label_of_call
 from ..phase_names import names_of_kinds
@@ -16,7 +17,9 @@ from ..phases import Phases, characteristic, describe, enclosing_call, letter
 from .layout import Drum, Ints, Layout
 
 #: A drum's elements of one kind: trace, calls, values, texts.
-_Row = tuple[int, Ints, Mapping[str, Any], Mapping[str, Sequence[str]]]
+_Row = tuple[int, Ints, Mapping[str, Any], Mapping[str, Sequence[str]], Sequence[Link]]
+#: Pairs of a function and an element up to which a table of all is made.
+_TABLE = 1 << 26
 
 
 class Meanings:
@@ -32,6 +35,7 @@ class Meanings:
         call: Ints,
         values: Mapping[str, NDArray[Any]] | None = None,
         texts: Mapping[str, Sequence[str]] | None = None,
+        links: Sequence[Link] = (),
     ) -> int:
         """Add what the elements of a kind in one drum represent, and return the id of the first.
 
@@ -43,6 +47,8 @@ class Meanings:
             In ``Trace.calls``; -1: none.
         values : dict of str to float (n,), optional
         texts : dict of str to sequence of str (n,), optional
+        links : sequence of Link
+            Of ``n`` ids each; the same ones in each drum.
 
         Returns
         -------
@@ -50,7 +56,7 @@ class Meanings:
         """
         rows = self._rows.setdefault(kind, [])
         first = sum(len(row[1]) for row in rows)
-        rows.append((source, np.asarray(call, np.int64), values or {}, texts or {}))
+        rows.append((source, np.asarray(call, np.int64), values or {}, texts or {}, links))
         return first
 
     def done(self) -> dict[str, Meaning]:
@@ -63,7 +69,7 @@ class Meanings:
         total = sum(lengths)
         calls: dict[int, Ints] = {}
         at = 0
-        for source, call, _, _ in rows:
+        for source, call, *_ in rows:
             column = calls.setdefault(source, np.full(total, -1, np.int64))
             column[at : at + len(call)] = call
             at += len(call)
@@ -87,7 +93,8 @@ class Meanings:
             )
             for title in titles
         )
-        return Meaning(tuple(calls.items()), values, texts)
+        links = tuple(map(joined, zip(*(row[4] for row in rows), strict=True)))
+        return Meaning(tuple(calls.items()), values, texts, links)
 
 
 def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
@@ -116,7 +123,73 @@ def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
         h.title(i) + (f", {units.count(int(inside[i]))} elements" if h.element[i] < 0 else "")
         for i in range(len(h))
     ]
-    return meanings.add("sector", drum.source, np.full(len(h), -1), columns, {"element": words})
+    count = stop - first
+    begin = np.concatenate([[0], np.cumsum(count)])
+    leaves = np.repeat(first - begin[:-1], count) + np.arange(int(begin[-1]))
+    links = (
+        Link("part", leaves, first=begin, role="related", answers=False),
+        # Only elements themselves light up with what they do, not all that they lie in.
+        *(Link(sort, np.asarray(h.element, np.int64), asks=False) for sort in ("part", "end")),
+    )
+    return meanings.add("sector", drum.source, np.full(len(h), -1), columns, {"element": words}, links)
+
+
+def of_pairs(drum: Drum, pair: NDArray[np.integer[Any]]) -> tuple[Link, ...]:
+    """Return what tubes show: their pair of elements, and each of both.
+
+    Parameters
+    ----------
+    drum : Drum
+    pair : int (n,)
+        Of each tube.
+
+    Returns
+    -------
+    tuple of Link
+        A tube asks for its pair, and for the sectors of both elements; it answers where one of them is
+        pointed at.
+    """
+    found, n = drum.found, len(pair)
+    ends = np.stack([found.caller[pair], found.callee[pair]], axis=1).astype(np.int64)
+    first, thing = lists(np.repeat(np.arange(n), 2), ends.reshape(-1), n)
+    return (
+        Link("pair", ends[:, 0] * max(found.elements, 1) + ends[:, 1]),
+        Link("part", thing, first=first, role="related", asks=False),
+        Link("end", thing, first=first, role="related", answers=False),
+    )
+
+
+def functions_of_elements(picture: Layout) -> list[Relation]:
+    """Return which functions of each trace belong to which element.
+
+    Parameters
+    ----------
+    picture : Layout
+
+    Returns
+    -------
+    list of Relation
+        One for each trace.
+    """
+    made = []
+    for drum in picture.drums:
+        found, calls = drum.found, drum.trace.calls
+        many = max(found.elements, 1)
+        codes = [calls.function[found.call].astype(np.int64) * many + found.callee[found.pair]]
+        caller = calls.parent[found.call]
+        if len(caller) and (caller >= 0).all():
+            codes.append(calls.function[caller].astype(np.int64) * many + found.caller[found.pair])
+        size = len(drum.trace.functions) * many
+        if size <= _TABLE:
+            used = np.zeros(size, np.bool_)
+            for code in codes:
+                used[code] = True
+            code = np.flatnonzero(used)
+        else:
+            code = np.unique(np.concatenate(codes))
+        pair = np.stack([code // many, code % many], axis=1)
+        made.append(Relation(("function", "part"), (drum.source, 0), pair))
+    return made
 
 
 def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases: Phases) -> int:

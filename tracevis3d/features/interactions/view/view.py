@@ -157,6 +157,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             **counts,
         },
         meaning=meaning.done(),
+        relations=tuple(metadata.functions_of_elements(picture)),
     )
 
 
@@ -298,7 +299,8 @@ def _numbered(element: Any, first: int) -> Any:
 def _mean(meaning: Meanings, picture: Layout, drum: Drum, kind: str, chosen: chords.Chosen) -> int:
     """Describe the tubes; return the id of the first."""
     who = [describe(picture.hierarchy, drum.found, pair) for pair in chosen.pair.tolist()]
-    return meaning.add(kind, drum.source, chosen.call, {"calls": chosen.count}, {"from and to": who})
+    links = metadata.of_pairs(drum, chosen.pair)
+    return meaning.add(kind, drum.source, chosen.call, {"calls": chosen.count}, {"from and to": who}, links)
 
 
 def _lone(picture: Layout, drum: Drum, rare: list[Rare], color: int, p: Parameters) -> tuple[Tubes, Marks]:
@@ -323,9 +325,10 @@ def _told(
     call = drum.found.call[np.array([r.first for r in rare], np.int64)]
     values = {"calls": np.array([r.count for r in rare])}
     texts = {"from and to": [_spelled(picture, drum, r) for r in rare]}
+    links = metadata.of_pairs(drum, np.array([r.pair for r in rare], np.int64))
     flat = picture.flat and drum.bend.unroll == 1
     return [
-        _numbered(each, meaning.add(each.kind, drum.source, call, values, texts))
+        _numbered(each, meaning.add(each.kind, drum.source, call, values, texts, links))
         for each in ((beads,) if flat else (tubes, beads))
     ]
 

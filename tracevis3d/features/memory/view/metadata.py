@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....drawing.links import Link
 from ....drawing.primitives import Meaning
 from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
@@ -40,5 +41,9 @@ def _of_blocks(trace: Trace, now: int) -> Meaning:
         texts=(
             ("call site", use.sites.name, use.sites.of_block),
             ("freed", ("never", "yes"), (blocks.free_row >= 0).astype(np.int64)),
+        ),
+        links=(
+            Link("block", np.arange(len(blocks))),
+            Link("site", np.asarray(use.sites.of_block, np.int64), role="related"),
         ),
     )

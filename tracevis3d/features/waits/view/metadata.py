@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ....drawing.links import Link
 from ....drawing.primitives import Meaning
 from ..outcomes import HOW, KINDS_OF_WAITING, OUTCOMES
 from ..waits import INFERRED, IO, WAIT, Waits
@@ -39,7 +40,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
         ("known as", list(HOW), of_blocked(outcomes.how)),
         ("waits as", list(KINDS_OF_WAITING), of_blocked(outcomes.state)),
     )
-    rows = Meaning(calls=((0, ops.call),), values=values, texts=texts)
+    rows = Meaning(calls=((0, ops.call),), values=values, texts=texts, links=_links(waits))
     kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
              "wait plate", "wait for several", "aggregated", "idle", "hold")  # fmt: skip
     shares = {}
@@ -54,7 +55,9 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
         )
         shares = dict.fromkeys(("call", "cluster"), Meaning(calls=(), values=spent))
     objects = Meaning(
-        calls=(), texts=(("object", list(ops.objects), np.arange(len(ops.objects), dtype=np.int64)),)
+        calls=(),
+        texts=(("object", list(ops.objects), np.arange(len(ops.objects), dtype=np.int64)),),
+        links=(Link("object", np.arange(len(ops.objects))),),
     )
     each = np.arange(len(titles) + 1)
     threads = Meaning(
@@ -64,6 +67,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
             ("ends waits of (ns)", waits.hubs()[0] * 1.0),
         ),
         texts=(("thread", titles, each[:-1]),),
+        links=(Link("thread", each[:-1]),),
     )
     return {
         **dict.fromkeys(kinds, rows),
@@ -73,3 +77,19 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
         **dict.fromkeys(("object", "queue"), objects),
         **shares,
     }
+
+
+def _links(waits: Waits) -> tuple[Link, ...]:
+    """Return what waits show: themselves, their objects, what released them, and the threads that held them.
+
+    Releases, markers and tubes have the number of their wait, so all of one wait are the same thing.
+    """
+    ops, n = waits.ops, len(waits.ops)
+    waker = waits.waker
+    released = np.where(waker >= 0, np.append(ops.call, -1)[waker], -1)
+    return (
+        Link("wait", np.arange(n)),
+        Link("object", ops.object.astype(np.int64), first=ops.first, role="related"),
+        Link("call", released, role="matched"),
+        Link("thread", waits.held_by.astype(np.int64), role="matched", answers=False),
+    )

@@ -3,17 +3,13 @@
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("bpy", reason="no bpy")
-pytestmark = pytest.mark.blender
-
-from tests.support import walked_traces  # noqa: E402
-from tracevis3d.analysis.subtrees import distinct_subtrees  # noqa: E402
-from tracevis3d.scene.window import related  # noqa: E402
-from tracevis3d.scene.window.related import (  # noqa: E402
+from tests.support import walked_traces
+from tracevis3d.analysis.subtrees import distinct_subtrees
+from tracevis3d.views import linking as related
+from tracevis3d.views.linking import (
     Shown,
     best_matches,
     elements_of,
@@ -41,7 +37,7 @@ def boxes(trace, calls, source=0, kind="call", **more):
     values = {"window": None, "time": np.empty((0, 2)), **more}
     return Mesh(
         kind=kind, source=source, id=calls, calls={source: calls}, facts=facts, size=size,
-        is_boxes=True, stands=True, **values,
+        is_boxes=True, stands=True, word="Boxes", links=[], **values,
     )  # fmt: skip
 
 
@@ -49,7 +45,7 @@ def tubes(pairs):
     a, b = (np.array(side, np.int64) for side in zip(*pairs, strict=True))
     return Mesh(
         kind="match", source=0, id=np.arange(len(pairs)), calls={0: a, 1: b}, facts={}, is_boxes=False,
-        stands=True, window=None, time=np.empty((0, 2)),
+        stands=True, word="Tubes", links=[], window=None, time=np.empty((0, 2)),
     )  # fmt: skip
 
 

@@ -1,0 +1,114 @@
+"""Linking in a real window: what lights up with what the mouse is over, in each view, and what it says.
+
+``linking.py VIEW=TRACE[,TRACE] … FOLDER``; the result lies in ``FOLDER/linked``.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import bpy
+import numpy as np
+import support
+
+*given, place = support.arguments()
+place = Path(place)
+#: The elements that are pointed at in each view: kinds.
+POINTED = {
+    "icicle": ("call",),
+    "cone": ("node",),
+    "compare": ("call", "tube", "interval"),
+    "interactions": ("sector", "interaction"),
+    "threads": ("correspondence", "thread"),
+    "memory": ("block",),
+}
+
+
+def spots(window, view, wanted):
+    """Yield pixels of elements of a kind that are in sight, larger ones first."""
+    held = support.extension(".tracevis3d.scene.window.element_metadata")
+    found = []
+    for shown in view.objects:
+        holds = held.held(shown)
+        if holds is None or holds.kind != wanted or not shown.visible_get():
+            continue
+        low, high = holds.bounds()
+        middle = (low + high) / 2
+        if holds.word == "Boxes":
+            middle[:, 1] = low[:, 1]
+        if holds.word in ("Tubes", "Lines", "Wedges"):
+            at = (holds.first[:-1] + holds.first[1:]) // 2
+            middle = holds.middle[np.minimum(at, len(holds.middle) - 1)].astype(np.float64)
+        matrix = np.array(shown.matrix_world)
+        size = np.linalg.norm(high - low, axis=1)
+        for i in np.argsort(-size)[:60].tolist():
+            x, y = window.pixel(matrix[:3, :3] @ middle[i] + matrix[:3, 3])
+            found.append((float(size[i]), float(x), float(y)))
+    region = window.region
+    for _, x, y in sorted(found, reverse=True)[:120]:
+        across = region.x + 20 < x < region.x + region.width - 300
+        if across and region.y + 60 < y < region.y + region.height - 140:
+            yield x, y
+
+
+def main():
+    """Yield seconds to wait, or conditions to wait for, between the steps."""
+    support.enable()
+    explore = ".operators.explore."
+    state = support.extension(explore + "overlay").state
+    overlay = support.extension(explore + "overlay")
+    for word in given:
+        kind, files = word.split("=")
+        bpy.ops.wm.read_homefile(use_empty=False, app_template="")
+        yield support.at_rest()
+        window = support.Window()
+        files = files.split(",")
+        with window.inside():
+            if len(files) == 1:
+                bpy.ops.tracevis3d.import_trace(filepath=files[0], view=kind)
+            else:
+                names = [{"name": Path(file).name} for file in files]
+                bpy.ops.tracevis3d.import_trace(directory=str(Path(files[0]).parent), files=names)
+        yield lambda kind=kind: any(v.tracevis3d.view == kind for v in support.views())
+        yield support.at_rest()
+        view = next(v for v in support.views() if v.tracevis3d.view == kind)
+        if not state.exploring:
+            window.explore()
+        yield support.at_rest()
+
+        for wanted in POINTED[kind]:
+            best = None
+            tried = 0
+            for x, y in spots(window, view, wanted):
+                tried += 1
+                window.move(x, y)
+                since = time.perf_counter()
+                yield lambda since=since: state.hit is not None or time.perf_counter() - since > 0.3
+                yield 0.05
+                hit = state.hit
+                if hit is None or hit.kind != wanted or hit.view != view.name:
+                    continue
+                many = sum(len(batch) for batch in overlay.lit_now().values())
+                if best is None or many > best[0]:
+                    best = many, x, y
+                if tried > 25:
+                    break
+            assert best is not None, f"{kind}: no {wanted} is met"
+            window.move(best[1], best[2])
+            yield lambda wanted=wanted: state.hit is not None and state.hit.kind == wanted
+            yield support.at_rest()
+            support.screenshot(place / f"linked_{kind}_{wanted}.png")
+            lit = overlay.lit_now()
+            support.say(view=kind, over=wanted, lit={"/".join(k): len(v) for k, v in lit.items()})
+            assert sum(map(len, lit.values())) > 1, (kind, wanted, "nothing lights up with it")
+            assert state.told[0].rows
+            if kind == "compare" and wanted == "call":
+                rows = [dict(each.rows) for each in state.told]
+                assert any("matches" in each for each in rows), rows
+                assert any("against" in label for each in rows for label in each) or len(rows) == 1
+        print("FACTS", json.dumps({"view": kind}), flush=True)
+
+
+support.drive(main(), place, "linked")
