@@ -23,6 +23,7 @@ _KEYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 EXPLORE = (
     ("Click", "Select; with Shift: one more, or one less", "select"),
     ("Drag", "Select a range of time", "time range"),
+    ("Ctrl-click", "In a comparison: let a call and its match start together; again: as it was", "align"),
     ("Double-click", "Zoom to an element in time", "zoom"),
     ("Right-click", "The menu of an element", "menu"),
     ("W  S", "Zoom in and out in time, about the mouse; also Ctrl and the wheel", "zoom in time"),
@@ -31,6 +32,8 @@ EXPLORE = (
     ("M", "Mark the selected time, or unmark it", "mark"),
     ("/", "Search", "search"),
     (".  ,", "Next and previous result, or difference", "next, previous"),
+    ("Alt ←  Alt →", "Back to where one looked from, and forth again", "back, forth"),
+    ("Middle button", "Turn about what is under the mouse", "turn"),
     ("1 … 9", "The first, second, … view of the scene", "views"),
     ("Home", "The whole trace", "whole trace"),
     ("?", "All of these keys", "all keys"),

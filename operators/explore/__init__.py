@@ -7,11 +7,13 @@ from bpy.props import EnumProperty
 
 from ...tracevis3d.scene.window import element_metadata
 from .. import handlers
-from . import actions, background, keys, menu, modal, overlay, script, source
+from . import actions, background, keys, menu, modal, overlay, script, sight, source
 from .motion import (
     detail,
+    flying,
     live_bars,
     navigate,
+    trails,
     transition,
     undoing,
     window_time,
@@ -19,7 +21,7 @@ from .motion import (
 )
 
 _MODULES: tuple[Any, ...] = (
-    overlay, live_bars, actions, script, source, menu, navigate, detail, undoing, keys,
+    overlay, sight, live_bars, actions, script, source, menu, trails, flying, navigate, detail, undoing, keys,
 )  # fmt: skip
 
 #: Modules with something that moves.
@@ -47,6 +49,7 @@ def _before_loading() -> None:
     overlay.state.exploring = False
     background.background.forget()
     detail.forget()
+    trails.forget()
     element_metadata.forget()
 
 

@@ -1,5 +1,6 @@
 """Operations of Explore mode on the element under the mouse: select, frame, mark, find the zoom target."""
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -8,7 +9,7 @@ from ...tracevis3d import units
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.layout.sight.affine import box_around
 from ...tracevis3d.views.actions import Change, State
-from ...tracevis3d.views.linking import best_matches
+from ...tracevis3d.views.linking.lit import best_matches
 from ...tracevis3d.views.time_window import span_of
 from ..state import selection, settings, sources, trace_state
 from . import actions, marks, pointer, related
@@ -43,8 +44,17 @@ def state_at(view: bpy.types.Collection, hit: Any, **about: Any) -> State:
     )
 
 
-def trigger(view: bpy.types.Collection, what: str, hit: Any = None, **about: Any) -> bool:
-    """Run the first of a view's actions with a trigger that applies; return whether there is one."""
+def trigger(
+    view: bpy.types.Collection,
+    what: str,
+    hit: Any = None,
+    say: Callable[[str], None] | None = None,
+    **about: Any,
+) -> bool:
+    """Run the first of a view's actions with a trigger that applies; return whether there is one.
+
+    ``say`` is told what came of it, or why it can't be done, which counts as done then.
+    """
     try:
         state = state_at(view, hit, **about) if hit is not None else actions.state_of(view, **about)
         change = next(
@@ -52,9 +62,16 @@ def trigger(view: bpy.types.Collection, what: str, hit: Any = None, **about: Any
             for action in actions.declared_of(view)
             if what in action.triggers and action.applies(state)
         )
-    except (TraceVisError, StopIteration):
+    except StopIteration:
         return False
-    return apply(view, state, change)
+    except TraceVisError as error:
+        if say is not None:
+            say(str(error))
+        return say is not None
+    done = apply(view, state, change)
+    if done and say is not None and change.message:
+        say(change.message)
+    return done
 
 
 def apply(view: bpy.types.Collection, state: State, change: Change) -> bool:

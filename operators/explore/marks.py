@@ -82,12 +82,6 @@ def bands(shown: Any, left: float, right: float, words: str) -> list[tuple[Float
     return [(transformed(shown.matrix_world, front_band(holds.extent, left, right)), words)]
 
 
-def words_of_band(shown: Any, left: float, right: float) -> str:
-    """Return how long a range along x lasts, and from when."""
-    ends = sorted(time for x in (left, right) if (time := time_at(shown, x)) is not None)
-    return _words(*ends) if len(ends) == 2 else ""
-
-
 def _words(low: int, high: int) -> str:
     return f"{units.duration(high - low, 4)} from {units.duration(low, 6)}"
 
@@ -120,6 +114,34 @@ def _bands(scene: bpy.types.Scene, ranges: Any) -> list[tuple[Floats, str]]:
             if end >= low and begin <= high and left is not None and right is not None:
                 found += bands(shown, left, right, _words(begin, end))
     return found
+
+
+def brushed(scene: bpy.types.Scene, brush: tuple[str, float, float] | None) -> dict[str, tuple[int, int]]:
+    """Return key of a trace -> the range of its time that is being brushed, or else is selected.
+
+    ``brush`` is an object's name and the range along its x, or along the axis of a drum.
+    """
+    keys = {key for view in settings.all_in(scene) for key in trace_state.keys_of(view)}
+    chosen = {key: selection.selected(key).time_range for key in keys}
+    found = {key: span for key, span in chosen.items() if span is not None}
+    shown = bpy.data.objects.get(brush[0]) if brush is not None else None
+    if brush is None or shown is None:
+        return found
+    times = sorted(time for x in brush[1:] if (time := time_at(shown, x)) is not None)
+    view = next((view for view in settings.all_in(scene) if shown.name in view.objects), None)
+    turned = drum.of_object(shown)
+    holds = turned if turned is not None else holding_of(shown)
+    if view is not None and holds is not None and len(times) == 2:
+        here = trace_state.keys_of(view)
+        if holds.source < len(here):
+            found[here[holds.source]] = times[0], times[1]
+    return found
+
+
+def brushed_bands(scene: bpy.types.Scene, brush: tuple[str, float, float] | None) -> list[tuple[Floats, str]]:
+    """Return corners and words of the ranges of time that are being brushed, or selected."""
+    found = brushed(scene, brush)
+    return _bands(scene, lambda key: [found[key]] if key in found else [])
 
 
 def selected_bands(scene: bpy.types.Scene) -> list[tuple[Floats, str]]:

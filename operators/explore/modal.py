@@ -22,7 +22,7 @@ from ..task import free_status_bar
 from ..views import viewport
 from . import actions, acts, keys, marks, pointer, related, tooltip
 from .background import background
-from .motion import drum, live_bars, transition, wheel, window_time, zoom
+from .motion import drum, live_bars, orbit, trails, transition, wheel, window_time, zoom
 from .overlay import covers, redraw, state
 from .place import Place, place_of
 
@@ -36,6 +36,7 @@ _NAVIGATION = {
 }  # fmt: skip
 _NUMBERS = ("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 _ZOOM, _MOVE = 0.6, 0.25  # of the window, for each press of a key
+_REST = 0.6  # seconds without an event after which it is remembered where a 3D view looks from
 _AUTOSAVE_REST = 3.0  # seconds without an event before Blender is given the time to save
 
 
@@ -89,6 +90,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._moved = self._begun = self._last = time.perf_counter()
         self._late = 0.0
         self._at: tuple[int, int] | None = None
+        self._area: Any = None
         manager = context.window_manager
         _timers.append(manager.event_timer_add(_TICK, window=context.window))
         manager.modal_handler_add(self)
@@ -115,6 +117,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return self._tick(context)
         place = place_of(context, event.mouse_x, event.mouse_y)
         self._at = (event.mouse_x, event.mouse_y)
+        if place is not None:
+            self._area = place.area
         notch = event.type in wheel.NOTCHES and event.ctrl and place is not None
         if notch and place is not None:
             self._moved = time.perf_counter()
@@ -128,6 +132,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             # While Blender turns the view nothing is pointed at.
             self._point(context, place)
             return {"PASS_THROUGH"}
+        turns = event.type == "MIDDLEMOUSE" and event.value == "PRESS"
+        if turns and place is not None and not (event.shift or event.ctrl or event.alt):
+            orbit.about_the_mouse(context)
         if event.type in _NAVIGATION or event.type.startswith("NDOF"):
             zoom.stop()
             self._moved = time.perf_counter()
@@ -143,12 +150,17 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         return {"PASS_THROUGH"}
 
     def _tick(self, context: bpy.types.Context) -> set[str]:
+        orbit.settle(context)
         if background.collect():
             self._tell()
         if self._at is not None and self._press is None and live_bars.view_in(context.scene) is not None:
             # The element under a resting mouse has moved on.
             self._point(context, place_of(context, *self._at))
         now = time.perf_counter()
+        if now - self._moved > _REST and self._area is not None and not zoom.is_on_the_way():
+            if viewport.is_open(self._area):
+                trails.visit(self._area)
+            self._area = None
         # A running modal operator keeps Blender from saving automatically: let it, when nothing happens.
         minutes = context.preferences.filepaths.auto_save_time
         if (
@@ -166,6 +178,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
 
     def _leave(self, context: bpy.types.Context) -> None:
         state.exploring = False
+        orbit.settle(context)
         zoom.stop()
         window_time.finish()
         transition.finish()
@@ -238,8 +251,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             self._clicked(context, event, press)
             return {"RUNNING_MODAL"}
         # Alt with the left button turns the view where a mouse has no middle one.
-        if place is None or event.value not in ("PRESS", "DOUBLE_CLICK") or event.alt or event.ctrl:
+        if place is None or event.value not in ("PRESS", "DOUBLE_CLICK") or event.alt:
             return {"PASS_THROUGH"}
+        if event.ctrl:
+            return self._ctrl_clicked(context, place)
         if state.hit is None and place.on_gizmo(context):
             return {"PASS_THROUGH"}
         cover = next((one for one in covers if one.point(place) is not None), None)
@@ -394,6 +409,15 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._click = (0.0, 0, 0) if double else (now, x, y)
         return double
 
+    def _ctrl_clicked(self, context: bpy.types.Context, place: Place) -> set[str]:
+        """Let the view of what is clicked do what it declares for it, such as to align two traces there."""
+        self._point(context, place)
+        hit = state.hit
+        view = bpy.data.collections.get(hit.view) if hit is not None else None
+        if view is None or not acts.trigger(view, "ctrl click", hit, say=self._say):
+            return {"PASS_THROUGH"}
+        return {"RUNNING_MODAL"}
+
     def _zoom_to(self, context: bpy.types.Context, hit: Any) -> None:
         """Zoom to the double-clicked element: in time if the view has a time window, else the 3D view."""
         view = bpy.data.collections.get(hit.view)
@@ -414,6 +438,13 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def _key(self, context: bpy.types.Context, event: bpy.types.Event, place: Place) -> set[str]:
+        backwards = event.type in ("LEFT_ARROW", "BUTTON4MOUSE")
+        if backwards or event.type in ("RIGHT_ARROW", "BUTTON5MOUSE"):
+            if not event.alt and event.type.endswith("ARROW"):
+                return {"PASS_THROUGH"}
+            if not trails.go(place.area, backwards):
+                self._say(f"There is no place {'before' if backwards else 'after'} this one")
+            return {"RUNNING_MODAL"}
         if event.ctrl or event.alt or event.oskey:
             return {"PASS_THROUGH"}
         kind, shift = event.type, event.shift

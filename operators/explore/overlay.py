@@ -5,7 +5,6 @@ from typing import Any, Protocol
 
 import blf
 import bpy
-import numpy as np
 
 from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.layout.sight.affine import Floats
@@ -212,7 +211,7 @@ def _lit_related(
     ]
     if pointed is not None and pointed.shown in holds_of:
         # What nothing else is linked to lights up too.
-        found.append((pointed.shown, holds_of[pointed.shown], np.array([pointed.element]), same))
+        found.append((pointed.shown, holds_of[pointed.shown], pointed.which, same))
     return found
 
 
@@ -239,12 +238,7 @@ def _draw_texts() -> None:
 
 def _bands(context: bpy.types.Context) -> list[tuple[Floats, str, str]]:
     """Return the ranges of time to show: corners (4, 3) in the scene, words, and look."""
-    found = []
-    if state.brush is not None and (shown := bpy.data.objects.get(state.brush[0])) is not None:
-        words = marks.words_of_band(shown, *state.brush[1:])
-        found += [(quad, text, "brush") for quad, text in marks.bands(shown, *state.brush[1:], words)]
-    else:
-        found += [(quad, words, "brush") for quad, words in marks.selected_bands(context.scene)]
+    found = [(quad, words, "brush") for quad, words in marks.brushed_bands(context.scene, state.brush)]
     found += [(quad, words, "mark") for quad, words in marks.marked_bands(context.scene)]
     return found
 

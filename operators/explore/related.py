@@ -8,9 +8,9 @@ from typing import Any
 import bpy
 
 from ...tracevis3d.scene.window.stored_links import relations_of
-from ...tracevis3d.trace.selection import Ints
-from ...tracevis3d.views import linking
-from ...tracevis3d.views.linking import Asked, Lit, Shown, lit, showing_selected
+from ...tracevis3d.trace.selection import Ints, whole_numbers
+from ...tracevis3d.views.linking import lit as linking
+from ...tracevis3d.views.linking.lit import Asked, Lit, Shown, lit, showing_selected
 from ..state import selection, sources, trace_state
 from .background import background
 
@@ -26,7 +26,7 @@ def _shown(present: list[tuple[Any, Any, Any]]) -> list[Shown]:
 def of(
     present: list[tuple[Any, Any, Any]], calls: dict[str, Ints], what: set[str], asked: Sequence[Asked] = ()
 ) -> dict[str, Lit]:
-    """Return object name -> elements to light up; see :func:`~tracevis3d.views.linking.lit`.
+    """Return object name -> elements to light up; see :func:`~tracevis3d.views.linking.lit.lit`.
 
     ``present`` comes from :func:`.pointer.shown_in`.
     """
@@ -52,6 +52,11 @@ class Pointed:
     element: int
     asked: list[Asked]
     revision: int
+
+    @property
+    def which(self) -> Ints:
+        """The element, as what is lit is given: int64 (1,)."""
+        return whole_numbers(self.element)
 
 
 _revisions = itertools.count(1)

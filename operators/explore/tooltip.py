@@ -10,7 +10,7 @@ from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.parameters import read
 from ...tracevis3d.views import registry as views
 from ...tracevis3d.views.describe import describe
-from ...tracevis3d.views.linking import best_matches
+from ...tracevis3d.views.linking.lit import best_matches
 from ..state import settings, sources, stored_metadata, trace_state
 from . import pointer
 from .pointer import Hit

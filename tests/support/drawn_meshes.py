@@ -3,7 +3,7 @@
 import numpy as np
 
 from tracevis3d.views.element_metadata import standing
-from tracevis3d.views.linking import Shown
+from tracevis3d.views.linking.lit import Shown
 
 
 class DrawnMesh:

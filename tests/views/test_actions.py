@@ -375,3 +375,40 @@ def test_a_place_on_the_mantle_is_described(traces):
         assert description.title == (spot.pairs[0][0] if spot.pairs else "No call here")
         assert ("element" in dict(description.rows)) == bool(spot.sector)
     assert any(spot.pairs for spot in spots)
+
+
+def test_a_call_and_its_match_are_aligned(traces):
+    figure = api.Figure("compare", traces)
+    matches = dict(figure.drawing().meaning["tube"].calls)
+    for i in (0, 3):
+        a, b = int(matches[0][i]), int(matches[1][i])
+        for source, call, other in ((0, a, b), (1, b, a)):
+            about = {"source": source, "call": call, "matched": {1 - source: other}}
+            change = run("align_here", state("compare", *traces, **about))
+            assert change.parameters == {"align": f"A:{a}=B:{b}"}
+    # The walls then show both at one place.
+    wanted = {"align": f"A:{a}=B:{b}"}
+    drawing = api.Figure("compare", traces, wanted).drawing()
+    left = {}
+    for element in drawing.elements:
+        if element.kind == "call":
+            (at,) = np.flatnonzero(element.id == (a, b)[element.source])
+            left[element.source] = float(element.low[at, 0])
+    assert left[0] == pytest.approx(left[1], abs=1e-4)
+    # Again: as it was.
+    aligned = state("compare", *traces, source=0, call=a, matched={1: b})
+    again = replace(aligned, parameters={**aligned.parameters, **wanted})
+    assert run("align_here", again).parameters == {"align": ""}
+
+
+def test_without_a_drawn_match_the_most_similar_call_is_aligned(traces):
+    # Both are the same program: the most similar call to a root is the other one's root.
+    change = run("align_here", state("compare", *traces, source=0, call=0))
+    assert change.parameters == {"align": "A:0=B:0"}
+    with pytest.raises(UsageError, match="Only two traces"):
+        run("align_here", state("compare", *traces, traces[0], source=0, call=0))
+
+
+def test_calls_that_are_not_there_can_not_be_aligned(traces):
+    with pytest.raises(UsageError, match="align=A:99999999=B:0"):
+        api.Figure("compare", traces, {"align": "A:99999999=B:0"}).drawing()

@@ -11,7 +11,7 @@ from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.interactions.hierarchy import element_hierarchy
 from tracevis3d.features.memory.view.arrangement import memory_use
 from tracevis3d.features.waits.waits import find_waits
-from tracevis3d.views.linking import asked_by, lit
+from tracevis3d.views.linking.lit import asked_by, lit
 
 EVERYTHING = {"FUNCTION", "MATCH"}
 

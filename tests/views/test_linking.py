@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.support import walked_traces
 from tracevis3d.analysis.subtrees import distinct_subtrees
-from tracevis3d.views import linking as related
-from tracevis3d.views.linking import (
+from tracevis3d.views.linking import lit as related
+from tracevis3d.views.linking.lit import (
     Shown,
     best_matches,
     elements_of,

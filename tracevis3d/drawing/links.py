@@ -101,6 +101,10 @@ class Link:
         ----------
         things : int64 (k,) or (k, 2)
             Things, or ranges of them.
+
+        Returns
+        -------
+        bool (n,)
         """
         if not len(things):
             return np.zeros(len(self), np.bool_)
@@ -155,12 +159,24 @@ class Relation:
         side : int
             0 or 1: on which side ``things`` are.
         things : int64 (m,)
+
+        Returns
+        -------
+        int64 (k,)
         """
         return np.asarray(np.unique(self.pair[np.isin(self.pair[:, side], things), 1 - side]))
 
 
 def weaker(one: Role, other: Role) -> Role:
     """Return what is linked by a chain of two roles.
+
+    Parameters
+    ----------
+    one, other : {"same", "related", "matched"}
+
+    Returns
+    -------
+    {"same", "related", "matched"}
 
     Examples
     --------

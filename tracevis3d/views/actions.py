@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 #: From where to where along an axis.
 Range = tuple[float, float]
 #: What leads to an action. ``drag`` is along time, ``wheel`` is the wheel with Ctrl, ``home`` the key Home.
-Trigger = Literal["menu", "click", "double click", "drag", "wheel", "home"]
+Trigger = Literal["menu", "click", "ctrl click", "double click", "drag", "wheel", "home"]
 
 
 class ViewOfState(Protocol):

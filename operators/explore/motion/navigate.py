@@ -1,4 +1,4 @@
-"""Walk and fly through the views by Blender's own navigation, at a speed that fits the scene."""
+"""Walk through the views by Blender's own navigation, at a speed that fits the scene, or fly."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ from ....tracevis3d.layout.sight.affine import UNIT_BOX, Box, box_around, diagon
 from ...mixin import OperatorMixin
 from ...state import settings
 from .. import overlay, pointer
-from . import zoom
+from . import trails, zoom
 
 _SECONDS = 8.0  # that crossing the views takes
 
@@ -28,12 +28,13 @@ class _Moving(OperatorMixin):
         return True
 
     def start(self, context: bpy.types.Context, how: str) -> set[str]:
-        """Start Blender's operator ``how`` in the area's main region."""
+        """Start an operator, ``walk`` of Blender's own or ``flying``, in the area's main region."""
         area = context.area
         region = next(region for region in area.regions if region.type == "WINDOW")
         space = area.spaces.active
         box = extent(context.scene)
         zoom.stop()
+        trails.visit(area)
         zoom.leave_camera(space, region, middle(box))
         if not space.region_3d.is_perspective:
             space.region_3d.view_perspective = "PERSP"
@@ -43,7 +44,7 @@ class _Moving(OperatorMixin):
             context.temp_override(area=area, region=region),
             speed(context, diagonal(box)),
         ):
-            operator = getattr(bpy.ops.view3d, how)
+            operator = bpy.ops.view3d.walk if how == "walk" else bpy.ops.tracevis3d.flying
             operator("INVOKE_DEFAULT")
         return {"FINISHED"}
 
@@ -83,13 +84,13 @@ class TRACEVIS3D_OT_walk(_Moving, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_fly(_Moving, bpy.types.Operator):
-    """Fly through the views, the mouse steers; click to stay, right-click to go back"""
+    """Fly through the views as fast as what is ahead is far; click to stay, right-click to go back"""
 
     bl_idname = "tracevis3d.fly"
     bl_label = "Fly"
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        return self.start(context, "fly")
+        return self.start(context, "flying")
 
 
 register, unregister = bpy.utils.register_classes_factory((TRACEVIS3D_OT_walk, TRACEVIS3D_OT_fly))

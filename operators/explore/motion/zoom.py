@@ -11,6 +11,7 @@ from mathutils import Quaternion, Vector
 from ....tracevis3d.layout.sight.affine import Box, Floats, middle
 from ....tracevis3d.layout.sight.flight import Flight, Pace, eased
 from ....tracevis3d.layout.sight.framing import Lens, Region, framed, without_camera
+from ... import signals
 from ...views import viewport
 from .motion import Motion, Timed
 
@@ -126,6 +127,8 @@ def place(space: bpy.types.SpaceView3D, pose: Pose) -> None:
 
 
 motion: Motion[_Way] = Motion()
+#: A 3D view is about to be sent somewhere: its area.
+on_fly: signals.Signal[[Any]] = signals.Signal()
 
 
 def stop() -> bool:
@@ -141,6 +144,7 @@ def is_on_the_way() -> bool:
 def fly(area: bpy.types.Area, goal: Pose, at_once: bool = False) -> None:
     """Send the 3D view of ``area`` to ``goal``; a way that it is on is broken off."""
     stop()
+    on_fly.send(area)
     space = area.spaces.active
     start = pose_of(space.region_3d)
     width = 2 * lens_of(space.region_3d).tangents[0]

@@ -101,7 +101,7 @@ for tube, holds in tubes.items():
                 tried += len(shown)
         assert (
             not related.of(present, {keys[0]: np.array([ends[0]])}, {"FUNCTION"})
-            .get(tube, support.extension(".tracevis3d.views.linking").Lit())
+            .get(tube, support.extension(".tracevis3d.views.linking.lit").Lit())
             .matched.size
         )
 assert tried > 3, "no match leads to a call that is drawn"

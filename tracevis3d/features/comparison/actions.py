@@ -11,6 +11,7 @@ from ...units import counted, typed_time
 from ...views.actions import Action, Change, NewFigure, Range, State
 from ...views.time_window import around, bounded, window_values
 from .matching.match import compare
+from .view.match_settings import comparing
 
 #: Share of equal functions from which on two call trees count as similar.
 SIMILAR = 0.8
@@ -134,8 +135,74 @@ def dragged(slab: Range, whole: Range, begin: float, now: float) -> Range:
     return low + by, high + by
 
 
+def align_here(state: State) -> Change:
+    """Return the parameter that lets a call and its match start together; where they do, that none do.
+
+    Parameters
+    ----------
+    state : State
+        With the call. Without a drawn match of it, the most similar call of the other trace is taken, of
+        several that which lies nearest to it.
+
+    Returns
+    -------
+    Change
+
+    Raises
+    ------
+    UsageError
+        If the view is no comparison of two traces, or the call has no match.
+    """
+    if len(state.traces) != 2:
+        raise UsageError("Only two traces can be aligned")
+    own = state.element.calls if state.element is not None else {}
+    both = {**state.matched, **own, state.source: state.call}
+    if len(both) < 2:
+        both[1 - state.source] = _nearest_match(state)
+    word = f"A:{both[0]}=B:{both[1]}"
+    label = label_of_call(state.trace, state.call)
+    if state.parameters.get("align") == word:
+        return Change({"align": ""}, message=f"{label} is no longer aligned")
+    return Change({"align": word}, message=f"{label} starts together in both")
+
+
+def _nearest_match(state: State) -> int:
+    """Return the most similar call of the other trace; of several that whose share of the run is nearest."""
+    comparison = compare(*state.traces, **comparing(dict(state.parameters)), progress=state.progress)
+    calls = [np.array([state.call]), np.array([state.call])]
+    calls[1 - state.source] = np.arange(len(state.traces[1 - state.source].calls))
+    # Calls of one unit are equally similar: one of each is asked for.
+    other = (comparison.unit_of_a, comparison.unit_of_b)[1 - state.source](calls[1 - state.source])
+    first = np.unique(other, return_index=True)[1]
+    asked = [calls[0][first], calls[1]] if state.source == 1 else [calls[0], calls[1][first]]
+    found = comparison.between(asked[0], asked[1])
+    if not len(found.similarity):
+        raise UsageError(f"{label_of_call(state.trace, state.call)}: this call has no match")
+    best = (found.b if state.source == 0 else found.a)[np.argmax(found.similarity)]
+    alike = np.flatnonzero(other == other[best])
+    share = [t.calls.start / max(t.span_ns, 1) for t in state.traces]
+    apart = np.abs(share[1 - state.source][alike] - share[state.source][state.call])
+    return int(alike[np.argmin(apart)])
+
+
+def has_match(state: State) -> bool:
+    """Return whether an element is a call of one of two traces, so that it may have a match."""
+    element = state.element
+    return element is not None and len(state.traces) == 2 and element.kind != "cluster" and state.call >= 0
+
+
 MOVE_WINDOW = Action("move_window", "Move the Window", "Move what the wall shows, or its ends", move_window,
                      triggers=("drag",), applies=is_slab, drag=dragged, about="view")  # fmt: skip
+ALIGN_HERE = Action(
+    "align_here",
+    "Align Here",
+    "Move B so that this call and its match start together; again: as it was",
+    align_here,
+    icon="ALIGN_LEFT",
+    triggers=("menu", "ctrl click"),
+    applies=has_match,
+    group=2,
+)
 FIND_SIMILAR = Action(
     "find_similar",
     "Find Similar",

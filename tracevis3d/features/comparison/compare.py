@@ -10,7 +10,7 @@ from ...progress import Progress
 from ...trace.model import Trace
 from ...views.calls.actions import with_actions
 from ...views.view import View
-from .actions import COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS, MOVE_WINDOW
+from .actions import ALIGN_HERE, COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS, MOVE_WINDOW
 from .commands import COMMANDS
 from .describe import describe
 from .differences import DIFFERENCES
@@ -57,7 +57,7 @@ VIEW = View(
     draw=draw,
     level_of_detail=LevelOfDetail,
     describe=describe,
-    actions=with_actions(FOCUS, MOVE_WINDOW),
+    actions=with_actions(FOCUS, ALIGN_HERE, MOVE_WINDOW),
     offers=(COMPARE_FROM_HERE, FIND_SIMILAR),
     findings=DIFFERENCES,
     commands=COMMANDS,

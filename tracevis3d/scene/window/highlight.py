@@ -127,7 +127,7 @@ class Highlight:
                 self._line_shader, "LINES", {"pos": shape.point}, indices=shape.edge
             )
 
-    def draw(self, matrix: Matrix, view: Any, scale: float = 1.0) -> None:
+    def draw(self, matrix: Matrix, view: Any, scale: float = 1.0, from_outside: bool = False) -> None:
         """Draw it in a ``POST_VIEW`` handler.
 
         Parameters
@@ -137,11 +137,14 @@ class Highlight:
         view : bpy.types.RegionView3D
         scale : float
             Pixels of the screen per pixel of ``width``.
+        from_outside : bool
+            Only what faces the eye is drawn.
         """
         import gpu
 
         gpu.state.depth_test_set("LESS_EQUAL")
         gpu.state.blend_set("ALPHA")
+        gpu.state.face_culling_set("BACK" if from_outside else "NONE")
         with gpu.matrix.push_pop():
             gpu.matrix.load_matrix(nearer(view) @ gpu.matrix.get_model_view_matrix() @ matrix)
             if self._surface is not None:
@@ -154,5 +157,6 @@ class Highlight:
                 self._line_shader.uniform_float("lineWidth", self._width * scale)
                 self._line_shader.uniform_float("color", self._line)
                 self._edges.draw(self._line_shader)
+        gpu.state.face_culling_set("NONE")
         gpu.state.depth_test_set("NONE")
         gpu.state.blend_set("NONE")

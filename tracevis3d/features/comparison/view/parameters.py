@@ -104,7 +104,8 @@ class Parameters:
     )  # fmt: skip
     align: str = parameter(
         "", "Move B so that the matches within the call stacks of these functions start together (least "
-        "squares); written as focus is, or the number of a group in the legend", group="Window",
+        "squares); written as focus is, or the number of a group in the legend, or a call of each side, as "
+        "A:12=B:34", group="Window",
     )  # fmt: skip
     first_depth: int = common_parameters.first_depth()
     last_depth: int = common_parameters.last_depth()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,12 +12,16 @@ import numpy as np
 from .... import units
 from ....errors import UsageError
 from ....layout.cut import call_span, cut_index
+from ....trace.names import label_of_call
 from ....views.time_window import time_window
 from ..matching import match
 from . import matches as matching
 from .focus import within
 from .matches import Chosen, Grouping
 from .parameters import Parameters
+
+#: A call of A and one of B.
+_PAIR = re.compile(r"A:(\d+)\s*=\s*B:(\d+)")
 
 
 def followed(comparison: match.Comparison, p: Parameters) -> Parameters:
@@ -100,6 +105,17 @@ def alignment(
     text = p.align.strip()
     if not text or not len(chosen):
         return 0, ""
+    if pair := _PAIR.fullmatch(text):
+        known = [len(trace.calls) for trace in comparison.traces]
+        if any(int(call) >= most for call, most in zip(pair.groups(), known, strict=True)):
+            raise UsageError(f"align={text}: A has {known[0]:,} calls, and B {known[1]:,}")
+        starts = [
+            int(t.calls.start[int(call)]) - c.window[0]
+            for t, call, c in zip(comparison.traces, pair.groups(), contents, strict=True)
+        ]
+        name = label_of_call(comparison.traces[0], int(pair[1]))
+        shift = starts[0] - starts[1]
+        return shift, f"B is moved by {units.duration(shift)} to align {name} with its match"
     if text.isdigit():
         if not 1 <= int(text) <= grouping.trunk:
             raise UsageError(f"align={text}: the groups are numbered 1 to {grouping.trunk:,}")

@@ -1,6 +1,6 @@
 """Linking: what lights up with an element that is pointed at or selected, in all views of its traces.
 
-Elements say what they show: their calls, and the things of their links (:mod:`..drawing.links`). What is
+Elements say what they show: their calls, and the things of their links (:mod:`...drawing.links`). What is
 pointed at asks for its things; the elements of any view that show one of them answer.
 """
 
@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.links import SHARED, Ints, Link, Relation, Role, weaker
-from ..trace.model import Trace
+from ...drawing.links import SHARED, Ints, Link, Relation, Role, weaker
+from ...trace.model import Trace
 
 #: No more of a function's elements are lit, the widest first: more can't be told apart.
 MOST = 20_000
@@ -32,7 +32,7 @@ def _none() -> Ints:
 
 
 class Mesh(Protocol):
-    """The elements of a part of a drawing; see :class:`..scene.window.element_metadata.PickableMesh`."""
+    """The elements of a part of a drawing; see :class:`...scene.window.element_metadata.PickableMesh`."""
 
     kind: str
     word: str
@@ -84,7 +84,18 @@ class Shown:
         return [(source, self.keys[source], own) for source, own in known if source < len(self.keys)]
 
     def home(self, sort: str, source: int) -> str:
-        """Return what things of a sort belong to: a trace's key, or else the view."""
+        """Return what things of a sort belong to: a trace's key, or else the view.
+
+        Parameters
+        ----------
+        sort : str
+        source : int
+            Which of the view's traces they are of.
+
+        Returns
+        -------
+        str
+        """
         if sort not in SHARED:
             return f"{self.view}\n{source}"
         return self.keys[source] if 0 <= source < len(self.keys) else ""
@@ -154,7 +165,15 @@ class Lit:
         return bool(len(self.same) or len(self.related) or len(self.matched))
 
     def add(self, role: Role, elements: Ints, what: set[str]) -> None:
-        """Add elements to those of a role; counterparts only if ``what`` has ``MATCH``."""
+        """Add elements to those of a role.
+
+        Parameters
+        ----------
+        role : {"same", "related", "matched"}
+        elements : int64 (n,)
+        what : set of str
+            Counterparts are added only if it has ``MATCH``.
+        """
         if len(elements) and (role != "matched" or "MATCH" in what):
             setattr(self, role, np.union1d(getattr(self, role), elements))
 
@@ -198,6 +217,10 @@ def lit(
         known yet.
     asked : sequence of Asked
         The other things that are pointed at; see :func:`asked_by`.
+
+    Returns
+    -------
+    dict of str to Lit
     """
     partners = _partners(present, calls) if "MATCH" in what else {}
     wanted = [*asked, *_of_calls(present, calls, partners, what, trace_of)]
@@ -346,7 +369,19 @@ def _cluster_of(mesh: Mesh, trace: Trace, call: int) -> int | None:
 
 
 def elements_of(own: Ints, calls: Ints) -> Ints:
-    """Return which of ``own`` are among ``calls``, int64 (k,), ascending."""
+    """Return which of ``own`` are among ``calls``.
+
+    Parameters
+    ----------
+    own : int64 (n,)
+        The call of each element.
+    calls : int64 (m,)
+
+    Returns
+    -------
+    int64 (k,)
+        Ascending.
+    """
     if len(calls) <= 4:
         hits = [np.flatnonzero(own == call) for call in calls.tolist()]
         return np.unique(np.concatenate(hits)) if hits else _none()
@@ -421,6 +456,10 @@ def showing_selected(
         Key of a trace -> its selected calls, int64 (n,).
     trace_of : callable
         As for :func:`lit`.
+
+    Returns
+    -------
+    dict of str to int64 (k,)
     """
     found: dict[str, Ints] = {}
     for shown in present:
@@ -441,6 +480,10 @@ def best_matches(meshes: Sequence[Mesh], calls: Mapping[int, int]) -> dict[int, 
         Of one view.
     calls : mapping
         Trace of the view -> the call of it that the element represents.
+
+    Returns
+    -------
+    dict of int to int
     """
     found: dict[int, int] = {}
     for mesh in meshes:

@@ -1,0 +1,163 @@
+"""A brushed range of time mutes what is not in it, in all views: a veil in the colour of the ground."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ....tracevis3d.layout.sight.affine import Box, box_around, diagonal
+from ....tracevis3d.layout.sight.slab import beside
+from ....tracevis3d.scene import styles
+from ....tracevis3d.scene.window import element_metadata
+from ....tracevis3d.scene.window.highlight import Highlight, Outline, box_outline, outline
+from ....tracevis3d.trace.selection import Ints
+from ...state import settings, sources, trace_state
+from .. import marks, overlay
+from ..motion import drum
+
+#: How much of what is not in the range is covered.
+_COVERED = 0.78
+#: By how much of the elements' extent the veil stands before them.
+_BEFORE = 0.004
+
+Range = tuple[int, int]
+
+
+class _Veils:
+    """What was drawn last, made again when it has changed."""
+
+    def __init__(self) -> None:
+        self.key: Any = None
+        self.drawn: list[tuple[str, Highlight, bool]] = []
+
+
+_veils = _Veils()
+
+
+def drawn() -> list[str]:
+    """Return the objects that veils were drawn beside, the last time."""
+    return [name for name, _, _ in _veils.drawn]
+
+
+def _draw(view: Any, scale: float) -> None:
+    scene = bpy.context.scene
+    ranges = marks.brushed(scene, overlay.state.brush)
+    if not ranges:
+        _veils.key, _veils.drawn = None, []
+        return
+    stamps = tuple(_stamps(scene, bpy.context.space_data))
+    key = tuple(sorted(ranges.items())), stamps, overlay.state.brush is None
+    if key != _veils.key:
+        _veils.key = key
+        _veils.drawn = [
+            (name, Highlight(shape, (*_ground(name), _COVERED), (0, 0, 0, 0), 0), whole)
+            for name, shape, whole in _shapes(scene, ranges, overlay.state.brush is None)
+        ]
+    for name, veil, whole in _veils.drawn:
+        shown = bpy.data.objects.get(name)
+        if shown is not None:
+            # Of a block only the sides are drawn that face the eye: it would cover twice.
+            veil.draw(shown.matrix_world, view, scale, from_outside=whole)
+
+
+def _stamps(scene: bpy.types.Scene, space: Any) -> Iterator[Any]:
+    for view in settings.all_in(scene):
+        for shown in view.objects:
+            if "tracevis3d_kind" in shown and shown.visible_get(viewport=space):
+                holds = element_metadata.held(shown)
+                yield shown.name, holds.stamp if holds is not None else None
+
+
+def _ground(name: str) -> tuple[float, float, float]:
+    """Return the colour of the ground that an object of a view stands on."""
+    shown = bpy.data.objects[name]
+    view = next((v for v in shown.users_collection if settings.is_view(v)), None)
+    return styles.named(settings.of(view).style if view is not None else "paper").background
+
+
+def _shapes(
+    scene: bpy.types.Scene, ranges: dict[str, Range], joins_too: bool
+) -> Iterator[tuple[str, Outline, bool]]:
+    """Yield the object that a veil belongs to, its shape, and whether it is a block."""
+    for view in settings.all_in(scene):
+        keys = trace_state.keys_of(view)
+        for source, key in enumerate(keys):
+            if key not in ranges:
+                continue
+            found = _extent(view, source)
+            if found is None:
+                continue
+            name, box, axis = found
+            shown = bpy.data.objects[name]
+            low, high = (marks.place_of(shown, time) for time in ranges[key])
+            if low is None or high is None:
+                continue
+            if drum.of_object(shown) is not None:
+                first, last = float(box[0][axis]), float(box[1][axis])
+                low, high = (first + share * (last - first) for share in (low, high))
+            parts = beside(box, low, high, axis, _BEFORE * diagonal(box))
+            if parts:
+                ends = (np.array([part[i] for part in parts]) for i in (0, 1))
+                yield name, box_outline(*ends), True
+        if joins_too and len(keys) > 1:
+            yield from _joins(view, keys, ranges)
+
+
+def _extent(view: bpy.types.Collection, source: int) -> tuple[str, Box, int] | None:
+    """Return an object that shows times of a trace, the box around all such, and the axis of time."""
+    boxes, name = [], ""
+    for shown in view.objects:
+        if not shown.visible_get():
+            continue
+        turned = drum.of_object(shown)
+        if turned is not None and turned.source == source:
+            surface = turned.surface
+            ends = np.concatenate([surface.section, surface.section + surface.axis])
+            axis = int(np.argmax(np.abs(surface.axis)))
+            # Of a drum that lies askew no block is a stretch.
+            if abs(surface.axis[axis]) < 0.999 * np.linalg.norm(surface.axis):
+                return None
+            return shown.name, (ends.min(axis=0), ends.max(axis=0)), axis
+        holds = marks.holding_of(shown)
+        if holds is not None and holds.source == source and len(holds.low):
+            boxes.append(holds.extent)
+            name = name or shown.name
+    box = box_around(boxes)
+    return (name, box, 0) if box is not None else None
+
+
+def _joins(
+    view: bpy.types.Collection, keys: list[str], ranges: dict[str, Range]
+) -> Iterator[tuple[str, Outline, bool]]:
+    """Yield the tubes between traces of which an end is not in the range of its trace."""
+    for shown in view.objects:
+        holds = element_metadata.held(shown) if shown.visible_get() else None
+        if holds is None or holds.word != "Tubes" or len(holds.calls) < 2:
+            continue
+        out = np.zeros(len(holds), np.bool_)
+        for source, calls in holds.calls.items():
+            key = keys[source] if source < len(keys) else ""
+            trace = sources.loaded(key)
+            if key in ranges and trace is not None:
+                out |= ~_within(trace, calls, ranges[key])
+        if out.any():
+            yield shown.name, outline(holds, np.flatnonzero(out)), False
+
+
+def _within(trace: Any, calls: Ints, span: Range) -> Any:
+    """Return which calls reach into a range of time, bool (n,)."""
+    known = np.clip(calls, 0, max(len(trace.calls) - 1, 0))
+    own = trace.calls
+    return (calls >= 0) & (own.start[known] <= span[1]) & (own.end[known] >= span[0])
+
+
+def register() -> None:
+    """Draw veils in all 3D views."""
+    overlay.on_lit.connect(_draw)
+
+
+def unregister() -> None:
+    """Draw none any more."""
+    overlay.on_lit.disconnect(_draw)
+    _veils.key, _veils.drawn = None, []

@@ -1,0 +1,1 @@
+"""Linking: what lights up with what is pointed at."""
