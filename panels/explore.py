@@ -1,4 +1,4 @@
-"""The panel *Explore*: its mode, what lights up, and Blender's ways to walk and fly."""
+"""The panel *Explore*: its mode, walking and flying, and what lights up."""
 
 import bpy
 
@@ -28,6 +28,7 @@ class TRACEVIS3D_PT_explore(parts.ViewPanel, bpy.types.Panel):
         row.operator("tracevis3d.page", icon="CAMERA_DATA")
         row.operator("tracevis3d.copy_view", text="", icon="COPYDOWN")
         row.operator("tracevis3d.keys", text="", icon="QUESTION")
+        layout.prop(context.window_manager, "tracevis3d_collide")
         layout.label(text="Highlight with it")
         layout.row(align=True).prop(context.window_manager, "tracevis3d_kin")
         layout.prop(context.scene, "tracevis3d_detail")

@@ -13,6 +13,7 @@ from .motion import (
     flying,
     live_bars,
     navigate,
+    ride,
     trails,
     transition,
     undoing,
@@ -25,7 +26,7 @@ _MODULES: tuple[Any, ...] = (
 )  # fmt: skip
 
 #: Modules with something that moves.
-_MOVES = (zoom, window_time, transition)
+_MOVES = (zoom, window_time, transition, ride)
 
 #: Choices of elements to highlight with an element.
 KIN = (
@@ -50,6 +51,7 @@ def _before_loading() -> None:
     background.background.forget()
     detail.forget()
     trails.forget()
+    sight.forget()
     element_metadata.forget()
 
 

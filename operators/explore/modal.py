@@ -22,9 +22,10 @@ from ..task import free_status_bar
 from ..views import viewport
 from . import actions, acts, keys, marks, pointer, related, tooltip
 from .background import background
-from .motion import drum, live_bars, orbit, trails, transition, wheel, window_time, zoom
+from .motion import drum, live_bars, orbit, ride, trails, transition, wheel, window_time, zoom
 from .overlay import covers, redraw, state
 from .place import Place, place_of
+from .sight import slabs, visible, xray
 
 _TICK = 1 / 20  # seconds between two checks whether a view is at rest
 _DRAG = 5  # pixels that a click may move
@@ -36,6 +37,7 @@ _NAVIGATION = {
 }  # fmt: skip
 _NUMBERS = ("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 _ZOOM, _MOVE = 0.6, 0.25  # of the window, for each press of a key
+_LOOK = 0.25  # seconds of rest after which it is measured how much of what is lit can be seen
 _REST = 0.6  # seconds without an event after which it is remembered where a 3D view looks from
 _AUTOSAVE_REST = 3.0  # seconds without an event before Blender is given the time to save
 
@@ -91,6 +93,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._late = 0.0
         self._at: tuple[int, int] | None = None
         self._area: Any = None
+        self._over: Any = None
         manager = context.window_manager
         _timers.append(manager.event_timer_add(_TICK, window=context.window))
         manager.modal_handler_add(self)
@@ -125,6 +128,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if not wheel.turned(context, event, place):
                 self._window_key(context, "W" if event.type == wheel.NOTCHES[0] else "S", place)
             return {"RUNNING_MODAL"}
+        if event.type in wheel.NOTCHES and event.alt and place is not None:
+            onwards = event.type == wheel.NOTCHES[0]
+            self._say(ride.turned(context, place, self._view_at(context), onwards))
+            return {"RUNNING_MODAL"}
         if event.type in ("MOUSEMOVE", "INBETWEEN_MOUSEMOVE"):
             self._moved = time.perf_counter()
             if self._press is not None:
@@ -156,7 +163,13 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if self._at is not None and self._press is None and live_bars.view_in(context.scene) is not None:
             # The element under a resting mouse has moved on.
             self._point(context, place_of(context, *self._at))
+        if visible.collect():
+            redraw()
+        if sentence := visible.arrive():
+            self._say(sentence)
         now = time.perf_counter()
+        if now - self._moved > _LOOK and state.hit is not None and viewport.is_open(self._over):
+            visible.ask(context, self._over)
         if now - self._moved > _REST and self._area is not None and not zoom.is_on_the_way():
             if viewport.is_open(self._area):
                 trails.visit(self._area)
@@ -213,6 +226,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             live_bars.leave()
         else:
             hit = pointer.under(context, place.region, place.space, place.x, place.y)
+            self._over = place.area
             state.place, state.region = (place.x, place.y), place.region.as_pointer()
         state.hit = hit
         same = hit is not None and hit.is_same(before)
@@ -245,6 +259,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if self._press is None:
                 return {"PASS_THROUGH"}
             press, self._press = self._press, None
+            if slabs.release():
+                acts.push(context, "Slab")
+                return {"RUNNING_MODAL"}
             if self._brush is not None:
                 self._brushed(context, event.shift)
                 return {"RUNNING_MODAL"}
@@ -264,6 +281,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             redraw()
             return {"RUNNING_MODAL"}
         self._press, self._brush = (event.mouse_x, event.mouse_y), None
+        if slabs.grab(place):
+            self._space, self._pressed = place, None
+            return {"RUNNING_MODAL"}
         self._point(context, place)
         self._pressed, self._space = state.hit, place
         return {"RUNNING_MODAL"}
@@ -273,6 +293,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         x, y = self._press or (0, 0)
         if not viewport.is_open(self._space.area):
             self._press = self._brush = state.brush = None
+            return {"RUNNING_MODAL"}
+        if slabs.is_held():
+            across, up = event.mouse_x - self._space.region.x, event.mouse_y - self._space.region.y
+            slabs.drag(self._space, across, up, event.shift)
             return {"RUNNING_MODAL"}
         if self._brush is None and max(abs(event.mouse_x - x), abs(event.mouse_y - y)) < _DRAG:
             return {"RUNNING_MODAL"}
@@ -452,6 +476,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if zoom.stop() or transition.finish() or any(cover.restore(context) for cover in covers):
                 return {"RUNNING_MODAL"}
             if self._press is not None:
+                slabs.release()
                 self._press, self._brush, state.brush = None, None, None
                 redraw()
                 return {"RUNNING_MODAL"}
@@ -468,6 +493,13 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             self._window_key(context, kind, place)
         elif kind == "F" and not shift:
             acts.frame_selection(context, place.area)
+        elif kind == "V" and not shift:
+            if not visible.turn(context, place.area):
+                self._say("Nothing is lit: point at something, or select it")
+        elif kind == "B":
+            self._slab(context, shift)
+        elif kind == "X" and not shift:
+            self._say("X-ray: what is selected shows through" if xray.toggle(place.space) else "X-ray off")
         elif kind == "HOME":
             self._home(context, place)
         elif kind == "M" and not shift:
@@ -552,6 +584,19 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         windows: dict[int, Any] = dict.fromkeys(range(len(traces)))
         window_time.go(view, windows, lambda: acts.push(bpy.context, "Whole Trace"))
+
+    def _slab(self, context: bpy.types.Context, of_depth: bool) -> None:
+        """Show only a stretch of time, or of depth, of the view under the mouse; or all of it again."""
+        view = self._view_at(context)
+        if view is None:
+            self._say("Point at a view")
+            return
+        what = "depth" if of_depth else "time"
+        there = slabs.toggle(context.scene, view, of_depth)
+        self._say(
+            f"Drag the planes: only the {what} between them is shown" if there else f"All {what} is shown"
+        )
+        acts.push(context, "Slab")
 
     def _mark(self, context: bpy.types.Context) -> None:
         """Mark the selected time range, else the selection or the element under the mouse."""

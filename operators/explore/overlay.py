@@ -125,12 +125,12 @@ class _Drawn:
             for name, holds, elements, look in self.lit
         ]
 
-    def draw(self, view: Any, scale: float) -> None:
-        """Draw the batches whose objects are still there."""
+    def draw(self, view: Any, scale: float, through: bool = False) -> None:
+        """Draw the batches whose objects are still there; ``through``: before all else."""
         for name, batch in self.batches:
             shown = bpy.data.objects.get(name)
             if shown is not None:
-                batch.draw(shown.matrix_world, view, scale)
+                batch.draw(shown.matrix_world, view, scale, through=through)
 
 
 _hovered, _selected, _pinned = _Drawn(), _Drawn(), _Drawn()
@@ -169,14 +169,15 @@ def _draw_lit() -> None:
     chosen = tuple((key, selection.revision(key)) for key in sorted(keys))
     if any(revision for _, revision in chosen):
         _selected.renew((stamp, chosen), lambda: _lit_selection(present))
-        _selected.draw(view, scale)
+        # In an X-ray picture what is selected shows through all else.
+        _selected.draw(view, scale, bool(space.shading.show_xray))
     what = related.kinds_of(context)
     if state.hit is not None and state.pointed is not None and state.pointed.asked and not state.hit.is_call:
         # A wait or a match is more than the call that it is about, whose function would drown it.
         what &= {"MATCH"}
     if (pinned := state.pinned) is not None:
         _pinned.renew((stamp, pinned.revision), lambda: _lit_related(present, {}, what, pinned, "selected"))
-        _pinned.draw(view, scale)
+        _pinned.draw(view, scale, bool(space.shading.show_xray))
     calls = {key: selection.hovered(key) for key in keys}
     if any(map(len, calls.values())) or state.pointed is not None:
         found = tuple((key, call.tobytes()) for key, call in sorted(calls.items()))

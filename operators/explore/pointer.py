@@ -112,12 +112,21 @@ def under(
     return met(context.scene, ray_through(region, space.region_3d, x, y), space)
 
 
+#: What says between which distances along a ray of a scene something is shown; None: everywhere.
+cuts: list[Callable[[bpy.types.Scene, Ray], tuple[float, float] | None]] = []
+
+
 def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
     """Return the element that ``ray`` meets first; None if it meets none that can be described.
 
     All other objects cover what is behind them, except thin lines. Boxes that are hit count before
     those that are only passed closely. What is hidden is neither met nor covers anything.
     """
+    farthest = math.inf
+    for cut in cuts:
+        # What is cut away is not met: the ray begins where it enters what is shown.
+        begin, end = cut(scene, ray) or (0.0, 0.0)
+        ray, farthest = ray.beginning(begin), min(farthest, end) - begin
     present, seen = [], {}
     for entry in shown_in(scene, space):
         masks = [mask for of in seen_of if (mask := of(entry[1])) is not None]
@@ -125,17 +134,19 @@ def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
             present.append(entry)
             seen[entry[1].name] = masks
     for _ in range(_MOST_HIDDEN):
-        hit = _met(scene, ray, present)
+        hit = _met(scene, ray, present, farthest)
         if hit is None or all(mask[hit.element] for mask in seen[hit.shown]):
             return hit
         ray = replace(ray, near=math.dist(hit.point, ray.origin) * (1 + 1e-6))
     return None
 
 
-def _met(scene: bpy.types.Scene, ray: Ray, present: list[tuple[Any, Any, Any]]) -> Hit | None:
+def _met(
+    scene: bpy.types.Scene, ray: Ray, present: list[tuple[Any, Any, Any]], farthest: float
+) -> Hit | None:
     for thick in (False, True):
         best: Hit | None = None
-        nearest = math.inf
+        nearest = farthest
         covered = False
         for view, shown, holds in present:
             if not holds.tells and (thick or holds.word in ("Lines", "Tubes")):
@@ -152,7 +163,7 @@ def _met(scene: bpy.types.Scene, ray: Ray, present: list[tuple[Any, Any, Any]]) 
             if not covered:
                 places = inside.at(found.distance), ray.at(nearest)
                 best = Hit(view.name, shown.name, holds, found.element, *places)
-        if nearest < math.inf:
+        if nearest < farthest:
             return None if covered else best
     return None
 

@@ -10,9 +10,16 @@ import bpy
 from ...tracevis3d.scene.window.stored_links import relations_of
 from ...tracevis3d.trace.selection import Ints, whole_numbers
 from ...tracevis3d.views.linking import lit as linking
-from ...tracevis3d.views.linking.lit import Asked, Lit, Shown, lit, showing_selected
+from ...tracevis3d.views.linking.lit import Asked, Lit, Shown, lit, showing_selected, union
 from ..state import selection, sources, trace_state
 from .background import background
+
+NOTHING = whole_numbers(())
+
+
+def joined(one: Ints | None, other: Ints) -> Ints:
+    """Return the elements of both, each once."""
+    return other if one is None else union(one, other)
 
 
 def _shown(present: list[tuple[Any, Any, Any]]) -> list[Shown]:

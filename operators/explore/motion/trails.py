@@ -9,7 +9,7 @@ from . import zoom
 from .zoom import Pose
 
 #: Poses that differ by less than this share of their distance, and by less than so many radians, are one.
-_MOVED, _TURNED = 0.02, 0.02
+_MOVED, _TURNED = 0.04, 0.04
 
 
 @dataclass(frozen=True)

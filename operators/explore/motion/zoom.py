@@ -18,7 +18,7 @@ from .motion import Motion, Timed
 _STEP = 1 / 60  # seconds between two pictures
 _PACE = Pace(0.45, 0.25, 2.0)
 _CLIP = 0.02  # of the distance: anything closer is clipped
-_AXES = tuple(Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, -1)))  # right, up, forward
+AXES = tuple(Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, -1)))  # right, up, forward
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,12 @@ def lens_of(view: bpy.types.RegionView3D) -> Lens:
 
 def axes_of(rotation: Quaternion) -> list[Vector]:
     """Return the unit vectors to the right, up and forward of a 3D view that is turned so."""
-    return [rotation @ axis for axis in _AXES]
+    return [rotation @ axis for axis in AXES]
+
+
+def width_seen(view: bpy.types.RegionView3D) -> float:
+    """Return how much a 3D view shows across, at the depth that it turns about, in scene units."""
+    return 2 * lens_of(view).tangents[0] * float(view.view_distance)
 
 
 def leave_camera(

@@ -1,10 +1,10 @@
-"""What one sees of a scene: the brush that mutes all else."""
+"""What one sees of a scene: the brush that mutes all else, slabs, and X-ray pictures."""
 
 from typing import Any
 
-from . import veil
+from . import slabs, veil, visible, xray
 
-_MODULES: tuple[Any, ...] = (veil,)
+_MODULES: tuple[Any, ...] = (veil, slabs, xray)
 
 
 def register() -> None:
@@ -17,3 +17,9 @@ def unregister() -> None:
     """Remove everything, in reverse order."""
     for module in reversed(_MODULES):
         module.unregister()
+
+
+def forget() -> None:
+    """Let go of everything that is about the present file."""
+    visible.forget()
+    xray.forget()

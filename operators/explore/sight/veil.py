@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ....tracevis3d.layout.sight.affine import Box, box_around, diagonal
 from ....tracevis3d.layout.sight.slab import beside
 from ....tracevis3d.scene import styles
 from ....tracevis3d.scene.window import element_metadata
-from ....tracevis3d.scene.window.highlight import Highlight, Outline, box_outline, outline
-from ....tracevis3d.trace.selection import Ints
+from ....tracevis3d.scene.window.highlight import Highlight, Outline, blocks_outline, outline
+from ....tracevis3d.views.linking.brush import left_out
 from ...state import settings, sources, trace_state
 from .. import marks, overlay
 from ..motion import drum
@@ -98,8 +97,7 @@ def _shapes(
                 low, high = (first + share * (last - first) for share in (low, high))
             parts = beside(box, low, high, axis, _BEFORE * diagonal(box))
             if parts:
-                ends = (np.array([part[i] for part in parts]) for i in (0, 1))
-                yield name, box_outline(*ends), True
+                yield name, blocks_outline(parts), True
         if joins_too and len(keys) > 1:
             yield from _joins(view, keys, ranges)
 
@@ -112,13 +110,9 @@ def _extent(view: bpy.types.Collection, source: int) -> tuple[str, Box, int] | N
             continue
         turned = drum.of_object(shown)
         if turned is not None and turned.source == source:
-            surface = turned.surface
-            ends = np.concatenate([surface.section, surface.section + surface.axis])
-            axis = int(np.argmax(np.abs(surface.axis)))
             # Of a drum that lies askew no block is a stretch.
-            if abs(surface.axis[axis]) < 0.999 * np.linalg.norm(surface.axis):
-                return None
-            return shown.name, (ends.min(axis=0), ends.max(axis=0)), axis
+            axis = turned.surface.straight
+            return (shown.name, turned.surface.box, axis) if axis is not None else None
         holds = marks.holding_of(shown)
         if holds is not None and holds.source == source and len(holds.low):
             boxes.append(holds.extent)
@@ -133,23 +127,10 @@ def _joins(
     """Yield the tubes between traces of which an end is not in the range of its trace."""
     for shown in view.objects:
         holds = element_metadata.held(shown) if shown.visible_get() else None
-        if holds is None or holds.word != "Tubes" or len(holds.calls) < 2:
-            continue
-        out = np.zeros(len(holds), np.bool_)
-        for source, calls in holds.calls.items():
-            key = keys[source] if source < len(keys) else ""
-            trace = sources.loaded(key)
-            if key in ranges and trace is not None:
-                out |= ~_within(trace, calls, ranges[key])
-        if out.any():
-            yield shown.name, outline(holds, np.flatnonzero(out)), False
-
-
-def _within(trace: Any, calls: Ints, span: Range) -> Any:
-    """Return which calls reach into a range of time, bool (n,)."""
-    known = np.clip(calls, 0, max(len(trace.calls) - 1, 0))
-    own = trace.calls
-    return (calls >= 0) & (own.start[known] <= span[1]) & (own.end[known] >= span[0])
+        if holds is not None and holds.word in ("Tubes", "Lines"):
+            out = left_out(holds, keys, ranges, sources.loaded)
+            if len(out):
+                yield shown.name, outline(holds, out), False
 
 
 def register() -> None:

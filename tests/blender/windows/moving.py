@@ -132,6 +132,7 @@ def main():
     yield lambda: near(zoom.pose_of(eye), first) and not zoom.is_on_the_way()
     window.press("RIGHT_ARROW", x, y, alt=True)
     yield lambda: near(zoom.pose_of(eye), second) and not zoom.is_on_the_way()
+    yield support.at_rest()
     window.press("LEFT_ARROW", x, y, alt=True)
     yield lambda: near(zoom.pose_of(eye), first) and not zoom.is_on_the_way()
     yield support.at_rest()
@@ -179,6 +180,83 @@ def main():
     window.press("RIGHTMOUSE", x, y)
     yield lambda: near(zoom.pose_of(eye), before)
     yield support.at_rest()
+
+    # A slab of time, and one of depth: two planes, which are dragged.
+    slabs, xray = support.extension(explore + "sight.slabs"), support.extension(explore + "sight.xray")
+    kept = bpy.context.scene.tracevis3d_slab
+    space = window.area.spaces.active
+    if not state.exploring:
+        window.explore()
+        yield support.at_rest()
+    space.region_3d.view_perspective = "CAMERA"
+    yield support.at_rest()
+    window.move(x, y)
+    yield support.at_rest()
+    window.press("B", x, y)
+    yield lambda: kept.axes == "x" and eye.use_clip_planes
+    window.press("B", x, y, shift=True)
+    yield lambda: len(kept.axes) == 2
+    depth = "xyz".index(kept.axes[1])
+    yield support.at_rest()
+    support.screenshot(place / "slabs.png")
+    (grip,) = [
+        top
+        for axis, end, _, top in slabs.grips(bpy.context.scene, window.region, eye)
+        if (axis, end) == (0, 1)
+    ]
+    at, before = (grip[0] + window.region.x, grip[1] + window.region.y), kept.high[0]
+    window.move(*at)
+    yield 0.2
+    window.send("LEFTMOUSE", "PRESS", *at)
+    for by in (10, 30, 60):
+        yield 0.1
+        window.move(at[0] - by, at[1])
+    yield lambda: kept.high[0] < before - 0.02
+    low, high = kept.low[0], kept.high[0]
+    window.move(at[0] - 90, at[1], shift=True)
+    yield lambda: kept.high[0] < high - 0.01 and kept.low[0] < low - 0.01
+    window.send("LEFTMOUSE", "RELEASE", at[0] - 90, at[1])
+    yield support.at_rest()
+    # Nothing is met where it is cut away.
+    for i in np.argsort(-holds.size[:, 0])[:12].tolist():
+        middle = holds.low[i] + holds.size[i] * [0.5, 0.0, 0.5]
+        slab = slabs.of(bpy.context.scene)
+        if not all(slab.ends(axis)[0] <= middle[axis] <= slab.ends(axis)[1] for axis in (0, depth)):
+            window.move(*window.pixel(middle))
+            yield 0.2
+            hit = state.hit
+            assert hit is None or all(
+                slab.ends(axis)[0] - 1e-3 <= hit.point[axis] <= slab.ends(axis)[1] + 1e-3
+                for axis in (0, depth)
+            )
+    for with_ in ({}, {"shift": True}):
+        window.press("B", x, y, **with_)
+    yield lambda: kept.axes == "" and not eye.use_clip_planes
+
+    # The tooltip says how much of what is lit can be seen, and a key turns to where most of it is.
+    space.region_3d.view_perspective = "CAMERA"
+    yield support.at_rest()
+    for _, x, y, call in matched():
+        window.move(x, y)
+        yield 0.2
+        if state.hit is not None and state.hit.traces.get(keys[0]) == call:
+            break
+    yield lambda: any(label == "in sight" for said in state.told for label, _ in said.rows)
+    support.screenshot(place / "in_sight.png")
+    window.press("V", x, y)
+    yield lambda: state.message.startswith("From here") and not zoom.is_on_the_way()
+    yield support.at_rest()
+    support.screenshot(place / "best_seen.png")
+    space.region_3d.view_perspective = "CAMERA"
+
+    # In an X-ray picture what is selected shows through all else.
+    selection.select(keys[0], [int(holds.id[np.argsort(-holds.size[:, 0])[9]])])
+    window.press("X", x, y)
+    yield lambda: space.shading.show_xray and xray.is_on(space)
+    yield support.at_rest()
+    support.screenshot(place / "xray.png")
+    window.press("X", x, y)
+    yield lambda: not space.shading.show_xray
 
 
 support.drive(main(), place, "moved")

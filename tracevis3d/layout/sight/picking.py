@@ -113,6 +113,20 @@ class Ray:
         """Return the point at a distance from the origin, float64 (3,)."""
         return np.asarray(self.origin + distance * self.direction)
 
+    def beginning(self, distance: float) -> Ray:
+        """Return what is left of the ray from a distance on, as thick as it is there.
+
+        Parameters
+        ----------
+        distance : float
+
+        Returns
+        -------
+        Ray
+        """
+        radius = self.radius + self.growth * distance
+        return Ray(self.at(distance), self.direction, radius, self.growth, max(self.near - distance, 0.0))
+
     def crossing(self, axis: int, value: float) -> float | None:
         """Return the distance at which the ray crosses the plane on which an axis has a value.
 

@@ -62,8 +62,8 @@ class Pilot:
         Examples
         --------
         >>> pilot = Pilot.looking((0, 0, 1), (0, 2, 0))
-        >>> pilot.heading, pilot.pitch, pilot.axes()[1].tolist()
-        (0.0, 0.0, [0.0, 1.0, 0.0])
+        >>> pilot.pitch, [round(float(v)) for v in pilot.axes()[1]]
+        (0.0, [0, 1, 0])
         """
         x, y, z = (float(v) for v in ahead)
         flat = math.hypot(x, y)

@@ -94,6 +94,18 @@ class Cylinder:
         """A point of the line in the middle, float64 (3,)."""
         return np.asarray(self.section.mean(axis=0))
 
+    @property
+    def box(self) -> Box:
+        """The box around the surface."""
+        ends = np.concatenate([self.section, self.section + self.axis])
+        return ends.min(axis=0), ends.max(axis=0)
+
+    @property
+    def straight(self) -> int | None:
+        """Which of x, y and z the axis runs along; None if along none."""
+        along = int(np.argmax(np.abs(self.axis)))
+        return along if abs(self.axis[along]) >= 0.999 * np.linalg.norm(self.axis) else None
+
     def share_of(self, point: ArrayLike) -> float:
         """Return the share of time of a point, float (3,): 0 to 1."""
         share = float((np.asarray(point) - self.section[0]) @ self.axis) / float(self.axis @ self.axis)

@@ -30,6 +30,12 @@ class Surfaces:
     point : float64 (v, 3)
     triangle : int32 (t, 3)
     lit : bool (t,)
+
+    Examples
+    --------
+    >>> surfaces = Surfaces.joined([([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 1, 2)], True)])
+    >>> surfaces.lit.tolist()
+    [True]
     """
 
     point: Floats
@@ -70,6 +76,14 @@ def visible_share(surfaces: Surfaces, view: ViewProjection) -> float | None:
     -------
     float or None
         None if nothing that is lit is in the picture.
+
+    Examples
+    --------
+    >>> corners = [(-0.5, -0.5, 0), (0.5, -0.5, 0), (0, 0.5, 0)]
+    >>> above = [(x, y, -0.5) for x, y, _ in corners]
+    >>> surfaces = Surfaces.joined([(corners, [(0, 1, 2)], True), (above, [(0, 1, 2)], False)])
+    >>> visible_share(surfaces, ViewProjection.of(np.eye(4), 100, 100))
+    0.0
     """
     height = max(round(ACROSS * view.height / max(view.width, 1)), 1)
     seen, there = _seen(surfaces, ViewProjection(view.matrix, ACROSS, height))
@@ -78,14 +92,81 @@ def visible_share(surfaces: Surfaces, view: ViewProjection) -> float | None:
 
 def _seen(surfaces: Surfaces, view: ViewProjection) -> tuple[int, int]:
     """Return in how many pixels something lit is in front, and in how many it would be alone."""
-    pixel, depth = view.project(surfaces.point)
-    at = np.column_stack([pixel, depth]).astype(np.float32).reshape(-1)
-    lit = surfaces.lit
-    alone = _drawn(at, surfaces.triangle[lit], np.ones(int(lit.sum()), np.int32), view)
+    homogeneous = np.column_stack([surfaces.point, np.ones(len(surfaces.point))]) @ view.matrix.T
+    clip, triangle, of = before_the_eye(homogeneous, surfaces.triangle)
+    lit = surfaces.lit[of]
+    half = np.array([view.width, view.height]) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = np.column_stack([half + half * clip[:, :2] / clip[:, 3:], clip[:, 2] / clip[:, 3]])
+    at[clip[:, 3] <= 0] = np.nan
+    flat = at.astype(np.float32).reshape(-1)
+    alone = _drawn(flat, triangle[lit], np.ones(int(lit.sum()), np.int32), view)
     # Lit triangles come last: what lies on a surface is lit with it.
     order = np.argsort(lit, kind="stable")
-    both = _drawn(at, surfaces.triangle[order], lit[order].astype(np.int32), view)
+    both = _drawn(flat, triangle[order], lit[order].astype(np.int32), view)
     return int(np.count_nonzero(both == 1)), int(np.count_nonzero(alone == 1))
+
+
+def before_the_eye(
+    clip: Floats, triangle: NDArray[np.int32]
+) -> tuple[Floats, NDArray[np.int32], NDArray[np.int64]]:
+    """Cut off what lies behind the eye.
+
+    Parameters
+    ----------
+    clip : float64 (v, 4)
+        Corners in clip space: behind the eye the last coordinate is negative.
+    triangle : int32 (t, 3)
+
+    Returns
+    -------
+    clip : float64 (w, 4)
+        The same corners, and new ones.
+    triangle : int32 (u, 3)
+    of : int64 (u,)
+        Of which triangle each is a part.
+
+    Examples
+    --------
+    >>> corners = np.array([[0.0, 0, 0, 1], [1, 0, 0, 1], [0, 1, 0, -1]])
+    >>> clip, triangle, of = before_the_eye(corners, np.array([[0, 1, 2]], np.int32))
+    >>> triangle.tolist(), of.tolist(), float(clip[:, 3][triangle].min()) > 0
+    ([[0, 1, 4], [0, 4, 3]], [0, 0], True)
+    """
+    w = clip[:, 3]
+    least = 1e-6 * float(np.abs(w).max(initial=1.0))
+    before = (w > least)[triangle]
+    count = before.sum(axis=1)
+    whole = np.flatnonzero(count == 3)
+    corners, triangles, owners = [clip], [triangle[whole]], [whole]
+    base = len(clip)
+    for many in (1, 2):
+        which = np.flatnonzero(count == many)
+        if not len(which):
+            continue
+        # Turned so that those before the eye, one or two, come first.
+        alone = (before[which] == (many == 1)).argmax(axis=1)
+        turn = (alone[:, None] + (np.arange(3) if many == 1 else np.array([1, 2, 3]))) % 3
+        own = np.take_along_axis(triangle[which], turn, axis=1)
+        # The last one, or the last two, are behind: their edges are cut.
+        edges = ((0, 1), (0, 2)) if many == 1 else ((0, 2), (1, 2))
+        for a, b in edges:
+            p, q = clip[own[:, a]], clip[own[:, b]]
+            share = (p[:, 3] - least) / (p[:, 3] - q[:, 3])
+            corners.append(p + share[:, None] * (q - p))
+        first = base + np.arange(len(which), dtype=np.int32)
+        second = first + np.int32(len(which))
+        base += 2 * len(which)
+        if many == 1:
+            triangles.append(np.stack([own[:, 0], first, second], axis=1))
+            owners.append(which)
+        else:
+            triangles += [
+                np.stack([own[:, 0], own[:, 1], second], axis=1),
+                np.stack([own[:, 0], second, first], axis=1),
+            ]
+            owners += [which, which]
+    return np.concatenate(corners), np.concatenate(triangles).astype(np.int32), np.concatenate(owners)
 
 
 def _drawn(
@@ -109,6 +190,11 @@ def directions(count: int = _TRIED) -> Floats:
     Returns
     -------
     float64 (n, 3)
+
+    Examples
+    --------
+    >>> len(directions(2)), bool((directions()[:, 2] > -0.1).all())
+    (2, True)
     """
     i = np.arange(2 * count)
     z = 1 - (2 * i + 1) / (2 * count)
@@ -119,7 +205,22 @@ def directions(count: int = _TRIED) -> Floats:
 
 
 def axes_from(direction: ArrayLike) -> Floats:
-    """Return right, up and forward, float64 (3, 3), of a level view from a direction, float (3,)."""
+    """Return right, up and forward of a level view.
+
+    Parameters
+    ----------
+    direction : float (3,)
+        From the subject to the eye.
+
+    Returns
+    -------
+    float64 (3, 3)
+
+    Examples
+    --------
+    >>> np.rint(axes_from((0, -2, 0))).astype(int).tolist()
+    [[1, 0, 0], [0, 0, 1], [0, 1, 0]]
+    """
     back = np.asarray(direction, np.float64)
     back = back / np.linalg.norm(back)
     right = np.cross([0.0, 0.0, 1.0], back)
@@ -147,6 +248,15 @@ def best_direction(
     (float64 (3, 3), float)
         Right, up and forward, and the share of the lit pixels that are in front, weighted by how large they
         are: a view along a surface shows all of it, and little.
+
+    Examples
+    --------
+    >>> corners = [(0, 0, 0), (4, 0, 0), (0, 0, 4)]
+    >>> surfaces = Surfaces.joined([(corners, [(0, 1, 2)], True)])
+    >>> lens = Lens.of(np.array([[2.0, 0, 0, 0], [0, 2, 0, 0], [0, 0, -1, -0.2], [0, 0, -1, 0]]), True, 9.0)
+    >>> box = np.zeros(3), np.array([4.0, 0.1, 4.0])
+    >>> best_direction(surfaces, box, lens, Region(80, 60), axes_from((0, -1, 0)))[1]
+    1.0
     """
     best, most, share = np.asarray(now, np.float64), -1.0, 0.0
     for axes in _candidates(now):

@@ -21,7 +21,7 @@ from ...progress import Progress, part, silent
 from ..build import build, clear
 from ..geometry.forms import Purpose
 from ..window.viewpoints import place
-from . import export, figure, film
+from . import export, figure, film, visible
 from .film import play
 from .render import still
 
@@ -35,7 +35,7 @@ class Produced:
     stages : dict
         Seconds of each stage.
     counts : dict
-        Labels shown and left out, overlaps, and the engine.
+        Labels shown and left out, overlaps, the engine, and ``visible_share`` where something is highlighted.
     """
 
     stages: dict[str, float] = field(default_factory=dict)
@@ -89,6 +89,8 @@ def _produce(
         )  # fmt: skip
         produced.stages["build"] = time.perf_counter() - started
         produced.counts.update(built.counts)
+        if (share := visible.share_in(built)) is not None:
+            produced.counts["visible_share"] = round(share, 4)
         started = time.perf_counter()
         rest = part(progress, 0.15, 1.0)
         if suffix in STILLS:

@@ -238,6 +238,24 @@ class PickableMesh:
         """Return ``function``, ``depth``, ``thread``, ``count``, ``duration`` or ``own`` of all."""
         return self._facts[name]
 
+    @cached_property
+    def axis_of_depth(self) -> int | None:
+        """Along which of y and z the elements' depths in the stack grow, 1 or 2; None where along neither."""
+        depth = self.fact("depth").astype(np.float64)
+        if not self.is_boxes or len(depth) < 3 or np.ptp(depth) == 0:
+            return None
+        at = self.low[:, 1:].astype(np.float64)
+        apart = at - at.mean(axis=0)
+        spread = np.sqrt((apart**2).sum(axis=0)) * np.sqrt(((depth - depth.mean()) ** 2).sum())
+        along = np.abs(apart.T @ (depth - depth.mean())) / np.where(spread > 0, spread, np.inf)
+        return 1 + int(np.argmax(along)) if along.max() > 0.5 else None
+
+    def widest(self, most: int) -> Ints:
+        """Return the elements that are widest along x, no more than ``most``, int64 (n,)."""
+        if len(self) <= most:
+            return np.arange(len(self))
+        return np.asarray(np.argpartition(-self.size[:, 0], most)[:most], np.int64)
+
     def element_of(self, source: int, call: int) -> int | None:
         """Return the first element that represents a call of one of the view's traces; None: none does."""
         if source not in self.calls:

@@ -6,6 +6,7 @@ take a step of undo with it, each time the mouse moves; this costs what is lit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,6 +70,12 @@ def box_outline(low: NDArray[Any], high: NDArray[Any]) -> Outline:
     )
 
 
+def blocks_outline(blocks: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Outline:
+    """Return the outline of blocks, each given by its lowest and its highest coordinates (3,)."""
+    low, high = (np.array([block[i] for block in blocks]).reshape(-1, 3) for i in (0, 1))
+    return box_outline(low, high)
+
+
 def _tube_outline(holds: PickableMesh, elements: ArrayLike) -> Outline:
     which = np.asarray(elements, np.int64)
     count = holds.first[which + 1] - holds.first[which]
@@ -127,7 +134,9 @@ class Highlight:
                 self._line_shader, "LINES", {"pos": shape.point}, indices=shape.edge
             )
 
-    def draw(self, matrix: Matrix, view: Any, scale: float = 1.0, from_outside: bool = False) -> None:
+    def draw(
+        self, matrix: Matrix, view: Any, scale: float = 1.0, from_outside: bool = False, through: bool = False
+    ) -> None:
         """Draw it in a ``POST_VIEW`` handler.
 
         Parameters
@@ -139,10 +148,12 @@ class Highlight:
             Pixels of the screen per pixel of ``width``.
         from_outside : bool
             Only what faces the eye is drawn.
+        through : bool
+            What lies before it doesn't hide it.
         """
         import gpu
 
-        gpu.state.depth_test_set("LESS_EQUAL")
+        gpu.state.depth_test_set("NONE" if through else "LESS_EQUAL")
         gpu.state.blend_set("ALPHA")
         gpu.state.face_culling_set("BACK" if from_outside else "NONE")
         with gpu.matrix.push_pop():

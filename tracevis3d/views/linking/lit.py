@@ -39,7 +39,6 @@ class Mesh(Protocol):
     source: int
     id: Ints
     calls: dict[int, Ints]
-    links: Sequence[Link]
     window: tuple[int, int] | None
     time: NDArray[np.float32]
     size: NDArray[np.float32]
@@ -47,6 +46,11 @@ class Mesh(Protocol):
     @property
     def is_boxes(self) -> bool:
         """Whether the elements are boxes."""
+        ...
+
+    @property
+    def links(self) -> Sequence[Link]:
+        """What the elements show beside their calls."""
         ...
 
     def fact(self, name: str) -> NDArray[Any]:
@@ -366,6 +370,20 @@ def _cluster_of(mesh: Mesh, trace: Trace, call: int) -> int | None:
     lasts = (mesh.time[hit, 1] - mesh.time[hit, 0]) * (high - low) * _ROUNDED
     hit = hit[c.end[call] - c.start[call] <= lasts]
     return int(hit[np.argmax(depth[hit])]) if len(hit) else None
+
+
+def union(one: Ints, other: Ints) -> Ints:
+    """Return the elements of both, each once, ascending.
+
+    Parameters
+    ----------
+    one, other : int64 (n,)
+
+    Returns
+    -------
+    int64 (k,)
+    """
+    return np.union1d(one, other)
 
 
 def elements_of(own: Ints, calls: Ints) -> Ints:

@@ -5,7 +5,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.memory.test_view import trace_of as heap
-from tests.support.drawn_meshes import shown_parts
+from tests.views.linking.drawn_meshes import shown_parts
 from tracevis3d import api
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.interactions.hierarchy import element_hierarchy

@@ -1,0 +1,158 @@
+"""How much of what is lit can be seen from here, and the way to where most of it is seen.
+
+Both are computed beside the window, in a thread: no picture waits for them.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import bpy
+from mathutils import Matrix
+
+from ....tracevis3d import units
+from ....tracevis3d.layout.sight.affine import Box, box_around, middle
+from ....tracevis3d.layout.sight.framing import Region
+from ....tracevis3d.layout.sight.visible import Surfaces, best_direction, visible_share
+from ....tracevis3d.scene.window.visible import surfaces_of
+from ...views import viewport
+from .. import overlay, pointer, related
+from ..motion import zoom
+from . import slabs
+
+#: The row of the tooltip.
+LABEL = "in sight"
+
+
+class _Work:
+    """One thing at a time that is computed in a thread; what comes of what is no longer wanted is dropped."""
+
+    def __init__(self) -> None:
+        self.key: Any = None
+        self.found: list[tuple[Any, Any]] = []
+
+    def start(self, key: Any, compute: Callable[[], Any]) -> None:
+        """Compute something, unless it is under way or known."""
+        if key == self.key:
+            return
+        self.key = key
+
+        def work() -> None:
+            self.found.append((key, compute()))
+
+        threading.Thread(target=work, name="tracevis3d sight", daemon=True).start()
+
+    def take(self) -> Any:
+        """Return what was found of the present key, once; None if there is nothing yet."""
+        result = None
+        while self.found:
+            key, found = self.found.pop()
+            if key == self.key and result is None:
+                result = found
+        return result
+
+
+_shares, _ways = _Work(), _Work()
+
+
+def _lit(context: bpy.types.Context, space: Any) -> dict[str, Any]:
+    """Return object name -> its elements that are lit: with what the mouse is over, or else by selection."""
+    found: dict[str, Any] = {}
+    for (name, _), elements in overlay.lit_now().items():
+        found[name] = related.joined(found.get(name), elements)
+    if not found:
+        present = [entry for entry in pointer.shown_in(context.scene, space) if entry[2].stands]
+        found = dict(related.of_selection(present))
+    return found
+
+
+def _gathered(context: bpy.types.Context, space: Any, lit: dict[str, Any]) -> Callable[[], Surfaces]:
+    """Return what makes the surfaces of all that is shown; Blender itself is asked here, not there."""
+    slab = slabs.of(context.scene)
+    ends = [slab.ends(axis) for axis in (0, 1, 2)] if slab is not None else []
+    bounds = [tuple(end[i] for end in ends) for i in (0, 1)] if ends else []
+    parts = [
+        (holds, shown.matrix_world.copy(), lit.get(shown.name, related.NOTHING))
+        for _, shown, holds in pointer.shown_in(context.scene, space)
+    ]
+    return lambda: surfaces_of(parts, *bounds)
+
+
+def ask(context: bpy.types.Context, area: bpy.types.Area) -> None:
+    """Find out how much of what is lit can be seen in a 3D view."""
+    space = area.spaces.active
+    region = next(one for one in area.regions if one.type == "WINDOW")
+    lit = _lit(context, space)
+    pointed = overlay.state.pointed
+    if not lit or pointed is None:
+        return
+    view = pointer.projection_of(region, space.region_3d)
+    key = pointed.revision, tuple(view.matrix.ravel())
+    if key != _shares.key:
+        make = _gathered(context, space, lit)
+        _shares.start(key, lambda: visible_share(make(), view))
+
+
+def collect() -> bool:
+    """Write into the tooltip what was found; return whether there was anything."""
+    share = _shares.take()
+    told = overlay.state.told
+    if share is None or not told:
+        return False
+    rows = told[-1].rows
+    rows[:] = [row for row in rows if row[0] != LABEL]
+    rows.append((LABEL, f"{units.percentage(share, 2)} of what is lit"))
+    return True
+
+
+def turn(context: bpy.types.Context, area: bpy.types.Area) -> bool:
+    """Begin to look for where most of what is lit is seen; return whether anything is lit."""
+    space = area.spaces.active
+    region = next(one for one in area.regions if one.type == "WINDOW")
+    lit = _lit(context, space)
+    box = _box_of(context, space, lit)
+    if box is None:
+        return False
+    zoom.leave_camera(space, region, middle(box))
+    view = space.region_3d
+    lens = zoom.lens_of(view)
+    left, right, top = viewport.covered(area, region)
+    free = Region(region.width, region.height, left, right, top)
+    now = [view.view_rotation @ axis for axis in zoom.AXES]
+    make = _gathered(context, space, lit)
+    _ways.key = None
+    _ways.start(
+        (area.as_pointer(), tuple(now[2])), lambda: (area, box, *best_direction(make(), box, lens, free, now))
+    )
+    return True
+
+
+def arrive() -> str:
+    """Send the 3D view to where most of what is lit is seen, once that is known; return that in words."""
+    found = _ways.take()
+    if found is None:
+        return ""
+    area, box, axes, share = found
+    if not viewport.is_open(area):
+        return ""
+    right, up, forward = (list(map(float, axis)) for axis in axes)
+    rotation = Matrix((right, up, [-v for v in forward])).transposed().to_quaternion()
+    zoom.fly_to_box(area, box, rotation=rotation)
+    return f"From here {units.percentage(share, 2)} of what is lit can be seen"
+
+
+def _box_of(context: bpy.types.Context, space: Any, lit: dict[str, Any]) -> Box | None:
+    return box_around(
+        [
+            pointer.box_of(shown, holds, lit[shown.name])
+            for _, shown, holds in pointer.shown_in(context.scene, space)
+            if len(lit.get(shown.name, ()))
+        ]
+    )
+
+
+def forget() -> None:
+    """Let go of what was found: another file is opened."""
+    for work in (_shares, _ways):
+        work.key = None
+        work.found.clear()
