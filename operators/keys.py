@@ -19,11 +19,12 @@ _KEYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("tracevis3d.rebuild", "R", {}),
     ("tracevis3d.tree_go", "J", {}),
 )
-#: What mouse and keys do while exploring, for the preferences' page, the sheet and, shorter, the status bar.
+#: What mouse and keys do while exploring, for the preferences' page, the sheet and, shorter, the status bar,
+#: which has room for the first ones to know.
 EXPLORE = (
     ("Click", "Select; with Shift: one more, or one less", "select"),
     ("Drag", "Select a range of time", "time range"),
-    ("Ctrl-click", "In a comparison: let a call and its match start together; again: as it was", "align"),
+    ("Ctrl-click", "In a comparison: let a call and its match start together; again: as it was", ""),
     ("Double-click", "Zoom to an element in time", "zoom"),
     ("Right-click", "The menu of an element", "menu"),
     ("W  S", "Zoom in and out in time, about the mouse; also Ctrl and the wheel", "zoom in time"),
@@ -32,12 +33,12 @@ EXPLORE = (
     ("M", "Mark the selected time, or unmark it", "mark"),
     ("/", "Search", "search"),
     (".  ,", "Next and previous result, or difference", "next, previous"),
-    ("Alt ←  Alt →", "Back to where one looked from, and forth again", "back, forth"),
-    ("Alt and the wheel", "Ride along time, looking as before", "ride"),
-    ("Middle button", "Turn about what is under the mouse", "turn"),
-    ("B  Shift B", "Show a stretch of time, or of depth, alone: drag the planes, with Shift both", "slab"),
-    ("V", "Turn to where most of what is lit can be seen", "look at it"),
-    ("X", "X-ray: what is not selected fades, what is selected shows through", "X-ray"),
+    ("Alt ←  Alt →", "Back to where one looked from, and forth again", ""),
+    ("Alt and the wheel", "Ride along time, looking as before", ""),
+    ("Middle button", "Turn about what is under the mouse", ""),
+    ("B  Shift B", "Show a stretch of time, or of depth, alone: drag the planes, with Shift both", ""),
+    ("V", "Turn to where most of what is lit can be seen", ""),
+    ("X", "X-ray: what is not selected fades, what is selected shows through", ""),
     ("1 … 9", "The first, second, … view of the scene", "views"),
     ("Home", "The whole trace", "whole trace"),
     ("?", "All of these keys", "all keys"),

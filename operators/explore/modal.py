@@ -29,7 +29,7 @@ from .sight import slabs, visible, xray
 
 _TICK = 1 / 20  # seconds between two checks whether a view is at rest
 _DRAG = 5  # pixels that a click may move
-_HINTS = "    ".join(f"{key}: {short}" for key, _, short in EXPLORE)
+_HINTS = "    ".join(f"{key}: {short}" for key, _, short in EXPLORE if short)
 #: Events that Blender handles: they are passed through everywhere.
 _NAVIGATION = {
     "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "WHEELINMOUSE", "WHEELOUTMOUSE", "WHEELLEFTMOUSE",

@@ -122,7 +122,7 @@ def apply(scene: bpy.types.Scene | None = None) -> None:
         slab = of(window.scene)
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
-                _cut(area.spaces.active, slab)
+                _cut(window, area, slab)
                 area.tag_redraw()
 
 
@@ -130,14 +130,22 @@ def apply(scene: bpy.types.Scene | None = None) -> None:
 _ours: set[int] = set()
 
 
-def _cut(space: Any, slab: Slab | None) -> None:
+def _cut(window: Any, area: Any, slab: Slab | None) -> None:
+    space = area.spaces.active
+    region = next(one for one in area.regions if one.type == "WINDOW")
     view, here = space.region_3d, space.as_pointer()
     if slab is None:
         if here in _ours:
             view.use_clip_planes = False
             _ours.discard(here)
         return
-    # Blender shows where a plane's value is not negative.
+    if here not in _ours or not view.use_clip_planes:
+        # Blender heeds the planes only where its own operator has begun to clip.
+        view.use_clip_planes = False
+        wide, high = region.width, region.height
+        with bpy.context.temp_override(window=window, area=area, region=region):
+            bpy.ops.view3d.clip_border(xmin=0, xmax=wide, ymin=0, ymax=high)
+    # What is shown is where a plane's value is not negative.
     view.clip_planes = slab.planes().tolist()
     view.use_clip_planes = True
     _ours.add(here)
@@ -266,6 +274,6 @@ def unregister() -> None:
     for window in bpy.context.window_manager.windows if bpy.context.window_manager is not None else ():
         for area in window.screen.areas:
             if area.type == "VIEW_3D":
-                _cut(area.spaces.active, None)
+                _cut(window, area, None)
     del bpy.types.Scene.tracevis3d_slab
     bpy.utils.unregister_class(TRACEVIS3D_PG_slab)

@@ -246,9 +246,12 @@ class PickableMesh:
             return None
         at = self.low[:, 1:].astype(np.float64)
         apart = at - at.mean(axis=0)
-        spread = np.sqrt((apart**2).sum(axis=0)) * np.sqrt(((depth - depth.mean()) ** 2).sum())
-        along = np.abs(apart.T @ (depth - depth.mean())) / np.where(spread > 0, spread, np.inf)
-        return 1 + int(np.argmax(along)) if along.max() > 0.5 else None
+        deeper = depth - depth.mean()
+        common = np.abs(apart.T @ deeper)
+        spread = np.sqrt((apart**2).sum(axis=0) * (deeper**2).sum())
+        # Walls may rise a little with each step: the axis of the longer steps counts.
+        step = np.where(common > 0.5 * spread, common, 0.0)
+        return 1 + int(np.argmax(step)) if step.any() else None
 
     def widest(self, most: int) -> Ints:
         """Return the elements that are widest along x, no more than ``most``, int64 (n,)."""
