@@ -36,7 +36,6 @@ EXPLORE = (
     ("Alt ←  Alt →", "Back to where one looked from, and forth again", ""),
     ("Alt and the wheel", "Ride along time, looking as before", ""),
     ("Middle button", "Turn about what is under the mouse", ""),
-    ("B  Shift B", "Show a stretch of time, or of depth, alone: drag the planes, with Shift both", ""),
     ("V", "Turn to where most of what is lit can be seen", ""),
     ("X", "X-ray: what is not selected fades, what is selected shows through", ""),
     ("1 … 9", "The first, second, … view of the scene", "views"),

@@ -496,8 +496,6 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         elif kind == "V" and not shift:
             if not visible.turn(context, place.area):
                 self._say("Nothing is lit: point at something, or select it")
-        elif kind == "B":
-            self._slab(context, shift)
         elif kind == "X" and not shift:
             self._say("X-ray: what is selected shows through" if xray.toggle(place.space) else "X-ray off")
         elif kind == "HOME":
@@ -584,19 +582,6 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         windows: dict[int, Any] = dict.fromkeys(range(len(traces)))
         window_time.go(view, windows, lambda: acts.push(bpy.context, "Whole Trace"))
-
-    def _slab(self, context: bpy.types.Context, of_depth: bool) -> None:
-        """Show only a stretch of time, or of depth, of the view under the mouse; or all of it again."""
-        view = self._view_at(context)
-        if view is None:
-            self._say("Point at a view")
-            return
-        what = "depth" if of_depth else "time"
-        there = slabs.toggle(context.scene, view, of_depth)
-        self._say(
-            f"Drag the planes: only the {what} between them is shown" if there else f"All {what} is shown"
-        )
-        acts.push(context, "Slab")
 
     def _mark(self, context: bpy.types.Context) -> None:
         """Mark the selected time range, else the selection or the element under the mouse."""
