@@ -166,7 +166,6 @@ class Way:
                 drum,
                 done="stripped",
             ),
-            Turn("see through a view in a window", "windows/seeing.py", trace, done="seen"),
             Turn("align, brush, move, in a window", "windows/moving.py", *sphinx, done="moved"),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
             screen=_LARGE_SCREEN,
