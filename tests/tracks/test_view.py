@@ -228,3 +228,19 @@ def test_findings_are_marked_where_they_are(threads):
     written = [text for group in drawing.labels if group.kind == "finding" for text in group.text]
     assert len(written) == 2
     assert all(len(text.split()) <= 8 for text in written)
+
+
+def test_without_recorded_waits_threads_are_within_calls(tmp_path):
+    events = [{"ph": "X", "name": "f", "pid": 1, "tid": t, "ts": 10 * t, "dur": 100} for t in (1, 2, 3)]
+    path = tmp_path / "calls.json"
+    path.write_text(json.dumps(events))
+    drawing = drawn(formats.open_trace(path), tracks="running")
+    assert drawing.title == "calls.json: On average 2.5 of 3 threads are within a call"
+
+
+def test_a_tube_says_that_it_holds_the_busiest_threads(tmp_path):
+    events = [{"ph": "X", "name": "f", "pid": 1, "tid": t, "ts": t, "dur": 100} for t in range(1, 31)]
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps(events))
+    drawing = drawn(formats.open_trace(path), form="tube")
+    assert "the 24 busiest threads of 30" in drawing.notes

@@ -153,15 +153,17 @@ def _few_run(i: int, track: Track, window: tuple[int, int], edges: Ints) -> Find
     alone = float(length[np.rint(value) == 1].sum()) / max(float(length.sum()), 1.0)
     mean = float((value * length).sum()) / max(float(length.sum()), 1.0)
     time, most = series.peak(window)
+    # Without recorded waits nobody knows who runs.
+    verb = ("runs", "run") if "that run" in track.title else ("is within a call", "are within a call")
     if most <= 1:
-        sentence = f"Never more than one of {threads:,} threads runs at a time"
+        sentence = f"Never more than one of {threads:,} threads {verb[0]} at a time"
     elif alone >= 0.3:
-        sentence = f"Only one of {threads:,} threads runs for {units.percentage(alone)} of the time"
+        sentence = f"Only one of {threads:,} threads {verb[0]} for {units.percentage(alone)} of the time"
     else:
-        sentence = f"On average {units.count(round(mean, 2))} of {threads:,} threads run"
+        sentence = f"On average {units.count(round(mean, 2))} of {threads:,} threads {verb[1]}"
         sentence += _when(series.cells(edges).mean * np.diff(edges), window, edges)
     return Finding(
-        sentence, f"{units.count(most)} run", i, 0, time, most, 0.75 * max(alone, 1.0 - mean / threads)
+        sentence, f"{units.count(most)} {verb[1]}", i, 0, time, most, 0.75 * max(alone, 1.0 - mean / threads)
     )
 
 

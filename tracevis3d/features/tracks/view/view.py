@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from .... import units
 from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
@@ -17,7 +19,7 @@ from ....progress import Progress
 from ....trace.model import Trace
 from ....views.view import View
 from ..findings import findings
-from ..loads import loads_of
+from ..loads import MOST, loads_of
 from . import path, tube, wall
 from .colors import FINDING
 from .describe import describe
@@ -60,6 +62,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     if parameters.form == "tube":
         about, loads = loads_of(trace, picture.tracks, parameters.spokes, picture.window, parameters.palette)
         camera, said = tube.draw(drawing, picture, about, loads)
+        if about.endswith("thread runs") and len(loads) == MOST:
+            drawing.note(f"the {MOST} busiest threads of {int(np.count_nonzero(trace.threads.count)):,}")
     elif parameters.form == "path":
         camera, said = path.draw(drawing, picture)
     else:
