@@ -51,9 +51,9 @@ def signs(
     """
     entries = []
     if len(chosen):
-        text = "funnel: from a wait to the release (ball) that ended it"
+        text = "funnel: from a wait to its release"
         entries.append(LegendEntry(text, color, stands_for=Selector(kinds=(*_FUNNELS, "release"))))
-        text = "band behind a row: another thread waits for this one"
+        text = "band: another thread waits for this"
         entries.append(LegendEntry(text, color, "ghost", Selector(kinds=_BANDS)))
     if several:
         text = "cone: waits for any of several objects, diamond: for all of them"
