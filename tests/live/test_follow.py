@@ -44,11 +44,12 @@ def followed(path: Path, write, lag_ms=1000):
         while not publisher.viewers:
             subscriber.drain(0.01, wait=0.01)
         follower = Follower(path, publisher, lag_ms * 1_000_000)
-        writer = threading.Thread(target=write)
-        following = threading.Thread(target=lambda: (follower.run(1.5), publisher.close()))
+        # The file says where it ends: the times are for what goes wrong.
+        writer = threading.Thread(target=write, args=(follower,))
+        following = threading.Thread(target=lambda: (follower.run(60), publisher.close()))
         writer.start()
         following.start()
-        watch(subscriber, seconds=20)
+        watch(subscriber, seconds=120)
         writer.join()
         following.join()
         assert (subscriber.state, subscriber.lost, subscriber.bad) == ("ended", 0, 0)
@@ -81,7 +82,7 @@ def test_begins_and_ends_in_pieces_of_any_size(tmp_path):
     text = json.dumps({"displayTimeUnit": "ns", "traceEvents": records}).encode()
     path = tmp_path / "growing.json"
 
-    def write():
+    def write(follower):
         at = 0
         with path.open("ab", buffering=0) as file:
             while at < len(text):
@@ -116,7 +117,7 @@ def test_whole_calls_nest_though_outer_ones_come_last(tmp_path, packed):
         else:
             file.write(text.encode())
 
-    def write():
+    def write(follower):
         with path.open("ab", buffering=0) as file:
             put(file, '{"traceEvents":[\n')
             for i in range(60):
@@ -128,6 +129,8 @@ def test_whole_calls_nest_though_outer_ones_come_last(tmp_path, packed):
                     whole("outer", at + 100, 900),
                 ):  # fmt: skip
                     put(file, json.dumps(record) + ",\n")
+                time.sleep(0.005)
+            while not follower.rows:  # or all would be read at once, with main
                 time.sleep(0.005)
             put(file, json.dumps(whole("main", 0, 60_000)) + "\n]}", last=True)
 

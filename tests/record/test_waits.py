@@ -171,9 +171,14 @@ def test_events_semaphores_barriers_queues_and_threads(tmp_path):
         jobs = queue.Queue(1)
         simple = queue.SimpleQueue()
 
+        held, tried = [], []  # they make sure that one waits for the other, however busy the machine is
+
         def one():
             gate.wait()
             with places:
+                held.append(True)
+                while not tried:
+                    time.sleep(0.001)
                 time.sleep(0.12)
             meeting.wait()
             jobs.get()
@@ -182,7 +187,9 @@ def test_events_semaphores_barriers_queues_and_threads(tmp_path):
 
         def two():
             gate.set()
-            time.sleep(0.02)
+            while not held:
+                time.sleep(0.001)
+            tried.append(True)
             with places:
                 pass
             meeting.wait()
