@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
-from tracevis3d.analysis.rounds import repeated_function
 from tracevis3d.features.matrix.subjects import Wanted, table
 from tracevis3d.features.matrix.table import Category, Items, slices, table_of
 from tracevis3d.units import count
 from tracevis3d.views.calls.parts import parts_of
+from tracevis3d.views.calls.rounds import repeated_function
 
 ITEM = st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 2), st.integers(1, 9))
 

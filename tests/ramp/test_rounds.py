@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
-from tracevis3d.analysis.rounds import repeated_function, rounds_of
 from tracevis3d.errors import UsageError
 from tracevis3d.features.ramp.findings import compare, findings
 from tracevis3d.features.ramp.rounds import Rounds, find_rounds, joined
+from tracevis3d.views.calls.rounds import repeated_function, rounds_of
 
 
 def made(spans, stages=()):

@@ -8,11 +8,11 @@ import numpy as np
 
 from ... import units
 from ...analysis.measures import self_time_of
-from ...analysis.rounds import repeated_function
 from ...errors import InputError, UsageError
 from ...trace.model import WAIT, Trace
 from ...trace.names import lane_title
 from ...views.calls.parts import parts_of
+from ...views.calls.rounds import repeated_function
 from .table import Category, Floats, Ints, Items, Table, slices, table_of
 
 #: Values of the parameter ``about``.

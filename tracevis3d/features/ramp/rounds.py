@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis.rounds import repeated_function, rounds_of
 from ...errors import InputError, UsageError
 from ...trace.model import Trace
+from ...views.calls.rounds import repeated_function, rounds_of
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

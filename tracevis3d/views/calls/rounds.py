@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import UsageError
-from ..trace.model import Trace
-from .measures import calls_by_function
+from ...analysis.measures import calls_by_function
+from ...errors import UsageError
+from ...trace.model import Trace
 
 #: A repeated call has at least and at most so many rounds.
 _FEWEST, _MOST = 6, 2000
