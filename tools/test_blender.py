@@ -149,7 +149,7 @@ class Way:
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             Turn(
                 "what is linked lights up, in a window",
-                "windows/linking.py",
+                "sight/linking.py",
                 f"icicle={trace}",
                 f"cone={trace}",
                 f"compare={','.join(sphinx)}",
@@ -166,7 +166,7 @@ class Way:
                 drum,
                 done="stripped",
             ),
-            Turn("align, brush, move, in a window", "windows/moving.py", *sphinx, done="moved"),
+            Turn("align, brush, move, in a window", "sight/moving.py", *sphinx, done="moved"),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
             screen=_LARGE_SCREEN,
         )

@@ -27,6 +27,10 @@ def test_one_selection_for_all_views(blender, tmp_path):
     blender.script("explore/selection.py", tmp_path)
 
 
+def test_what_of_lit_elements_can_be_seen(blender):
+    assert "surfaces" in blender.script("sight/surfaces.py", EXAMPLES / "vt_markdown_repeat1.json.gz")
+
+
 def test_exploring(blender, tmp_path):
     one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
     assert "explored" in blender.script("explore/exploring.py", one, other, tmp_path / "out")

@@ -17,6 +17,8 @@ from .view_projection import ViewProjection
 ACROSS, _TRIED_ACROSS = 480, 192
 #: Directions that are tried.
 _TRIED = 36
+#: What is left of a view's worth in which left and right are the other way round.
+_MIRRORED = 0.5
 #: A view from this near above or below is hard to read.
 _STEEPEST = 0.93
 
@@ -263,6 +265,8 @@ def best_direction(
         seen, there = _seen(surfaces, _view_of(axes, box, lens, region))
         # As many pixels as possible, and as little hidden as possible.
         worth = seen * seen / there if there else 0.0
+        if axes[0] @ np.asarray(now)[0] < 0:
+            worth *= _MIRRORED
         if worth > 1.05 * most:
             best, most, share = axes, worth, seen / there if there else 0.0
     return best, share
