@@ -26,7 +26,7 @@ def test_a_format_is_told_of_in_ten_lines(capsys, name):
     form = registry.find(name)
     assert code == 0
     assert form.title in out
-    assert len(out.splitlines()) <= 12
+    assert len(out.splitlines()) <= 10
     for command in form.recipe:
         assert command in out
     if form.left_out:

@@ -13,6 +13,8 @@ from ..command_line.terminal import table
 from ..formats import registry
 
 _WIDTH = 100
+#: Lines of one text at most.
+_LINES = 3
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -113,4 +115,10 @@ def _wrapped(title: str, text: str) -> list[str]:
     """Return a title and a text behind it, in lines; commands stay whole."""
     if title in ("record", "", "show"):
         return [f"{title:10}{text}"]
-    return textwrap.wrap(text, _WIDTH, initial_indent=f"{title:10}", subsequent_indent=" " * 10)
+    while True:
+        lines = textwrap.wrap(text, _WIDTH, initial_indent=f"{title:10}", subsequent_indent=" " * 10)
+        shorter = text.removesuffix(".").rpartition(". ")[0]
+        if len(lines) <= _LINES or not shorter:
+            return lines
+        # The last sentences are details.
+        text = f"{shorter}."

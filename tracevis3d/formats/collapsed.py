@@ -182,7 +182,6 @@ FORMAT = registry.Format(
     recipe=(
         "py-spy record -f raw -o run.collapsed -- python script.py",
         "perf script | stackcollapse-perf.pl > run.collapsed",
-        "asprof -d 10 -o collapsed -f run.collapsed PID",
     ),
     left_out="the format has no times and no order",
 )

@@ -83,13 +83,28 @@ def totals(trace: Trace) -> dict[str, int]:
     return dict(zip(samples.kinds, sums.tolist(), strict=True))
 
 
+def amount(trace: Trace) -> str:
+    """Return how much a trace holds: ``829 calls``, or of a profile ``323 samples``.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    str
+    """
+    if not len(trace.samples):
+        return units.counted(len(trace.calls), "call")
+    kind, total = next(iter(totals(trace).items()))
+    return f"{weighed(kind, total)} {bare_kind(kind)}"
+
+
 def note(trace: Trace) -> str:
     """Return a sentence for the notes of a picture; empty for a trace of calls."""
     if not len(trace.samples):
         return ""
-    kind, total = next(iter(totals(trace).items()))
-    what = f"{weighed(kind, total)} {bare_kind(kind)}"
-    return f"{MEANING if trace.samples.are_timed else MEANING_UNTIMED} ({what})"
+    return f"{MEANING if trace.samples.are_timed else MEANING_UNTIMED} ({amount(trace)})"
 
 
 def share_of(trace: Trace, call: int) -> Share | None:

@@ -133,6 +133,7 @@ def test_a_call_has_its_share_of_the_samples():
     shares = {trace.functions.name[trace.calls.function[c]]: profile.share_of(trace, c) for c in range(3)}
     assert {name: share.weight for name, share in shares.items()} == {"a": 4, "b": 2, "c": 1}
     assert str(shares["b"]) == "2  (50 %)"
+    assert profile.amount(trace) == "4 samples"
     trace = recorded(timed=False)
     shares = {trace.functions.name[trace.calls.function[c]]: profile.share_of(trace, c) for c in range(3)}
     assert {name: share.weight for name, share in shares.items()} == {"a": 64, "b": 24, "c": 32}

@@ -288,7 +288,5 @@ FORMAT = registry.Format(
         "curl -o run.pprof http://localhost:6060/debug/pprof/profile?seconds=10",
         "CPUPROFILE=run.prof ./program; pprof -proto ./program run.prof > run.pprof",
     ),
-    left_out=(
-        "labels other than those that name threads; the calls show one type of samples, the default one"
-    ),
+    left_out="labels other than those of threads; calls show the default type of samples",
 )

@@ -122,9 +122,9 @@ def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...
 
 
 def _title(trace: Trace) -> str:
-    n, threads = len(trace.calls), int(np.count_nonzero(trace.threads.count))
+    threads = int(np.count_nonzero(trace.threads.count))
     return (
-        f"{trace.source.name}: {units.counted(n, 'call')} in {units.duration(trace.span_ns)}"
+        f"{trace.source.name}: {profile.amount(trace)} in {units.duration(trace.span_ns)}"
         f" on {units.counted(threads, 'thread')}"
     )
 
