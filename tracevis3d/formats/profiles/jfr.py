@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from ...trace.recording import Recording
 
 _NS = 10**9
+#: Nanoseconds: no moment is later, and nothing takes longer.
+_LATEST = 1 << 61
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:?\d\d)?")
 _DURATION = re.compile(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?")
 _SAMPLES = ("jdk.ExecutionSample", "jdk.NativeMethodSample")
@@ -225,7 +227,8 @@ def _nanoseconds(text: Any) -> int | None:
         moment = datetime.fromisoformat(said[1] + (said[3] or "Z").replace("Z", "+00:00"))
     except ValueError:
         return None
-    return int(moment.timestamp()) * _NS + int((said[2] or "").ljust(9, "0"))
+    found = int(moment.timestamp()) * _NS + int((said[2] or "").ljust(9, "0"))
+    return found if 0 <= found < _LATEST else None
 
 
 def _duration(text: Any) -> int:
@@ -234,7 +237,8 @@ def _duration(text: Any) -> int:
     if said is None:
         return 0
     hours, minutes, seconds = (int((said[part] or "0")[:9]) for part in (1, 2, 3))
-    return (3600 * hours + 60 * minutes + seconds) * _NS + int((said[4] or "").ljust(9, "0"))
+    found = (3600 * hours + 60 * minutes + seconds) * _NS + int((said[4] or "").ljust(9, "0"))
+    return min(found, _LATEST)
 
 
 FORMAT = registry.Format(
