@@ -105,3 +105,28 @@ def test_a_trace_without_waits_and_a_missing_rule_file(tmp_path, capsys):
     code, _, error = run(capsys, path, "--rules", tmp_path / "absent.toml")
     assert code == 1
     assert "absent.toml" in error
+
+
+def test_a_report_has_a_picture_of_each_finding_with_its_sentence(path, tmp_path, capsys):
+    trace = tmp_path / "order.tv3"
+    rows = []
+    for i, (thread, one, other) in enumerate((("a", "X", "Y"), ("b", "Y", "X"))):
+        rows += [f"{thread} {100 * i} {100 * i + 90} run"]
+        for k, lock in enumerate((one, other)):
+            rows.append(f"{thread} {100 * i + k} {100 * i + k + 1} Lock.acquire wait {lock} {k}")
+        for k, lock in enumerate((other, one)):
+            rows.append(f"{thread} {100 * i + 9 + k} {100 * i + 9 + k} Lock.release release {lock}")
+    save(trace_of("\n".join(rows)), trace)
+    folder = tmp_path / "report"
+    code, out, _ = run(capsys, trace, "-o", folder)
+    assert code == 0
+    assert out.rstrip().endswith("report.md")
+    text = (folder / "report.md").read_text("utf-8")
+    assert "a deadlock is possible" in text
+    (picture,) = sorted(folder.glob("*.png"))[:1]
+    assert picture.name == "01-lock-order.png"
+    assert f"]({picture.name})" in text
+    assert json.loads((folder / "waits.json").read_text("utf-8"))["findings"][0]["kind"] == "lock order"
+    taken = tmp_path / "taken"
+    taken.write_text("")
+    assert run(capsys, trace, "-o", taken)[0] == 1

@@ -56,6 +56,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--object", metavar="NAME", help="report one object alone: who waits for it, who holds it, and where"
     )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR",
+        help="write report.md, waits.json and a picture of each of the first five findings there",
+    )  # fmt: skip
     parser.add_argument("--every", action="store_true", help="list waits that did not block too")
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)
@@ -68,6 +72,11 @@ def run(words: argparse.Namespace) -> None:
     with Bar(words.quiet) as bar:
         trace = load(words.trace, words, bar)
         facts = waits_facts(trace, rules=words.rules, every=words.every, end=words.end, at=words.at)
+        if words.output:
+            from ....drawing.output import Output
+            from ..report import write_report
+
+            write_report(trace, facts, words.output, Output(engine="workbench"), ",".join(words.rules), bar)
     if words.object is not None:
         facts = _about(facts, words.object)
     if words.json:
@@ -76,6 +85,8 @@ def run(words: argparse.Namespace) -> None:
         print(_one_object(trace, facts))
     else:
         print(_text(trace, facts))
+    if words.output and not words.json:
+        print(f"\n{words.output}/report.md")
 
 
 def _about(facts: dict[str, Any], name: str) -> dict[str, Any]:
