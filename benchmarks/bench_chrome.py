@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from dataclasses import fields
 from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
@@ -114,7 +115,7 @@ def _trace_file(folder: Path) -> Path:
 
 
 def _bytes_held(trace: Trace) -> int:
-    return sum(column.nbytes for column in vars(trace.calls).values())
+    return sum(getattr(trace.calls, column.name).nbytes for column in fields(trace.calls))
 
 
 def _orjson_seconds(path: Path) -> float:

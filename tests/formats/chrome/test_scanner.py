@@ -2,6 +2,7 @@
 
 import json
 import random
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -131,7 +132,7 @@ def write(events, style):
 
 def same(left, right):
     for table in TABLES:
-        for column in vars(getattr(left, table)):
+        for column in [f.name for f in fields(getattr(left, table))]:
             a, b = getattr(getattr(left, table), column), getattr(getattr(right, table), column)
             if isinstance(a, np.ndarray):
                 np.testing.assert_array_equal(a, b, err_msg=f"{table}.{column}")
