@@ -62,7 +62,9 @@ def read(events):
     def mend(kind):
         problems[kind] = problems.get(kind, 0) + 1
 
-    for event in events:
+    for number, event in enumerate(events):
+        if event is None and number + 1 < len(events):
+            mend("malformed")  # the last one stands there for the comma before it
         if event is None or event == {}:
             continue
         if not isinstance(event, dict):
