@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 INFO_KEYS = [
     "file", "format", "hash", "origin_ns", "span_ns", "calls", "threads", "functions", "max_depth",
-    "distinct_subtrees", "distinct_sets", "waits", "releases", "io", "allocations", "counters", "problems",
+    "distinct_subtrees", "distinct_sets", "waits", "releases", "io", "allocations", "counters",
+    "spans", "flows", "instants", "samples", "problems",
 ]  # fmt: skip
 
 
