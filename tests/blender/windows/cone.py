@@ -182,6 +182,7 @@ def main():
     x, y = at.pixel(where(far))
     at.move(x, y)
     yield support.at_rest()
+    yield lambda: state.hit is not None
     hit = next(iter(state.hit.calls.values()))
     at.press("LEFTMOUSE", x, y)
     at.press("LEFTMOUSE", x, y)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..jit import inline, kernel
 
 
@@ -26,7 +28,9 @@ def lay_inside(  # type: ignore[no-untyped-def]
     as long as that call. ``barrier`` has room for the depth of the calls, ``opened``, ``level`` and ``path``
     for that of the deepest stack. Returns the number of events; a dry run only counts them.
     """
-    written = 0
+    # Of one type each: what they are handed to is compiled once.
+    opens, closes = np.uint8(0), np.uint8(1)
+    written = np.int64(0)
     next_call = 0
     n_barriers = 0
     n_open = 0
@@ -41,7 +45,9 @@ def lay_inside(  # type: ignore[no-untyped-def]
                 while n_open > 0 and level[n_open - 1] >= n_barriers:
                     n_open -= 1
                     at = barrier[n_barriers - 1]
-                    written = _put(is_dry, written, 1, opened[n_open], at, out_kind, out_function, out_time)
+                    written = _put(
+                        is_dry, written, closes, opened[n_open], at, out_kind, out_function, out_time
+                    )
                 n_barriers -= 1
             elif is_begin:
                 barrier[n_barriers] = call_end[next_call]
@@ -62,18 +68,18 @@ def lay_inside(  # type: ignore[no-untyped-def]
             locked += 1
         while n_open > max(shared, locked):
             n_open -= 1
-            written = _put(is_dry, written, 1, opened[n_open], now, out_kind, out_function, out_time)
+            written = _put(is_dry, written, closes, opened[n_open], now, out_kind, out_function, out_time)
         if shared >= locked:
             for k in range(n_open, size):
                 opened[k] = path[k]
                 level[k] = n_barriers
-                written = _put(is_dry, written, 0, path[k], now, out_kind, out_function, out_time)
+                written = _put(is_dry, written, opens, path[k], now, out_kind, out_function, out_time)
             n_open = max(n_open, size)
     # What is open still was open before calls that go on: it ends with them.
     while n_open > 0:
         at = barrier[n_barriers - 1] if n_barriers > 0 else time[len(time) - 1]
         while n_open > 0 and (level[n_open - 1] >= n_barriers - 1):
             n_open -= 1
-            written = _put(is_dry, written, 1, opened[n_open], at, out_kind, out_function, out_time)
+            written = _put(is_dry, written, closes, opened[n_open], at, out_kind, out_function, out_time)
         n_barriers -= 1
     return written
