@@ -178,11 +178,15 @@ def main():
         bpy.ops.tracevis3d.rebuild()
     yield support.at_rest()
     points, calls = balls()
-    far = int(calls[np.argmax(np.where(calls >= 0, np.abs(points[:, 0]), -1.0))])
-    x, y = at.pixel(where(far))
-    at.move(x, y)
-    yield support.at_rest()
-    yield lambda: state.hit is not None
+    # The farthest from the middle that no panel covers.
+    for i in np.argsort(-np.abs(points[:, 0]))[:40].tolist():
+        if calls[i] < 0:
+            continue
+        x, y = at.pixel(where(int(calls[i])))
+        at.move(x, y)
+        yield support.at_rest()
+        if state.hit is not None:
+            break
     hit = next(iter(state.hit.calls.values()))
     at.press("LEFTMOUSE", x, y)
     at.press("LEFTMOUSE", x, y)

@@ -16,11 +16,11 @@ CALLS = {
     "I/O, else green; stronger the more of it",
     **{name: words for name, words in COLORS.items() if name != "auto"},
 }
-#: Values of the parameter ``waits``.
+#: Values of the parameter ``waits``; a .blend stores their places, so new ones go to the end.
 CORRESPONDENCES = {
-    "state": "by what is waited for: contention, for what another thread holds, is the one loud colour",
     "thread": "by the thread that waits",
     "object": "by the object that is waited for, grey where one thread alone ever waits for it",
+    "state": "by what is waited for: contention, for what another thread holds, is the one loud colour",
 }
 #: Values of the parameter ``overview``.
 SHOWN = {
