@@ -1,7 +1,7 @@
 """The mural along time, against its definition."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support import synthetic
@@ -10,6 +10,7 @@ from tracevis3d.trace.model import Calls
 
 
 @given(st.integers(0, 2**32), st.integers(1, 60), st.booleans(), st.integers(1, 9), st.integers(1, 7))
+@example(174, 2, False, 1, 1)
 @settings(deadline=None, max_examples=60)
 def test_each_call_adds_the_time_that_it_has_in_a_cell(seed, n, chain, width, height) -> None:
     calls = synthetic.chain(n) if chain else synthetic.random_calls(seed, n, functions=3, threads=2)
@@ -31,7 +32,7 @@ def test_each_call_adds_the_time_that_it_has_in_a_cell(seed, n, chain, width, he
             row = (depth - 1) * HEIGHT // max(int(calls.depth.max()), HEIGHT)
             started[row, int((start - low) * WIDTH / (high - low))] = True
     assert (cells[started] > 0).all()
-    assert cells.max() == (255 if wanted.any() else 0)
+    assert cells.max() == (255 if wanted.any() else int(started.any()))  # one may start without lasting
     again = unpacked(packed(cells))
     assert np.array_equal(again, cells)
 

@@ -437,7 +437,7 @@ class Plain:
                         rows.append((-over, pair[s], pair, len(g["pairs"]) <= 2))
             if not rows:
                 continue
-            rows.sort()
+            rows.sort(key=lambda row: (round(row[0], 3), *row[1:]))
             pairs = [pair for _, _, pair, _ in rows]
             nodes = list(dict.fromkeys(t.node[pair[s]] for pair in pairs))
             change = -sum(row[0] for row in rows)

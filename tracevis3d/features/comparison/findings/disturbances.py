@@ -62,7 +62,10 @@ def stalls(evidence: Evidence, judged: Groups, start: list[Finding]) -> list[Fin
     for s, beyond in enumerate(over):
         which = np.flatnonzero((beyond >= LEAST_STALL * evidence.most_time) & ~told)
         if len(which):
-            which = which[np.lexsort(((judged.a, judged.b)[s][which], -beyond[which]))]
+            longest = -np.round(
+                beyond[which], 3
+            )  # a smaller difference is rounding, and the call's number decides
+            which = which[np.lexsort(((judged.a, judged.b)[s][which], longest))]
             found.append(_stall(evidence, judged, s, which, beyond[which]))
     return found
 
