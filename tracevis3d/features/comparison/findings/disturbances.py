@@ -62,9 +62,8 @@ def stalls(evidence: Evidence, judged: Groups, start: list[Finding]) -> list[Fin
     for s, beyond in enumerate(over):
         which = np.flatnonzero((beyond >= LEAST_STALL * evidence.most_time) & ~told)
         if len(which):
-            longest = -np.round(
-                beyond[which], 3
-            )  # a smaller difference is rounding, and the call's number decides
+            # Times that differ by less are the same but for rounding: the number of the call decides.
+            longest = -np.round(beyond[which], 3)
             which = which[np.lexsort(((judged.a, judged.b)[s][which], longest))]
             found.append(_stall(evidence, judged, s, which, beyond[which]))
     return found
