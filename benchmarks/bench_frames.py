@@ -39,6 +39,10 @@ def views() -> dict[str, list[Path]]:
         "interactions": [RECORDED / "vt_sphinxtext_C.json.gz"],
         "memory": [RECORDED / "memray_pillow_threads.records.tsv.gz"],
         "compare": [RECORDED / f"vt_rst2html_docutils0.{version}.json.gz" for version in (20, 22)],
+        "tracks": [RECORDED / "vt_pylint_0.9M.json.gz"],
+        "matrix": [RECORDED / "vt_pylint_0.9M.json.gz"],
+        "city": [RECORDED / "vt_pylint_0.9M.json.gz"],
+        "ramp": [RECORDED / "sync_pillow_8w.json.gz"],
     }
     small = {
         "icicle": [EXAMPLES / "vt_sphinxtext_E.json.gz"],
@@ -46,6 +50,10 @@ def views() -> dict[str, list[Path]]:
         "threads": [EXAMPLES / "sync_pillow_8w.json.gz"],
         "interactions": [EXAMPLES / "weka_parallel_9t.tsv.gz"],
         "compare": [EXAMPLES / f"vt_sphinxtext_{name}.json.gz" for name in "EF"],
+        "tracks": [EXAMPLES / "sync_pillow_8w.json.gz"],
+        "matrix": [EXAMPLES / "vt_sphinxtext_E.json.gz"],
+        "city": [EXAMPLES / "vt_sphinxtext_E.json.gz"],
+        "ramp": [EXAMPLES / "sync_pillow_8w.json.gz"],
     }
     found = {}
     for name, traces in large.items():

@@ -50,24 +50,30 @@ class Canvas:
         self._batch: Any = None
         self._texts: Any = None
         self._letters: Any = None
+        self._made: tuple[Overlay, int] | None = None
 
     def draw(self, overlay: Overlay, in_region: bool = True) -> None:
         """Draw in the region that Blender is drawing, or into a picture."""
+        if self._made is None or self._made[0] is not overlay or self._made[1] != atlas.version:
+            self._make(overlay)
+            self._made = overlay, atlas.version
+        if self._batch is not None:
+            gpu.state.blend_set("ALPHA")
+            self._batch.draw(gpu.shader.from_builtin("FLAT_COLOR"))
+            gpu.state.blend_set("NONE")
+        if self._letters is not None:
+            lettering.draw(self._letters, atlas, in_region)
+
+    def _make(self, overlay: Overlay) -> None:
+        """Make the batches of an overlay that has not been drawn before."""
         key = (tuple(overlay.fills), tuple(overlay.lines), tuple(overlay.dots))
-        shader = gpu.shader.from_builtin("FLAT_COLOR")
         if key != self._key:
             point, colors, triangle = triangles(overlay)
             self._key, self._batch = key, None
             if len(point):
-                corners = {"pos": point, "color": colors}
+                shader, corners = gpu.shader.from_builtin("FLAT_COLOR"), {"pos": point, "color": colors}
                 self._batch = batch_for_shader(shader, "TRIS", corners, indices=triangle)
-        if self._batch is not None:
-            gpu.state.blend_set("ALPHA")
-            self._batch.draw(shader)
-            gpu.state.blend_set("NONE")
         texts = (tuple(overlay.texts), atlas.version)
         if texts != self._texts:
             self._letters = lettering.batch(overlay.texts, atlas)
             self._texts = (texts[0], atlas.version)
-        if self._letters is not None:
-            lettering.draw(self._letters, atlas, in_region)

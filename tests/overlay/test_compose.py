@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 from tracevis3d.drawing.explanations import Explanations
 from tracevis3d.drawing.primitives import Axis, Callout, Labels, Legend, LegendEntry
 from tracevis3d.drawing.selector import Selector
+from tracevis3d.kernels.layout.naming import find_names
 from tracevis3d.kernels.layout.placing import place
 from tracevis3d.layout.sight.framing import Lens, fill
 from tracevis3d.layout.sight.view_projection import ViewProjection
 from tracevis3d.overlay.callouts import lay_callouts
 from tracevis3d.overlay.compose import compose
 from tracevis3d.overlay.framing import frame
-from tracevis3d.overlay.items import Choices, Overlay, Text, Theme, fitted
+from tracevis3d.overlay.items import Choices, Overlay, Text, Theme, fitted, shortened
 from tracevis3d.overlay.names import prepare, standing_on
 from tracevis3d.overlay.rulers import ticks_of
 from tracevis3d.overlay.shapes import quads, triangles
@@ -203,6 +204,76 @@ def test_placing_and_its_plain_twin(found, fixed, most):
             plain.append(i)
     assert np.flatnonzero(out).tolist() == plain
     assert count == len(plain) - fixed
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.tuples(st.floats(-4, 20), st.floats(-30, 3), st.floats(-4, 13)),
+    st.integers(1, 40), st.integers(0, 99),
+    st.floats(0.01, 30) | st.just(np.inf), st.sampled_from([-1, 0, 1]), st.booleans(),
+)  # fmt: skip
+def test_names_that_have_room_and_the_plain_twin(at, n, seed, room, align, upwards):
+    group = replace(names(n, seed, room), align=align, right=(0, 0, 1) if upwards else (1, 0, 0))
+    given_names, eye = prepare((group,), np.ones((2, 4), np.float32), measure), seen_from(np.array(at))
+    rng = np.random.default_rng(seed)
+    allowed, known = rng.random((2, n)) < 0.7
+    frame = np.array([WIDTH, HEIGHT, 20, 30, WIDTH - 40, HEIGHT - 60, 12.0])
+    row, found = np.empty(n, np.int32), np.empty((n, 8))
+    p = given_names
+    count = find_names(
+        eye.matrix, frame, p.anchor, p.end_low, p.end_high, p.top, p.width, p.least,
+        p.bound, p.align, allowed, known, 1.15, 4.5, row, found,
+    )  # fmt: skip
+    wanted = [
+        (i, spot) for i in range(n) if allowed[i] and (spot := room_of(p, i, eye, frame, bool(known[i])))
+    ]
+    assert row[:count].tolist() == [i for i, _ in wanted]
+    assert np.allclose(found[:count], np.array([spot for _, spot in wanted]).reshape(-1, 8), rtol=1e-6)
+
+
+def room_of(p, i, eye, frame, known):
+    """Return what find_names writes of one name, from the definition; None if it has no room."""
+    left, bottom, right, top, size = frame[2:]
+    ((x, y), (above_x, above_y)), (depth, _) = eye.project([p.anchor[i], p.top[i]])
+    line, wide, least = np.hypot(above_x - x, above_y - y), p.width[i] * size, p.least[i] * size
+    if not line >= least or y - 0.6 * size < bottom or y + 0.6 * size > top:
+        return None
+    room, low, high = np.inf, -np.inf, np.inf
+    if p.bound[i]:
+        (ax, ay), (bx, by) = (before_the_eye(p.anchor[i], end[i], eye) for end in (p.end_low, p.end_high))
+        if abs(by - ay) > abs(bx - ax):
+            room = 1.5 * line
+        else:
+            low, high = (min(max(one, left), right) for one in sorted((ax, bx)))
+            room = high - low
+            if room < min(wide, 4.5 * size) * (1 if known else 1.15):
+                return None
+    shown = min(wide, room)
+    start = x - shown * {-1: 0.0, 0: 0.5, 1: 1.0}[int(p.align[i])]
+    start = max(min(start, high - shown), low) if np.isfinite(low) else start
+    fits = min(room / max(wide, 1e-9), line / least)
+    inside = start >= left and start + shown <= right
+    return (x, y, depth, start, y, shown, room, fits) if inside and fits > 0 else None
+
+
+def before_the_eye(anchor, end, eye):
+    """Return the pixel of a line's end, or of the point where it passes the eye's plane."""
+    a, b = (eye.matrix @ (*point, 1.0) for point in (anchor, end))
+    if b[3] < 1e-9:
+        b = a + (b - a) * (a[3] - 1e-9) / (a[3] - b[3])
+    return np.array([WIDTH, HEIGHT]) / 2 * (1 + b[:2] / b[3])
+
+
+@given(st.text(min_size=1, max_size=40), st.floats(0, 20))
+def test_a_shortened_text_stays_until_there_is_room_for_more(text, room):
+    if measure(text) <= room:
+        return
+    found, wide, more = shortened(text, room, measure)
+    assert wide == measure(found) <= room < more
+    for other in (wide, (room + more) / 2):
+        if other < more:
+            assert shortened(text, max(other, wide), measure)[0] == found
+    assert more >= measure(text) or shortened(text, more, measure)[0] != found
 
 
 @settings(max_examples=50, deadline=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 #: A rectangle in pixels from the region's lower left corner: left, bottom, right, top.
 Rectangle = tuple[float, float, float, float]
 Color = tuple[float, float, float, float]
+#: Characters of a shortened text, at least.
+_FEWEST = 4
 #: Returns the width of a text in type of size 1.
 Measure = Callable[[str], float]
 
 
-@dataclass(frozen=True)
-class Text:
+class Text(NamedTuple):
     """A line of text.
 
     Attributes
@@ -177,11 +178,44 @@ def fitted(text: str, room: float, size: float, measure: Measure) -> str:
     """
     if measure(text) * size <= room:
         return text
+    return shortened(text, room / size, measure)[0]
+
+
+def shortened(text: str, room: float, measure: Measure) -> tuple[str, float, float]:
+    """Return the start of a text and an ellipsis, so that both fit into a room.
+
+    Parameters
+    ----------
+    text : str
+        Wider than the room.
+    room : float
+        In sizes of the type.
+    measure : Measure
+
+    Returns
+    -------
+    str
+        Empty if not even four characters fit.
+    float
+        How wide that is, in type of size 1.
+    float
+        The least room in which there is more of it.
+
+    Examples
+    --------
+    >>> shortened("read_the_file", 8, len)
+    ('read_th…', 8, 9)
+    """
+
+    def start(characters: int) -> str:
+        return text[:characters].rstrip(" .:") + "…"
+
     low, high = 0, len(text)
     while low < high:
         middle = (low + high + 1) // 2
-        if measure(text[:middle].rstrip(" .:") + "…") * size <= room:
+        if measure(start(middle)) <= room:
             low = middle
         else:
             high = middle - 1
-    return text[:low].rstrip(" .:") + "…" if low >= 4 else ""
+    more = measure(start(max(low + 1, _FEWEST)))
+    return (start(low), measure(start(low)), more) if low >= _FEWEST else ("", 0.0, more)

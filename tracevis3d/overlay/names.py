@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,19 @@ from numpy.typing import NDArray
 
 from ..drawing.primitives import Labels
 from ..drawing.selector import Selector
+from ..kernels.layout.naming import find_names
 from ..kernels.layout.placing import place
 from ..layout.sight.affine import Floats
 from ..layout.sight.view_projection import ViewProjection
-from .items import Color, Measure, Overlay, Rectangle, Theme, fitted
+from .items import Color, Measure, Overlay, Rectangle, Theme, shortened
 
 #: Names on the screen at once, and candidates that are tried, at most.
 MOST, _TRIED = 400, 2400
 #: A name appears where it has so much more room than it needs, and stays until it no longer fits: it does not
 #: flicker while the view moves.
 _APPEARS = 1.15
+#: Sizes of the type that a name needs, of which not all fits: a few characters.
+_SHORTEST = 4.5
 #: With so much more room than it needs a name is drawn in full strength.
 _CLEAR, _FAINTEST = 1.3, 0.7
 #: Least height, in sizes of the type, of the line that the drawing gave a name: on an element, and beside it.
@@ -82,6 +86,67 @@ class Prepared:
 
     def __len__(self) -> int:
         return len(self.text)
+
+    @cached_property
+    def keys(self) -> list[tuple[int, int]]:
+        """Group and row of each."""
+        return list(zip(self.group.tolist(), self.row.tolist()))
+
+    @cached_property
+    def rows(self) -> dict[tuple[int, int], int]:
+        """Key of each -> its row."""
+        return {key: row for row, key in enumerate(self.keys)}
+
+    @cached_property
+    def inks(self) -> list[tuple[float, float, float] | None]:
+        """The ink of each; None: the theme's."""
+        return [(r, g, b) if r >= 0 else None for r, g, b in self.ink.tolist()]
+
+    @cached_property
+    def least(self) -> Floats:
+        """Least height of the line that the drawing gave each, in sizes of the type; float64 (n,)."""
+        on_element = self.small | (self.ink[:, 0] >= 0)
+        return np.where(on_element, _LEAST_ON, _LEAST_BESIDE)
+
+    @cached_property
+    def every(self) -> NDArray[np.bool_]:
+        """That each may be shown; bool (n,)."""
+        return np.ones(len(self), np.bool_)
+
+    @cached_property
+    def buffers(self) -> tuple[NDArray[np.int32], Floats]:
+        """What :func:`.find_names` writes to."""
+        return np.empty(len(self), np.int32), np.empty((len(self), 8))
+
+    @cached_property
+    def _shortened(self) -> dict[int, tuple[str, float, float]]:
+        """Row -> how it was shortened last, how wide that is, and how wide it is with one character more."""
+        return {}
+
+    def within(self, row: int, room: float, measure: Measure) -> tuple[str, float]:
+        """Return as much of a name as fits.
+
+        Parameters
+        ----------
+        row : int
+        room : float
+            In sizes of the type.
+        measure : Measure
+
+        Returns
+        -------
+        str
+            Empty if not even four characters fit.
+        float
+            How wide it is in type of size 1.
+        """
+        text, wide = self.text[row], float(self.width[row])
+        if wide <= room:
+            return text, wide
+        known = self._shortened.get(row)
+        if known is None or not known[1] <= room < known[2]:
+            known = self._shortened[row] = shortened(text, room, measure)
+        return known[:2]
 
 
 def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Measure) -> Prepared:
@@ -177,75 +242,42 @@ def lay_names(
     if not len(names):
         return
     size = theme.type
-    left, bottom, right, top = free
-    at, depth = eye.project(names.anchor)
-    above, _ = eye.project(names.top)
-    with np.errstate(invalid="ignore"):
-        high = np.hypot(*(above - at).T)
-        least = np.where(names.ink[:, 0] >= 0, _LEAST_ON, _LEAST_BESIDE) * size
-        least[names.small] = _LEAST_ON * size
-        # Cheap tests first: of many names few are in sight.
-        possible = np.flatnonzero((high >= least) & (np.True_ if allowed is None else allowed))
-    low_end, _ = eye.project(names.end_low[possible])
-    high_end, _ = eye.project(names.end_high[possible])
-    bound = names.bound[possible]
-    a, b = np.minimum(low_end, high_end), np.maximum(low_end, high_end)
-    x0, x1 = np.clip(a[:, 0], left, right), np.clip(b[:, 0], left, right)
-    wide = names.width[possible] * size
-    place_x, place_y = at[possible, 0].copy(), at[possible, 1]
-    # Where the room runs across the screen rather than along it only its height counts.
-    steep = bound & (np.abs(high_end - low_end)[:, 1] > np.abs(high_end - low_end)[:, 0])
-    room = np.where(bound & ~steep, x1 - x0, np.inf)
-    room = np.where(steep, 1.5 * high[possible], room)
-    shown_width = np.minimum(wide, room)
-    align = names.align[possible]
-    # A name stays in sight as long as a part of its element is: it slides along it.
-    slides = bound & ~steep
-    start = np.where(
-        align < 0, place_x, np.where(align > 0, place_x - shown_width, place_x - shown_width / 2)
-    )
-    with np.errstate(invalid="ignore"):
-        start = np.where(slides, np.clip(start, x0, np.maximum(x1 - shown_width, x0)), start)
-        fits = np.where(slides | steep, room / np.maximum(wide, 1e-9), np.inf)
-        fits = np.minimum(fits, high[possible] / least[possible])
-        inside = (
-            (start >= left) & (start + shown_width <= right)
-            & (place_y - 0.6 * size >= bottom) & (place_y + 0.6 * size <= top)
-        )  # fmt: skip
-    keys = list(zip(names.group[possible].tolist(), names.row[possible].tolist()))
-    known = np.array([key in before for key in keys], np.bool_) if before else np.zeros(len(keys), np.bool_)
-    # Shortened to a few characters a name may still stand where all of it does not fit.
-    shortest = np.minimum(wide, 4.5 * size)
-    enough = np.where(slides, room >= shortest * np.where(known, 1.0, _APPEARS), True) & (fits > 0)
-    rows = np.flatnonzero(inside & enough)
-    if sight is not None and len(rows):
-        rows = rows[sight(at[possible[rows]], depth[possible[rows]])]
-    order = np.lexsort((rows, -names.rank[possible[rows]] * np.where(known[rows], _STAYS, 1.0)))[:_TRIED]
-    rows = rows[order]
-    if not len(rows):
-        return
-    fixed = np.array(out.taken, np.float32).reshape(-1, 4)
-    box = np.column_stack(
-        [start[rows], place_y[rows] - 0.6 * size, start[rows] + shown_width[rows], place_y[rows] + 0.6 * size]
-    ).astype(np.float32)
+    known = np.zeros(len(names), np.bool_)
+    known[[names.rows[key] for key in before if key in names.rows]] = True
+    row, found = names.buffers
+    frame = np.array([eye.width, eye.height, *free, size], np.float64)
+    count = find_names(
+        eye.matrix, frame, names.anchor, names.end_low, names.end_high, names.top, names.width, names.least,
+        names.bound, names.align, names.every if allowed is None else allowed, known, _APPEARS, _SHORTEST,
+        row, found,
+    )  # fmt: skip
+    rows, at = row[:count], found[:count]
+    if sight is not None and count:
+        seen = sight(at[:, :2], at[:, 2])
+        rows, at = rows[seen], at[seen]
+    order = np.lexsort((rows, -names.rank[rows] * np.where(known[rows], _STAYS, 1.0)))[:_TRIED]
+    rows, at = rows[order], at[order]
+    kept = _placed(at, 0.6 * size, 0.25 * size, out.taken)
+    for row_of, (_, _, _, start, y, _, room, fits) in zip(rows[kept].tolist(), at[kept].tolist()):
+        text, wide = names.within(row_of, room / size, measure)
+        if not text:
+            continue
+        ink = names.inks[row_of] or theme.ink
+        whole = text == names.text[row_of]
+        strength = _FAINTEST + (1 - _FAINTEST) * min(max((fits - 1) / (_CLEAR - 1), 0.0), 1.0)
+        color: Color = (*ink, strength if whole else 0.85)
+        out.write(text, start, y - 0.35 * size, size, color, "name", wide * size)
+        out.names[names.keys[row_of]] = text
+
+
+def _placed(at: Floats, half: float, margin: float, taken: Sequence[Rectangle]) -> NDArray[np.bool_]:
+    """Return which lines of text, of :func:`.find_names`, are shown: the first come keeps its place."""
+    fixed = np.array(taken, np.float32).reshape(-1, 4)
+    start, y = at[:, 3], at[:, 4]
+    box = np.column_stack([start, y - half, start + at[:, 5], y + half]).astype(np.float32)
     kept = np.zeros(len(fixed) + len(box), np.bool_)
-    place(np.ascontiguousarray(np.concatenate([fixed, box])), len(fixed), 0.25 * size, MOST, kept)
-    for i in rows[kept[len(fixed) :]].tolist():
-        row = int(possible[i])
-        text = names.text[row]
-        if wide[i] > room[i]:
-            text = fitted(text, float(room[i]), size, measure)
-            if not text:
-                continue
-        across = min(float(wide[i]), measure(text) * size)
-        ink = names.ink[row]
-        strength = min(max((float(fits[i]) - 1) / (_CLEAR - 1), 0.0), 1.0)
-        color: Color = (
-            *((float(ink[0]), float(ink[1]), float(ink[2])) if ink[0] >= 0 else theme.ink),
-            _FAINTEST + (1 - _FAINTEST) * strength if text == names.text[row] else 0.85,
-        )
-        out.write(text, float(start[i]), float(place_y[i]) - 0.35 * size, size, color, "name", across)
-        out.names[keys[i]] = text
+    place(np.concatenate([fixed, box]), len(fixed), margin, MOST, kept)
+    return kept[len(fixed) :]
 
 
 def standing_on(
