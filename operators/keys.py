@@ -22,21 +22,21 @@ _KEYS: tuple[tuple[str, str, dict[str, Any]], ...] = (
 #: What mouse and keys do while exploring, for the preferences' page, the sheet and, shorter, the status bar,
 #: which has room for the first ones to know.
 EXPLORE = (
-    ("Click", "Select; with Shift: one more, or one less", "select"),
+    ("Click", "Select; with Shift: add to the selection, or remove from it", "select"),
     ("Drag", "Select a range of time", "time range"),
-    ("Ctrl-click", "In a comparison: let a call and its match start together; again: as it was", ""),
+    ("Ctrl-click", "In a comparison: align a call with its match; again: undo it", ""),
     ("Double-click", "Zoom to an element in time", "zoom"),
-    ("Right-click", "The menu of an element", "menu"),
-    ("W  S", "Zoom in and out in time, about the mouse; also Ctrl and the wheel", "zoom in time"),
+    ("Right-click", "Show the menu of an element", "menu"),
+    ("W  S", "Zoom in and out in time about the mouse; also Ctrl and the wheel", "zoom in time"),
     ("A  D", "Move in time", "move in time"),
     ("F", "Frame the selection, else what the mouse is over, else the view", "frame"),
     ("M", "Mark the selected time, or unmark it", "mark"),
     ("/", "Search", "search"),
     (".  ,", "Next and previous result, or difference", "next, previous"),
-    ("Alt ←  Alt →", "Back to where one looked from, and forth again", ""),
-    ("Alt and the wheel", "Ride along time, looking as before", ""),
+    ("Alt ←  Alt →", "Go back to the previous viewpoint, and forward again", ""),
+    ("Alt and the wheel", "Ride along time without turning the view", ""),
     ("Middle button", "Turn about what is under the mouse", ""),
-    ("V", "Turn to where most of what is lit can be seen", ""),
+    ("V", "Turn to where most of what is highlighted can be seen", ""),
     ("X", "X-ray: what is not selected fades, what is selected shows through", ""),
     ("1 … 9", "The first, second, … view of the scene", "views"),
     ("Home", "The whole trace", "whole trace"),
@@ -52,7 +52,7 @@ STRIP = (
 #: The mouse on a legend in a 3D view, for the sheet.
 LEGEND = (
     ("Click", "Mute all but an entry; again: show all; on a heading: fold or open it"),
-    ("Shift-click", "One more entry, or one less"),
+    ("Shift-click", "Add an entry, or remove it"),
     ("Double-click", "Show an entry alone"),
     ("Esc", "Show all"),
 )

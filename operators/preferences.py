@@ -22,8 +22,9 @@ class TRACEVIS3D_AP_preferences(bpy.types.AddonPreferences):
 
     plugins: StringProperty(
         name="Plug-ins",
-        description="Folder with plug-ins: views, formats and filters of others. "
-        "What is in it runs with all rights that Blender has",
+        description="Folder with plug-ins: further views, formats and filters. The code in it runs with "
+        "all rights "
+        "that Blender has",
         subtype="DIR_PATH",
         update=_folder_changed,
     )
@@ -36,8 +37,8 @@ class TRACEVIS3D_AP_preferences(bpy.types.AddonPreferences):
     )
 
     welcome: BoolProperty(
-        name="Say What to Do",
-        description="Show three sentences for newcomers in the tab TraceVis",
+        name="Show Hints",
+        description="Show three hints for beginners in the tab TraceVis",
         default=True,
     )
 

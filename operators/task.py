@@ -160,7 +160,9 @@ class LongOperator(OperatorMixin):
         if task.error is not None:
             traceback.print_exception(task.error)
             reason = f"{type(task.error).__name__}: {task.error}".splitlines()[0]
-            self.report({"ERROR"}, f"An error of TraceVis3D itself, printed in full on the console: {reason}")
+            self.report(
+                {"ERROR"}, f"An internal error of TraceVis3D, printed in full on the console: {reason}"
+            )
             return {"CANCELLED"}
         return self._end(context, task.result)
 

@@ -42,7 +42,7 @@ class TRACEVIS3D_PT_differences(parts.ViewPanel, bpy.types.Panel):
             column.scale_y = 1.3
             column.operator("tracevis3d.find_differences", icon="VIEWZOOM")
             return
-        hint = "By their share of the run. Click one: the view goes there and says what differs."
+        hint = "By their share of the run. Click one to go there and see what differs."
         parts.paragraph(layout, context, hint)
         layout.template_list(
             TRACEVIS3D_UL_differences.bl_idname,

@@ -53,7 +53,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
             words += f": {subscriber.why}"
         parts.paragraph(layout, context, words + ".", "PAUSE" if subscriber.paused else icon)
         if subscriber.locked_out:
-            parts.paragraph(layout, context, f"Not let in: {subscriber.locked_out}.", "ERROR")
+            parts.paragraph(layout, context, f"Refused by the publisher: {subscriber.locked_out}.", "ERROR")
         row = layout.row(align=True)
         row.scale_y = 1.2
         row.operator(

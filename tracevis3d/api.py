@@ -624,7 +624,9 @@ class Figure:
         if not count:
             raise UsageError("--select: the query selects no call")
         lit = thinned(drawing, states)
-        return replace(lit, notes=(*lit.notes, f"{count:,} calls are selected, the others are ghosts"))
+        return replace(
+            lit, notes=(*lit.notes, f"{count:,} calls are selected; the others are drawn as ghosts")
+        )
 
     def _repr_png_(self) -> bytes | None:
         """Return its draft, which a notebook shows; None where it can't be rendered."""

@@ -55,7 +55,7 @@ def _numba() -> Iterator[Finding]:
         return
     folder = os.environ.get("NUMBA_CACHE_DIR", "")
     kernels = sum(name.endswith(".nbc") for _, _, names in os.walk(folder) for name in names)
-    yield Finding("Numba", True, f"{VERSION}, {kernels} compiled kernels kept in {folder}")
+    yield Finding("Numba", True, f"{VERSION}, {kernels} compiled kernels stored in {folder}")
 
 
 def _libraries() -> Iterator[Finding]:
@@ -82,7 +82,10 @@ def _recorder() -> Iterator[Finding]:
 
     engine = choose("auto", False).name
     if MODULE is None and os.name == "posix":
-        remedy = "install a C compiler, then TraceVis3D again: recording costs programs several times as much"
+        remedy = (
+            "install a C compiler, then TraceVis3D again: without it, recording slows programs down several "
+            "times as much"
+        )
         yield Finding("recording", False, f"by {engine}: the part in C was not built", remedy)
     else:
         yield Finding("recording", True, f"by {engine}")
@@ -96,7 +99,7 @@ def _cache() -> Iterator[Finding]:
     except OSError:
         writable = False
     if not writable:
-        remedy = "set TRACEVIS3D_CACHE to a folder of yours"
+        remedy = "set TRACEVIS3D_CACHE to a folder that you can write to"
         yield Finding("cache", False, f"{folder} can't be written to", remedy)
         return
     from .trace import cache
@@ -115,7 +118,7 @@ def _plugins() -> Iterator[Finding]:
     broken = plugins.broken()
     yield Finding("plug-ins", True, ", ".join(found) or "none found")
     for sentence in broken:
-        yield Finding("plug-in", False, sentence, "mend or remove it")
+        yield Finding("plug-in", False, sentence, "repair or remove it")
 
 
 def _blender() -> Iterator[Finding]:

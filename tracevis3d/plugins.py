@@ -150,7 +150,8 @@ class Registry(Generic[T]):
         for name, contribution in self.others.items():
             if name in self.own:
                 sentences[name] = (
-                    f"the {self.word} {name!r} of {contribution.origin} is left out: there is one"
+                    f"the {self.word} {name!r} of {contribution.origin} is left out: the name is already "
+                    "in use"
                 )
         return sentences
 
@@ -189,11 +190,11 @@ class Registry(Generic[T]):
             reason = str(error) or type(error).__name__
             raise UsageError(f"{what} can't be loaded: {' '.join(reason.split())}") from error
         if not isinstance(loaded, self.kind):
-            raise UsageError(f"{what} is no {self.kind.__name__} but a {type(loaded).__name__}")
+            raise UsageError(f"{what} is not a {self.kind.__name__} but a {type(loaded).__name__}")
         try:
             called = getattr(loaded, "name", name)
             if called != name:
-                raise UsageError(f"it calls itself {called!r}")
+                raise UsageError(f"its name is {called!r}")
             self._check(loaded, name)
         except UsageError as error:
             raise UsageError(f"{what} can't be used: {error}") from error
@@ -315,7 +316,7 @@ def _import_file(path: Path, module: str) -> ModuleType:
         name, source, submodule_search_locations=None if path.is_file() else [str(path)]
     )
     if spec is None or spec.loader is None:
-        raise ImportError(f"{source} is no module")
+        raise ImportError(f"{source} is not a module")
     made = module_from_spec(spec)
     sys.modules[name] = made
     try:

@@ -37,7 +37,7 @@ _NAVIGATION = {
 }  # fmt: skip
 _NUMBERS = ("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 _ZOOM, _MOVE = 0.6, 0.25  # of the window, for each press of a key
-_LOOK = 0.25  # seconds of rest after which it is measured how much of what is lit can be seen
+_LOOK = 0.25  # seconds of rest after which it is measured how much of what is highlighted can be seen
 _REST = 0.6  # seconds without an event after which it is remembered where a 3D view looks from
 _AUTOSAVE_REST = 3.0  # seconds without an event before Blender is given the time to save
 
@@ -61,7 +61,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     by_tool: BoolProperty(
-        options={"SKIP_SAVE", "HIDDEN"}, description="It goes on as long as its tool is chosen"
+        options={"SKIP_SAVE", "HIDDEN"}, description="Exploring goes on as long as its tool is active"
     )
 
     @classmethod
@@ -495,7 +495,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             acts.frame_selection(context, place.area)
         elif kind == "V" and not shift:
             if not visible.turn(context, place.area):
-                self._say("Nothing is lit: point at something, or select it")
+                self._say("Nothing is highlighted: point at an element, or select one")
         elif kind == "X" and not shift:
             self._say("X-ray: what is selected shows through" if xray.toggle(place.space) else "X-ray off")
         elif kind == "HOME":
@@ -536,7 +536,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if operator.poll():
                 operator("INVOKE_DEFAULT", **words_)
             else:
-                self._say("Nothing was found yet: / searches")
+                self._say("There are no results yet: press / to search")
         return {"RUNNING_MODAL"}
 
     def _view_at(self, context: bpy.types.Context) -> Any:
@@ -625,7 +625,7 @@ def _why_no_window(view: Any, traces: Any) -> str:
         return "Point at a view"
     if traces is None:
         return "The trace is not in memory: Rebuild finds it"
-    return "This view has no window of time"
+    return "This view has no time window"
 
 
 def _hush(sentence: str) -> None:

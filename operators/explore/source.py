@@ -13,7 +13,7 @@ from .actions import OnCall
 
 trace_state.PROPERTIES["sources_folder"] = StringProperty(
     name="Folder of Sources",
-    description="Where the program's files are on this machine, if they are not at the paths in the trace",
+    description="Folder of the program's files on this machine, if they are not at the paths in the trace",
     subtype="DIR_PATH",
 )
 
@@ -56,7 +56,7 @@ class TRACEVIS3D_OT_open_source(OnCall, bpy.types.Operator):
 
     directory: StringProperty(
         name="Folder of Sources", subtype="DIR_PATH", options={"SKIP_SAVE"},
-        description="Where the program's files are on this machine",
+        description="Folder of the program's files on this machine",
     )  # fmt: skip
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"})
 
@@ -80,7 +80,7 @@ class TRACEVIS3D_OT_open_source(OnCall, bpy.types.Operator):
             self.report({"ERROR"}, f"The trace doesn't say in which file {words.label} is")
             return {"CANCELLED"}
         if file is None:
-            self.report({"ERROR"}, f"{words.file} is not on this machine: choose the folder that it is in")
+            self.report({"ERROR"}, f"{words.file} is not on this machine: choose the folder that contains it")
             return {"CANCELLED"}
         if self.directory:
             trace_state.ensure(key).sources_folder = self.directory

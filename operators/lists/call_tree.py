@@ -91,7 +91,7 @@ def _scroll_to(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> N
 class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     """The state of a view's call tree."""
 
-    opened: StringProperty(description="Rows opened, closed or hidden by hand")
+    opened: StringProperty(description="Rows expanded, collapsed or hidden by hand")
     listed: StringProperty(description="The filters under which the paths were stored")
     first: StringProperty(description="Path of the first row")
     current: StringProperty(description="Path of the row that keys start from")
@@ -100,7 +100,7 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     page: IntProperty(name="Rows", description="Rows of the list", default=16, min=3, max=100, update=_renew)
     levels: IntProperty(
         name="Levels",
-        description="Levels that are open at first; a change closes rows opened by hand",
+        description="Levels that are expanded at first; a change collapses rows expanded by hand",
         default=2,
         min=0,
         max=tree_rows.ALL_LEVELS,
@@ -114,7 +114,7 @@ class TRACEVIS3D_PG_tree(bpy.types.PropertyGroup):
     )
     folded: BoolProperty(
         name="Fold Sequences",
-        description="List a repeated sequence of callees as one row that can be opened",
+        description="List a repeated sequence of callees as one row that can be expanded",
         update=_renew,
     )
     follow: BoolProperty(
@@ -320,7 +320,7 @@ class TRACEVIS3D_OT_tree_click(OnTree, bpy.types.Operator):
 
     path: StringProperty(options={"SKIP_SAVE"})
     part: EnumProperty(
-        items=(("label", "Name", "Select"), ("sign", "Sign", "Open or close")), options={"SKIP_SAVE"}
+        items=(("label", "Name", "Select"), ("sign", "Sign", "Expand or collapse")), options={"SKIP_SAVE"}
     )
     about: StringProperty(options={"SKIP_SAVE", "HIDDEN"}, description="What the row is, for its tooltip")
     ctrl: BoolProperty(options={"SKIP_SAVE"})
@@ -330,8 +330,8 @@ class TRACEVIS3D_OT_tree_click(OnTree, bpy.types.Operator):
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         if properties.part == "sign":
             return (
-                "+ opens, - and ~ close.\n"
-                "With Ctrl: show the callees that filters hide (~ becomes -), or hide them again"
+                "+ expands, - and ~ collapse.\nWith Ctrl: show the callees that filters hide (~ becomes "
+                "-), or hide them again"
             )
         about = f"{properties.about}.\n" if properties.about else ""
         return f"{about}Select these calls.\nWith Ctrl: one row more or less; with Shift: all rows between"
@@ -418,7 +418,7 @@ class TRACEVIS3D_OT_tree_open(OnTree, bpy.types.Operator):
     """Open all below the current row, or close it"""
 
     bl_idname = "tracevis3d.tree_open"
-    bl_label = "Open All Below"
+    bl_label = "Expand All Below"
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -36,9 +36,11 @@ class TRACEVIS3D_PG_difference(bpy.types.PropertyGroup):
     share: StringProperty(description="Share of the longer run's time, or of the larger run's calls")
     title: StringProperty(description="What kind of difference it is")
     short: StringProperty(description="Which function it is about")
-    sentence: StringProperty(description="What differs, in words and figures")
-    calls: StringProperty(description="Calls of the first and of the second trace that show it, with a |")
-    spans: StringProperty(description="Times in which it shows, of both traces, with a |")
+    sentence: StringProperty(description="What differs, in words and numbers")
+    calls: StringProperty(
+        description="Calls of the first and of the second trace that show it, separated by |"
+    )
+    spans: StringProperty(description="Its time in the first and in the second trace, separated by |")
     wanted: StringProperty(description="Parameters of the view that draw it, as JSON")
 
 
@@ -173,7 +175,7 @@ class _OnList(_OnComparison):
         if not super().poll(context):
             return False
         if not len(settings.require_active(context).tracevis3d_differences):
-            cls.poll_message_set("Nothing is listed yet: find the differences first")
+            cls.poll_message_set("The list is empty: find the differences first")
             return False
         return True
 
@@ -250,7 +252,7 @@ class TRACEVIS3D_OT_difference_step(_OnList, bpy.types.Operator):
         last = len(collection.tracevis3d_differences) - 1
         at = collection.tracevis3d_difference + {"NEXT": 1, "PREVIOUS": -1, "THIS": 0}[self.step]
         if self.step != "THIS" and not 0 <= at <= last:
-            self.report({"INFO"}, "That was the last one" if at > last else "This is the largest one")
+            self.report({"INFO"}, "That was the last difference" if at > last else "This is the largest one")
             return {"CANCELLED"}
         with settings.quietly():
             collection.tracevis3d_difference = min(max(at, 0), last)

@@ -17,8 +17,8 @@ class TRACEVIS3D_OT_tree_go(call_tree.OnTree, bpy.types.Operator):
 
     to: EnumProperty(
         items=(
-            ("CALL", "Call", "The n-th call of the trace, from 0; its callers are opened"),
-            ("ROW", "Row", "The n-th row of the tree as it is opened and filtered, from 1"),
+            ("CALL", "Call", "The n-th call of the trace, from 0; its callers are expanded"),
+            ("ROW", "Row", "The n-th row of the tree as it is expanded and filtered, from 1"),
             ("OFFSET", "Rows On", "This many rows after the current one; negative: before it"),
         ),
         name="To",

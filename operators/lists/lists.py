@@ -37,7 +37,7 @@ from .on_trace import OnTrace, in_memory
 
 KINDS = (
     ("model", "Functions", "All functions with their occurrences", "OUTLINER_OB_FONT", 0),
-    ("patterns", "Patterns", "Subtrees that occur again", "MOD_ARRAY", 1),
+    ("patterns", "Patterns", "Subtrees that occur more than once", "MOD_ARRAY", 1),
     ("sequences", "Sequences", "Sequences of callees that repeat", "SEQUENCE", 4),
     (
         "utilities",
@@ -68,7 +68,7 @@ _CRITERIA = (
         "Repetitions Collapsed",
         "Same calls in the same order, however often each repeats in a row",
     ),
-    ("unordered", "Any Order", "Same calls as often, in any order"),
+    ("unordered", "Any Order", "Same calls in the same numbers, in any order"),
     ("set-of-children", "Set of Callees", "Same calls on each level, in any order and number"),
     ("depth", "Down to a Depth", "Same calls in the same order down to three levels"),
     ("functions", "Set of Functions", "Same set of functions in the subtree, whatever calls which"),

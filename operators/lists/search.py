@@ -85,7 +85,7 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
 
     pattern: StringProperty(
         name="Search",
-        description="Name of functions to find: their calls are listed in order of time",
+        description="Name of the functions to find; their calls are listed in order of time",
         update=_search_again,
     )
     kind: EnumProperty(items=KINDS, name="Pattern", default="substring", update=_search_again)
@@ -99,9 +99,13 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
     )
     source: EnumProperty(items=_source_items, name="In", update=_search_again)
     start: StringProperty(
-        name="From", description="Calls from then on, such as 1.5s or 20ms; empty: all", update=_search_again
+        name="From",
+        description="Only calls from this time on, such as 1.5s or 20ms; empty: all",
+        update=_search_again,
     )
-    end: StringProperty(name="To", description="Calls before then; empty: all", update=_search_again)
+    end: StringProperty(
+        name="To", description="Only calls before this time; empty: all", update=_search_again
+    )
     show_pins: BoolProperty(
         name="Pins",
         description="Show the results as pins in the views, the current one as a bigger pin",
@@ -109,7 +113,7 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
         update=_show_pins,
     )
     trace: StringProperty(description="Key of the trace that the results belong to")
-    searched: StringProperty(description="What was searched for")
+    searched: StringProperty(description="The text that was searched for")
     summary: StringProperty()
     total: IntProperty()
     rank: IntProperty(description="Number of the first result in the list")
@@ -134,7 +138,7 @@ class _Searching(LongOperator):
         ):
             return False
         if not context.scene.tracevis3d_search.pattern:
-            cls.poll_message_set("Type what to search for")
+            cls.poll_message_set("Type a text to search for")
             return False
         return True
 

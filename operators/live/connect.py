@@ -226,7 +226,7 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
                 )
             except TraceVisError as error:
                 # It is kept all the same, and can be imported.
-                return None, [*lost, f"It could not be drawn: {error}"]
+                return None, [*lost, f"The received data could not be drawn: {error}"]
             return made, lost
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:

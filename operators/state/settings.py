@@ -224,11 +224,11 @@ def _choose(scene: bpy.types.Scene, number: int) -> None:
         scene.tracevis3d_view = bpy.data.collections[number]
 
 
-_by_us: ContextVar[bool] = ContextVar("settings are being changed by us", default=False)
+_by_us: ContextVar[bool] = ContextVar("the extension itself is changing settings", default=False)
 
 
 def is_quiet() -> bool:
-    """Return whether settings are being changed by us, not by a person."""
+    """Return whether the extension itself is changing settings, not by a person."""
     return _by_us.get()
 
 

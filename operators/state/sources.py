@@ -70,8 +70,8 @@ def _find(path: str, digest: str, progress: Progress) -> Any:
     trace = cache.find_trace(digest)
     if trace is None:
         raise InputError(
-            f"{path}: the trace is not there any more, nor in the cache: put it back, locate it "
-            "with Find Trace, or import it again"
+            f"{path}: the trace is neither there nor in the cache: put it back, locate it with Find Trace, "
+            "or import it again"
         )
     # It is still the trace of that file, wherever the cache keeps it.
     return replace(trace, source=replace(trace.source, path=path, recording=""))

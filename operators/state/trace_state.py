@@ -18,7 +18,7 @@ HOME = ".TraceVis3D"
 PROPERTIES: dict[str, Any] = {
     "trace": StringProperty(name="Trace", description="SHA-256 of the trace's file, or its path"),
     "calls": StringProperty(name="Selected Calls", description="Numbers and ranges, such as '3 7-9'"),
-    "active": StringProperty(name="Active Call", description="Number of the call selected last"),
+    "active": StringProperty(name="Active Call", description="Number of the active call"),
     "time_range": StringProperty(name="Time Range", description="Start and end in nanoseconds"),
     "revision": IntProperty(name="Revision", description="Counts the changes of the selection"),
 }

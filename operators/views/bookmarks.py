@@ -58,7 +58,7 @@ class TRACEVIS3D_OT_bookmark_add(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     name: StringProperty(
-        name="Name", description="Empty: named after what is selected", options={"SKIP_SAVE"}
+        name="Name", description="Empty: the name of what is selected", options={"SKIP_SAVE"}
     )
 
     @classmethod

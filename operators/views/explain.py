@@ -26,7 +26,9 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
 
     preparations = make_view.PREPARATIONS
 
-    top: bpy.props.IntProperty(name="Findings", description="The most findings", default=10, min=1, max=100)
+    top: bpy.props.IntProperty(
+        name="Findings", description="The maximum number of findings", default=10, min=1, max=100
+    )
     walk: bpy.props.StringProperty(
         name="Tour",
         description="Make a tour from this match to the matches that explain it instead: the number of a "

@@ -31,7 +31,7 @@ class TRACEVIS3D_OT_open_example(bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         if not EXAMPLE.is_file():
-            cls.poll_message_set("This build of the extension brings no example")
+            cls.poll_message_set("This build of the extension contains no example")
             return False
         return preconditions.poll(
             cls, context, preconditions.LIBRARY, preconditions.IDLE, preconditions.OBJECT_MODE

@@ -237,7 +237,7 @@ def test_stopped_and_asked_how_far_it_is(monkeypatch) -> None:
         fresh.find_grammar(stop)
     assert fresh.find_grammar() is fresh.grammar, "it can be found later"
     monkeypatch.setattr(grammars, "_MOST", 1000)
-    with pytest.raises(UsageError, match="too many for a grammar"):
+    with pytest.raises(UsageError, match="that a grammar can take"):
         of_graph(graph)
 
 
@@ -300,7 +300,7 @@ def test_the_filter_of_one_sequence() -> None:
         assert apply(parse(stack), facts).count(HIDDEN) == count
     for stack, reason in (
         ("sequence(call=99)", "there is no such call"),
-        ("sequence(call=2)", "no sequence that occurs again begins with this call"),
+        ("sequence(call=2)", "no repeated sequence begins with this call"),
         ("sequence(call=1, entries=2)", "there are some of 4, 3"),
     ):
         with pytest.raises(UsageError, match=reason):

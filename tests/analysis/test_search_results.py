@@ -58,9 +58,9 @@ def test_a_result_in_words():
     first = page(LOGS, found, 0)[0]
     assert (first.call, first.title, first.start, first.depth) == (1, "log", "10", 2)
     assert first.detail == f"log\nstarts at 10 ns, takes 10 ns, depth 2, {LOGS.threads.title(0)}"
-    assert summary(found) == "3 calls of 1 functions"
-    assert summary(find(LOGS, TypedQuery("log", start="1s"))).startswith("1 functions match, none")
-    assert summary(find(LOGS, TypedQuery("nothing"))) == "No function has such a name"
+    assert summary(found) == "3 calls of 1 function"
+    assert summary(find(LOGS, TypedQuery("log", start="1s"))).startswith("1 function found, but no call")
+    assert summary(find(LOGS, TypedQuery("nothing"))) == "No function name matches"
 
 
 def test_times_bound_what_is_found():

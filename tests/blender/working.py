@@ -381,8 +381,8 @@ assert {"Module", "Duration", "Depth", "Thread"} <= {row.label for row in shown.
 assert shown.title
 assert operators.bookmark_go.poll()
 assert operators.bookmark_go() == {"FINISHED"}
-support.fails(operators.rebuild, "not there any more")
-support.fails(operators.search_step, "not there any more", step="NEXT")
+support.fails(operators.rebuild, "is neither there nor in the cache")
+support.fails(operators.search_step, "is neither there nor in the cache", step="NEXT")
 # Asked for: another recording is refused, the right one is taken, by all views of it.
 name = Path(scene.tracevis3d_view.tracevis3d.sources[0].path).name
 wrong = away / (other.name if name == trace.name else trace.name)

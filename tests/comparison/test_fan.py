@@ -354,7 +354,7 @@ def test_a_focus_greys_what_is_outside():
     looks = {e.look for e in drawing.elements if isinstance(e, (Tubes, Lines)) and e.kind in ("tube", "line")}
     assert "ghost" in looks
     assert looks - {"ghost"}
-    with pytest.raises(UsageError, match="no call is called so"):
+    with pytest.raises(UsageError, match="no function in the joined traces has this name"):
         draw([trace] * 3, focus="nothing like it")
 
 

@@ -341,7 +341,7 @@ def test_a_focus_greys_what_is_outside():
     assert not wanted.all()
     for element in swept(drawing):
         np.testing.assert_array_equal(wanted[element.id], np.full(len(element), element.look != "ghost"))
-    with pytest.raises(UsageError, match="no call is called so"):
+    with pytest.raises(UsageError, match="no function in either trace has this name"):
         draw([trace, trace], focus="nothing like it")
 
 

@@ -174,10 +174,13 @@ def test_a_picture_is_made_again(rendered, tmp_path, capsys) -> None:
     try:
         tv.save(walked_trace(6, steps=50), folder / "run.json")
         assert main(["again", str(rendered["png"]), "-o", str(tmp_path / "x.png"), "--quiet"]) == 0
-        assert "is not the file that the picture was made of" in capsys.readouterr().err
+        assert "has changed since the picture was made" in capsys.readouterr().err
         (folder / "run.json").unlink()
         assert main(["again", str(rendered["png"]), "-o", str(tmp_path / "x.png"), "--quiet"]) == 1
-        assert "the trace run.json is gone: put it beside the picture" in capsys.readouterr().err
+        assert (
+            "the trace run.json was not found: put it into the folder of the picture"
+            in capsys.readouterr().err
+        )
     finally:
         (folder / "run.json").write_bytes(kept)
 

@@ -488,9 +488,9 @@ def test_a_sequence_is_all_that_its_rule_unfolds_to(seed, steps, data):
             continue
         with pytest.raises(UsageError) as result:
             call_flags(facts, "sequence", call=call, entries=entries)
-        said = f"sequence(call={call}): no sequence "
+        said = f"sequence(call={call}): no repeated sequence "
         said += f"of {entries} entries " if rules else ""
-        said += "that occurs again begins with this call"
+        said += "begins with this call"
         said += f": there are some of {', '.join(map(str, lengths))}" if rules else ""
         assert str(result.value) == said
 
@@ -523,12 +523,12 @@ def test_a_library_marks_its_patterns_and_utilities(tmp_path_factory, seed, step
     names = [name for name in ("f1", "f9") if utilities and only in ("", name)]
     values = {"file": str(path), "patterns": patterns, "utilities": utilities, "only": only}
     if only and not meant and not names:
-        with pytest.raises(UsageError, match=f"only={only}: the library .* has nothing of this name"):
+        with pytest.raises(UsageError, match=f"only={only}: the library .* has no entry of this name"):
             call_flags(facts, "library", **values)
         return
     expected = [any(key[i] == key[call] for call in meant) or label[i] in names for i in range(n)]
     assert call_flags(facts, "library", **values) == expected
     if not only and patterns and utilities:
         assert call_flags(facts, "library", file=str(path)) == expected
-    with pytest.raises(UsageError, match="say which library"):
+    with pytest.raises(UsageError, match="name a library"):
         call_flags(facts, "library", file=" ")

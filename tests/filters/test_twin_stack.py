@@ -177,7 +177,7 @@ def test_what_is_left_of_a_trace(drawn):
 def test_a_trace_of_which_nothing_is_left_is_refused_and_one_without_calls_is_not():
     trace = walked_trace(2, steps=9, threads=1)
     every = [Applied("name", {"pattern": "f"})]
-    with pytest.raises(InputError, match="the filters hide every call: switch one off, or narrow it"):
+    with pytest.raises(InputError, match="the filters hide every call: remove one, or let it hide less"):
         reduced(trace, apply(every, Facts(trace)))
     none = walked_trace(2, steps=0, threads=1)
     assert len(reduced(none, apply(every, Facts(none)))) == 0
@@ -350,7 +350,7 @@ def test_bounds_of_a_stack():
     trace = walked_trace(1, steps=9, threads=1)
     facts, n = Facts(trace), len(trace)
     apply([Applied("depth")] * 250, facts)
-    with pytest.raises(UsageError, match="the stack has 251 filters: 250 are the most"):
+    with pytest.raises(UsageError, match="the stack has 251 filters: at most 250 are possible"):
         apply([Applied("depth")] * 251, facts)
     apply([Applied("depth")] * 250 + [Applied("depth", on=False)], facts)
     apply([Applied("depth", within=n - 1)], facts)

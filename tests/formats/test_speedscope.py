@@ -211,7 +211,7 @@ def test_every_cut_of_a_recording_is_read_or_refused_in_a_sentence(recorded, tmp
         ('{"profiles": [], "shared": {"frames": []}}', "profiles can be read: there is none"),
         ('{"profiles": 3}', "this is not a speedscope file"),
         ("[1, 2]", "this is not a speedscope file"),
-        ("{nonsense", "is no JSON that can be read"),
+        ("{nonsense", "is not valid JSON"),
         ("[" * 100_000, "this is not a speedscope file"),
         ('{"profiles": [' + "[" * 100_000, "nested too deeply"),
         ('{"profiles": [' + "[" * 500, "none of its 1 profiles can be read"),

@@ -225,7 +225,7 @@ def test_a_folder_without_maps_has_addresses_for_names(tmp_path):
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
-        (lambda path: (path / "7.dat").unlink(), "holds no records of a thread"),
+        (lambda path: (path / "7.dat").unlink(), "contains no records of a thread"),
         (lambda path: (path / "7.dat").write_bytes(b"abc"), "none of its 1 threads has a record"),
         (lambda path: (path / "info").write_bytes(b"Ftrace!\0"), "'info' is missing or not uftrace's"),
         (

@@ -134,7 +134,7 @@ def test_a_command_named_like_another_is_left_out_and_said(folder, capsys):
     plugins.use_folders([folder])
     assert main(["info", str(TRACE)]) == 0
     assert main(["mine"]) == 0
-    said = [f"the command {name!r} of the view {view!r} is left out: there is one"
+    said = [f"the command {name!r} of the view {view!r} is left out: the name is already in use"
             for name, view in (("info", "first"), ("mine", "second"))]  # fmt: skip
     assert left_out() == said
     capsys.readouterr()
@@ -145,7 +145,10 @@ def test_a_command_named_like_another_is_left_out_and_said(folder, capsys):
 
 @pytest.mark.parametrize(
     ("commands", "expected"),
-    [('"words",', "is no Command but a str"), ('Command("Two words", "x", nothing, nothing),', "is no word")],
+    [
+        ('"words",', "is not a Command but a str"),
+        ('Command("Two words", "x", nothing, nothing),', "is not a word"),
+    ],
 )
 def test_a_view_whose_commands_cannot_be_offered_is_refused(folder, commands, expected):
     lay_view_with_commands(folder, "good", commands)
@@ -164,11 +167,11 @@ BROKEN = {
     "exits": ("import sys\nsys.exit(3)\nVIEW = 1", "can't be loaded: 3"),
     "syntax": ("VIEW = (", "can't be loaded"),
     "missing": ("import nobody_has_this\nVIEW = 1", "No module named 'nobody_has_this'"),
-    "number": ("VIEW = 7", "is no View but a int"),
-    "style": (None, "the name 'style' is that of a setting of every view"),
+    "number": ("VIEW = 7", "is not a View but a int"),
+    "style": (None, "the name 'style' is reserved for a setting that every view has"),
     "wide": ("high=2**40", "has a bound beyond 2,147,483,647"),
     "fixed": ("rna_type", "named like a fixed setting"),
-    "other": ("other", "it calls itself 'another'"),
+    "other": ("other", "its name is 'another'"),
 }
 VIEW = """
 from dataclasses import make_dataclass, field

@@ -193,7 +193,7 @@ def test_idle_viewers_give_way(monkeypatch) -> None:
             publisher.put("calls", **rows(10))
             assert until(lambda: good.rows == 10, doing=lambda: good.drain(0.01, wait=0.02))
         assert publisher.sent_away == 1
-        assert publisher.why_sent_away == "others wait for its place among 8 viewers, and it takes nothing"
+        assert publisher.why_sent_away == "others wait to be one of the 8 viewers, and this one takes nothing"
 
 
 def test_who_takes_part_keeps_its_place(monkeypatch) -> None:
@@ -212,7 +212,7 @@ def test_who_takes_part_keeps_its_place(monkeypatch) -> None:
         assert until(lambda: [v.has_spoken for v in publisher._viewers.values()] == [True] * 2, doing=both)
         with Subscriber(publisher.endpoint) as third:
             assert until(lambda: third.over, doing=lambda: (both(), third.drain(0.01, wait=0.01)))
-            assert third.why == "2 viewers are connected already"
+            assert third.why == "2 viewers are already connected"
         assert publisher.viewers == 2
 
 

@@ -362,7 +362,7 @@ def test_only_listed_viewers_are_let_in(tmp_path, capsys) -> None:
     make_keys(tmp_path / "publisher", "publisher")
     make_keys(tmp_path / "viewers", "friend")
     make_keys(tmp_path / "strangers", "stranger")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="already exists"):
         make_keys(tmp_path / "viewers", "friend")
     assert (tmp_path / "viewers" / "friend.key_secret").stat().st_mode & 0o077 == 0
     mine = Keys(str(tmp_path / "publisher/publisher.key_secret"), str(tmp_path / "viewers"))
@@ -379,7 +379,7 @@ def test_only_listed_viewers_are_let_in(tmp_path, capsys) -> None:
                 publisher.put("calls", **rows(10))
                 assert until(lambda: known.rows == 10, doing=lambda: known.drain(0.01))
             assert other.rows == 0
-            assert other.locked_out == "the publisher does not know your key: its folder of --peers lacks it"
+            assert other.locked_out == "the publisher does not know your key: it is not in its folder --peers"
         with Subscriber(publisher.endpoint) as without:
             assert until(lambda: without.locked_out, doing=lambda: without.drain(0.01, wait=0.02))
             assert without.state == "waiting"

@@ -186,8 +186,8 @@ def test_records_without_a_list_and_what_is_none(tmp_path):
     assert tail.take() == b""
     for text, why in (
         ("x" * 100_000, "no list"),
-        ('[{"ph":"B"} nonsense', "no record"),
-        ("[1, 2, 3", "no record"),
+        ('[{"ph":"B"} nonsense', "not a record"),
+        ("[1, 2, 3", "not a record"),
     ):
         path.write_text(text)
         with pytest.raises(InputError, match=why):
@@ -204,7 +204,7 @@ def test_options_that_make_no_sense(capsys, tmp_path):
     path.write_text("[")
     for words, why in (
         (["--lag", "2s"], "go with --follow"),
-        (["--follow", "--speed", "3"], "--speed can't be chosen"),
+        (["--follow", "--speed", "3"], "--speed can't be used"),
         (["--follow", "--lag", "soon"], "--lag=soon"),
     ):
         assert main(["replay", str(path), "--live", LOCAL, *words]) != 0

@@ -242,7 +242,7 @@ print(repr(tracevis3d.live.stop()))
     live = watched(process, endpoint)
     said = process.communicate()[0].splitlines()
     assert [live.functions.label[f] for f in live.calls.function.tolist()].count("f") == 30
-    assert said[0].startswith("UsageError the program is published already")
+    assert said[0].startswith("UsageError the program is already published")
     assert "rows published" in said[1]
     assert said[2] == "''"
     assert process.returncode == 0
@@ -272,7 +272,7 @@ def test_neither_file_nor_feed(capsys):
     from tracevis3d.cli import main
 
     assert main(["record", "--", "x.py"]) != 0
-    assert "say where to" in capsys.readouterr().err
+    assert "name an output" in capsys.readouterr().err
 
 
 # -- what the process beside the program does with sections -------------------------------------

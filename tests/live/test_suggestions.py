@@ -97,7 +97,7 @@ def test_nonsense_is_refused_in_one_sentence(field, value) -> None:
 
 def test_what_is_about_nothing_or_steers_a_terminal() -> None:
     said = {"t": "suggest", "number": 1, "what": "look", "address": -1, "size": -1, "site": " "}
-    with pytest.raises(InputError, match="about no block and no call site"):
+    with pytest.raises(InputError, match="neither a block nor a call site"):
         p.decode_from_viewer([json.dumps(said).encode()])
     said["site"] = "a\x1b[2Jb\r\nc\u202e"
     found = p.decode_from_viewer([json.dumps(said).encode()])

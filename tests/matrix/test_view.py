@@ -186,5 +186,5 @@ def test_what_a_trace_lacks_is_said(single):
     for about, what in (("waits", "no waits"), ("arrows", "no arrows")):
         with pytest.raises(InputError, match=what):
             drawn(single, about=about)
-    with pytest.raises(UsageError, match="no function is called so"):
+    with pytest.raises(UsageError, match="no function has this name"):
         drawn(single, about="rounds", repeated="nothing")

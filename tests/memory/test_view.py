@@ -95,7 +95,7 @@ def test_blocks_are_as_wide_as_their_bytes_and_rise_while_idle() -> None:
 def test_what_is_narrow_is_taken_together_and_comes_apart_when_closer() -> None:
     trace = trace_of()
     far = drawn(trace, order="creation")
-    assert len(np.unique(named(far, "blocks taken together").id)) == 1
+    assert len(np.unique(named(far, "block cluster").id)) == 1
     near = drawn(trace, order="creation", left=0.99994, right=1.0)
     assert near.counts["blocks_alone"] == 40
 
@@ -221,7 +221,7 @@ def test_blocks_slide_from_one_order_to_another(recorded) -> None:
 
     def height_of_others(drawing: Drawing) -> float:
         return max(
-            (float(e.corner[..., 2].max()) for e in drawing.elements if e.kind == "blocks taken together"),
+            (float(e.corner[..., 2].max()) for e in drawing.elements if e.kind == "block cluster"),
             default=0.0,
         )
 
@@ -250,9 +250,9 @@ def test_blocks_slide_from_one_order_to_another(recorded) -> None:
     assert heights[0] > heights[1] > heights[2] == 0.0 < heights[3] < heights[4]
     # Pointing tells how many blocks there are, whichever order they are taken together in.
     for step in steps[:2] + steps[3:5]:
-        counts = dict(step.meaning["blocks taken together"].values)["blocks"]
+        counts = dict(step.meaning["block cluster"].values)["blocks"]
         for element in step.elements:
-            if element.kind == "blocks taken together":
+            if element.kind == "block cluster":
                 assert (counts[element.id] > 1).any()
 
 

@@ -93,7 +93,7 @@ def test_a_straggler_is_found_with_its_stage():
 def test_a_stall_is_found_where_nothing_runs():
     spans = [(i * 10 + (200 if i > 5 else 0), i * 10 + 5 + (200 if i > 5 else 0)) for i in range(12)]
     said = findings(made(spans))[0]
-    assert said.sentence == "After round 6 of request nothing begins for 205 ns, 20 times the usual distance"
+    assert said.sentence == "After round 6 of request nothing begins for 205 ns, 20 times the usual gap"
     # While a long round runs, nothing stalls.
     spans[5] = (50, 259)
     assert not any(one.short.startswith("stall") for one in findings(made(spans)))
@@ -112,5 +112,5 @@ def test_what_is_not_repeated_is_said():
     trace = walked_trace(1, steps=4, threads=1, functions=50)
     with pytest.raises(UsageError, match="no function is called 6 to 2,000 times"):
         repeated_function(trace, "")
-    with pytest.raises(UsageError, match="repeated=other: no function is called so"):
+    with pytest.raises(UsageError, match="repeated=other: no function has this name"):
         repeated_function(trace, "other")

@@ -207,7 +207,7 @@ def test_without_memray_one_sentence(tmp_path):
         (["--memory-engine", "memray", "--live", "tcp://127.0.0.1:*"], "can't be published"),
         (["--memory-engine", "memray", "--engine", "profile"], "memray takes the hook"),
         (["--memory-engine", "tracemalloc", "--native"], "tracemalloc does not see compiled code"),
-        (["--native", "--memory", "--accesses"], "--accesses goes with --native alone"),
+        (["--native", "--memory", "--accesses"], "--accesses needs --native without --memory"),
     ],
 )
 def test_what_does_not_go_together_is_one_sentence(tmp_path, words, why):

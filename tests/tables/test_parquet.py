@@ -57,7 +57,7 @@ def test_there_and_back(recorded, tmp_path, name) -> None:
     other = tmp_path / "other.parquet"
     other.mkdir()
     (other / "mine.txt").write_text("keep me")
-    with pytest.raises(InputError, match="is no folder of tables that could be replaced"):
+    with pytest.raises(InputError, match="is not a folder of tables"):
         tv.save(trace, other)
     assert (other / "mine.txt").exists()
     assert not list(tmp_path.glob(".*"))
@@ -94,7 +94,7 @@ def filled(path, name, value) -> None:
         (lambda f: filled(f / "calls.parquet", "depth", 1.5), "whole numbers are expected"),
         (lambda f: filled(f / "calls.parquet", "function_id", 10**12), "does not fit into int32"),
         (lambda f: filled(f / "calls.parquet", "function_id", 10**6), "fit into the tree of calls"),
-        (lambda f: filled(f / "memory.parquet", "kind", "lent"), "'lent' is none of alloc, free, access"),
+        (lambda f: filled(f / "memory.parquet", "kind", "lent"), "'lent' is not one of alloc, free, access"),
     ],
 )
 def test_damage_is_told_in_one_sentence(tmp_path, change, why) -> None:

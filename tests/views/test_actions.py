@@ -106,7 +106,7 @@ def test_zooming_to_a_subtree_shows_its_time_depth_and_thread(traces, threads):
 
 def test_a_view_without_times_refuses_to_zoom_in_time(traces):
     bare = replace(registry.find("icicle"), parameters=_Bare)
-    with pytest.raises(UsageError, match="no window of time"):
+    with pytest.raises(UsageError, match="no time window"):
         run("zoom_to_subtree", State(bare, traces[:1], {}, call=3))
 
 
@@ -202,7 +202,7 @@ def test_similar_calls_have_the_same_functions_or_nearly_so(traces):
 
 def test_comparing_from_here(traces):
     one, other = traces
-    with pytest.raises(UsageError, match="Read the trace to compare with first"):
+    with pytest.raises(UsageError, match="Import the trace to compare with first"):
         run("compare_from_here", state("icicle", one, call=9))
     figure = run("compare_from_here", state("icicle", one, call=9, other=other)).figure
     assert (figure.view, figure.traces) == ("compare", (one, other))

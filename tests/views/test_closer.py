@@ -160,8 +160,8 @@ def test_blocks_of_memory_come_apart_from_near():
     for k, i in enumerate(before["block"].id.tolist() if "block" in before else []):
         assert np.isclose(x[i], before["block"].corner[2 * k, 0, 0], atol=1e-5)
     # Each block is shown once: alone, or with others.
-    counted = dict(near.meaning["blocks taken together"].values)["blocks"]
-    several = np.unique(after["blocks taken together"].id)
+    counted = dict(near.meaning["block cluster"].values)["blocks"]
+    several = np.unique(after["block cluster"].id)
     assert len(np.unique(after["block"].id)) + int(counted[several].sum()) == drawn.counts["blocks"]
 
 

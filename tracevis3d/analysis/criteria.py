@@ -18,7 +18,7 @@ from .subtrees import HASH_MASK, empty_table
 CRITERIA = {
     "exact": "same calls in the same order",
     "collapsed": "same calls in the same order, however often each repeats in a row",
-    "unordered": "same calls as often, in any order",
+    "unordered": "same calls in the same numbers, in any order",
     "set-of-children": "same calls on each level, in any order and number",
     "depth": "same calls in the same order down to a depth",
     "functions": "same set of functions in the subtree, whatever calls which",

@@ -246,8 +246,8 @@ def grammar_of(first: Ints, child: Int32s, count: Ints, extent: Ints, progress: 
     lists, symbols = len(first) - 1, min(len(child), 1 << 16) + ROOM
     if lists + len(child) + 2 * ROOM > _MOST:
         raise UsageError(
-            f"{lists + len(child):,} distinct subtrees and callees are too many for a grammar, of {_MOST:,}: "
-            "filter the trace or take a part of it"
+            f"{lists + len(child):,} distinct subtrees and callees are more than the {_MOST:,} that a "
+            "grammar can take: filter the trace or choose a part of it"
         )
     value, times = np.full(symbols, -1, np.int32), np.empty(symbols, np.int64)
     before, after = np.empty(symbols, np.int32), np.empty(symbols, np.int32)

@@ -70,7 +70,7 @@ class Query:
             If the text is empty, or no regular expression where one is wanted.
         """
         if not self.text:
-            raise UsageError("the pattern is empty: say what to look for")
+            raise UsageError("the pattern is empty: give a text to search for")
         if self.kind not in KINDS:
             raise UsageError(f"a pattern is one of {', '.join(KINDS)}, not {self.kind!r}")
         if self.kind == "substring" and self.case:

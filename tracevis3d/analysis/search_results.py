@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
-from ..units import duration, exact_duration, read_time
+from ..units import counted, duration, exact_duration, read_time
 from .search import Found, Kind, Query, search
 
 #: Results of a page.
@@ -63,10 +63,10 @@ def find(trace: Trace, query: TypedQuery) -> Found:
 def summary(found: Found) -> str:
     """Return how much was found, in words."""
     if found.count:
-        return f"{found.count:,} calls of {len(found.functions):,} functions"
+        return f"{counted(found.count, 'call')} of {counted(len(found.functions), 'function')}"
     if len(found.functions):
-        return f"{len(found.functions):,} functions match, none of their calls lies there"
-    return "No function has such a name"
+        return f"{counted(len(found.functions), 'function')} found, but no call in this time range"
+    return "No function name matches"
 
 
 def step_to(trace: Trace, found: Found, current: int, step: str) -> int | None:

@@ -22,9 +22,7 @@ STANDARD_INPUT = "-"
 
 def reading(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that reads traces."""
-    parser.add_argument(
-        "--no-cache", action="store_true", help="read the file itself, and don't keep the result"
-    )
+    parser.add_argument("--no-cache", action="store_true", help="read the file itself, without the cache")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
 
 
@@ -49,7 +47,7 @@ def _given(path: str) -> str:
     import tempfile
 
     if sys.stdin.isatty():
-        raise UsageError("nothing comes in on standard input: name a file, or pipe a recording into it")
+        raise UsageError("standard input is a terminal: name a file, or pipe a recording into the command")
     folder = Path(tempfile.mkdtemp(prefix="tracevis3d-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with open(folder / "standard-input", "wb") as file:

@@ -20,10 +20,10 @@ T = TypeVar("T", argparse.ArgumentParser, argparse.Namespace)
 _TRACES = {
     "info": "show what is in a trace",
     "render": "draw a view of one or more traces into a file",
-    "again": "make a picture again, as it says itself",
+    "again": "make a picture again from the recipe stored in it",
     "search": "find functions by their names, and their calls in time",
     "query": "ask traces in SQL",
-    "filter": "hide what doesn't matter, and write the rest",
+    "filter": "hide calls by filters, and write the rest",
     "convert": "write a trace in another format, chosen by OUT's suffix",
     "bookmarks": "list the bookmarks of a .blend that the extension saved",
     "record": "run a Python program and record its calls, waits and I/O",
@@ -64,7 +64,9 @@ def left_out() -> list[str]:
     sentences = []
     for view, command in _of_plugins():
         if command.name in taken:
-            sentences.append(f"the command {command.name!r} of the view {view!r} is left out: there is one")
+            sentences.append(
+                f"the command {command.name!r} of the view {view!r} is left out: the name is already in use"
+            )
         taken.add(command.name)
     return sentences
 

@@ -19,7 +19,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("picture", metavar="PICTURE", help=".png .svg .pdf, or a .json of 'render --recipe'")
     parser.add_argument("-o", "--output", metavar="OUT", help="where it goes; by default PICTURE is replaced")
-    parser.add_argument("--show", action="store_true", help="print how it is made, and make nothing")
+    parser.add_argument("--show", action="store_true", help="print the recipe, and make nothing")
     reading(parser)
 
 
@@ -44,10 +44,10 @@ def run(words: argparse.Namespace) -> None:
         sources = [(str(trace["file"]), str(trace["sha256"])) for trace in made["traces"]]
         animate = {n: v if isinstance(v, str) else tuple(v) for n, v in made["animate"].items()}
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{words.picture}: what it says of how it is made is incomplete: {error}") from None
+        raise InputError(f"{words.picture}: its recipe is incomplete: {error}") from None
     api.check_output(output, options)
     if made.get("tracevis3d") != __version__:
-        complain(f"it was made by TraceVis3D {made.get('tracevis3d')}, this is {__version__}")
+        complain(f"made by TraceVis3D {made.get('tracevis3d')}, this is {__version__}")
     with Bar(words.quiet) as bar:
         traces = [_trace(words, file, digest, bar) for file, digest in sources]
         figure.of(*traces).render(output, options, animate=animate or None, progress=bar)
@@ -59,8 +59,11 @@ def _trace(words: argparse.Namespace, file: str, digest: str, bar: Any) -> Trace
     places = [folder / file, Path(file), folder / Path(file).name, Path(Path(file).name)]
     found = next((place for place in places if file and place.exists()), None)
     if found is None:
-        raise InputError(f"{words.picture}: the trace {file or 'of it'} is gone: put it beside the picture")
+        raise InputError(
+            f"{words.picture}: the trace {file or 'of it'} was not found: put it into the folder of the "
+            "picture"
+        )
     trace = load(str(found), words, bar)
     if digest and trace.source.hash and trace.source.hash != digest:
-        complain(f"{found}: is not the file that the picture was made of: it has changed")
+        complain(f"{found}: has changed since the picture was made")
     return trace

@@ -12,7 +12,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("trace", metavar="IN")
     parser.add_argument("output", metavar="OUT", help="see 'formats'")
-    parser.add_argument("--packed", action="store_true", help="for .tv3: small rather than instantly loaded")
+    parser.add_argument(
+        "--packed", action="store_true", help="for .tv3: a smaller file that loads more slowly"
+    )
     reading(parser)
 
 

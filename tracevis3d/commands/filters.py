@@ -41,8 +41,8 @@ def run(words: argparse.Namespace) -> None:
     print(f"{one.name}: {one.sentence}\n")
     rows = [(f"{p.name}={shown(p.default)}", p.described()) for p in declared(one.parameters)]
     rows += [
-        ("effect=hide", f"What becomes of the marked calls. One of {', '.join(EFFECTS)}"),
+        ("effect=hide", f"What happens to the marked calls: one of {', '.join(EFFECTS)}"),
         ("what=subtree", "What is meant. " + "; ".join(f"{name}: {words}" for name, words in WHAT.items())),
-        ("within=-1", "The call whose subtree it acts on. -1: the whole trace"),
+        ("within=-1", "The call whose subtree it applies to; -1: the whole trace"),
     ]
     print(table(rows))

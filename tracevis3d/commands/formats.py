@@ -19,7 +19,12 @@ _LINES = 3
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
-    parser.add_argument("name", metavar="NAME", nargs="?", help="what is read of it, and how to record it")
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        nargs="?",
+        help="describe one format: what is read of it, and how to record it",
+    )
     parser.add_argument("--json", action="store_true")
 
 

@@ -29,7 +29,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     forms.add_argument("--json", action="store_true", help="print the result as JSON")
     forms.add_argument("-o", "--output", metavar="OUT", help=f"write the result: {' '.join(_SUFFIXES)}")
     parser.add_argument(
-        "--limit", type=int, default=100, metavar="N", help="rows printed at most (default 100); 0: all"
+        "--limit",
+        type=int,
+        default=100,
+        metavar="N",
+        help="the maximum number of rows printed (default 100); 0: all",
     )
     reading(parser)
 
@@ -74,7 +78,7 @@ def _listed() -> str:
     queries = [(query.name, query.sentence) for query in ready.READY]
     return "\n".join(
         (
-            "Tables, a row of each:",
+            "Tables, and what each row describes:",
             "",
             table(tables),
             "",
@@ -82,7 +86,7 @@ def _listed() -> str:
             "",
             table(queries),
             "",
-            "Of several traces, each table has the rows of all, and a column trace: A, B, …",
+            "With several traces, each table has the rows of all of them, and a column trace: A, B, …",
             "'query TRACE \"DESCRIBE calls\"' lists the columns of a table.",
         )
     )

@@ -37,12 +37,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--memory-engine",
         choices=("tracemalloc", "memray"),
         metavar="ENGINE",
-        help="what records blocks: tracemalloc (default; takes snapshots of live blocks), or memray "
-        "(each one, at its "
-        "address, also those of compiled code); implies --memory",
+        help="what records blocks: tracemalloc (default; takes snapshots of live blocks), or memray (each "
+        "block with its address, also those of compiled code); implies --memory",
     )
     parser.add_argument(
-        "--c-functions", action="store_true", help="functions written in C too (VizTracer alone)"
+        "--c-functions", action="store_true", help="also functions written in C (VizTracer only)"
     )
     parser.add_argument(
         "--engine",
@@ -53,8 +52,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--native",
         action="store_true",
-        help="any program linked dynamically, in place of a Python script: its allocations, by LD_PRELOAD; "
-        "with --memory a Python script, by memray: call sites in compiled code, too",
+        help="record the allocations of any dynamically linked program, by LD_PRELOAD; with --memory: of a "
+        "Python script, with call sites in compiled code, by memray",
     )
     parser.add_argument(
         "--accesses",
@@ -64,7 +63,10 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--suggestions",
         action="store_true",
-        help="with --live: let viewers suggest to look at, or free, a block or call site; it is only printed",
+        help=(
+            "with --live: let viewers suggest to look at, or to free, a block or call site; suggestions are "
+            "only printed"
+        ),
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing at the end")
     parser.add_argument(
@@ -93,16 +95,16 @@ def run(words: argparse.Namespace) -> None:
             "-m needs the name of a module, and must come last: tracevis3d record -o OUT -m MODULE"
         )
     if module is None and not program:
-        raise UsageError("say which program to record: tracevis3d record -o OUT -- script.py")
+        raise UsageError("name the program to record: tracevis3d record -o OUT -- script.py")
     if not words.output and not words.endpoint:
-        raise UsageError("say where to: -o OUT for a file, --live ENDPOINT for viewers, or both")
+        raise UsageError("name an output: -o OUT for a file, --live ENDPOINT for viewers, or both")
     if words.native and module is None and _is_native(program[0]):
         raise UsageError(
-            f"{program[0]}: is not a Python script: leave --memory out, as --native alone records allocations"
+            f"{program[0]}: is not a Python script: leave --memory out; --native alone records allocations"
         )
     if words.accesses:
         raise UsageError(
-            "--accesses goes with --native alone: accesses to Python's own memory are not sampled"
+            "--accesses needs --native without --memory: accesses to Python's own memory are not sampled"
         )
     if words.native and words.memory_engine == "tracemalloc":
         raise UsageError("--native with --memory needs memray: tracemalloc does not see compiled code")
@@ -146,7 +148,7 @@ def _is_native(path: str) -> bool:
 def _run_native(program: list[str], words: argparse.Namespace) -> None:
     """Run a native program, and end as it ends."""
     if not words.output and not words.endpoint:
-        raise UsageError("say where to: -o OUT for a file, --live ENDPOINT for viewers, or both")
+        raise UsageError("name an output: -o OUT for a file, --live ENDPOINT for viewers, or both")
     if not program:
         raise UsageError("--native needs a program: tracevis3d record --native -o OUT -- PROGRAM")
     if not sys.platform.startswith("linux"):

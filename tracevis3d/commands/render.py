@@ -45,7 +45,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FROM..TO",
         action="append",
         default=[],
-        help="a number or a time that changes while a film runs, such as opening=180..60",
+        help="a number or a time that changes during a film, such as opening=180..60",
     )
     parser.add_argument(
         "--filters", metavar="STACK", default="", help="leave out what these filters hide; see 'filters'"
@@ -54,17 +54,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--select",
         metavar="SQL",
         default="",
-        help="draw all calls as ghosts but those whose id a query returns, such as "
-        "'SELECT id FROM calls WHERE self_ns > 1e6'",
+        help="draw as ghosts all calls except those whose id this query returns, such as 'SELECT id "
+        "FROM calls "
+        "WHERE self_ns > 1e6'",
     )
     parser.add_argument(
         "--recipe",
         action="store_true",
-        help="write how it is made into OUT.json, for 'again'; .png, .svg and .pdf hold it themselves",
+        help="write the recipe to OUT.json, for 'again'; .png, .svg and .pdf contain it",
     )
-    parser.add_argument(
-        "--caption", metavar="FILE", help="write a sentence for below the figure: .tex, .md or .txt"
-    )
+    parser.add_argument("--caption", metavar="FILE", help="write a caption for the figure: .tex, .md or .txt")
     parser.add_argument("--report", metavar="R.json", help="write what was drawn")
     reading(parser)
 

@@ -36,9 +36,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--case", action="store_true", help="distinguish capital letters from small ones")
     parser.add_argument(
-        "--start", default="", metavar="TIME", help="calls from then on, such as 1.5s or 20ms"
+        "--start", default="", metavar="TIME", help="only calls from this time on, such as 1.5s or 20ms"
     )
-    parser.add_argument("--end", default="", metavar="TIME", help="calls before then")
+    parser.add_argument("--end", default="", metavar="TIME", help="only calls before this time")
     parser.add_argument(
         "--limit",
         type=int,

@@ -95,12 +95,12 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         text = _found(place.suffix.lower(), place.read_bytes())
         recipe = json.loads(text) if text else None
     except FileNotFoundError:
-        raise InputError(f"{place}: there is no such file; it would say how {path} is made") from None
+        raise InputError(f"{place}: there is no such file; it would contain the recipe of {path}") from None
     except (OSError, ValueError, zlib.error, struct.error, RecursionError) as error:
-        raise InputError(f"{path}: what it says of how it is made can't be read: {error}") from None
+        raise InputError(f"{path}: its recipe can't be read: {error}") from None
     if not isinstance(recipe, dict) or "view" not in recipe:
         raise InputError(
-            f"{path}: does not say how it is made: TraceVis3D has not written it, or an old one has"
+            f"{path}: contains no recipe: it was not written by TraceVis3D, or by an old version"
         )
     return recipe
 

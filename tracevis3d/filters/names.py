@@ -16,9 +16,9 @@ from .registry import Filter, Marked
 class NameParameters:
     """The parameters of a filter by name."""
 
-    pattern: str = parameter("", "What to look for in the function's name")
+    pattern: str = parameter("", "Text to search for in the function's name")
     kind: str = parameter("substring", "How the pattern is written", choices=KINDS)
-    full: bool = parameter(False, "Look at names as recorded, with arguments, path and line")
+    full: bool = parameter(False, "Search names as recorded, with arguments, path and line")
     case: bool = parameter(False, "Distinguish capital letters from small ones")
     others: bool = parameter(False, "Mark the functions whose names do not match")
 
@@ -27,7 +27,7 @@ class NameParameters:
 class ModuleParameters:
     """The parameters of a filter by module."""
 
-    pattern: str = parameter("", "What to look for in the path of packages, modules and classes")
+    pattern: str = parameter("", "Text to search for in the path of packages, modules and classes")
     kind: str = parameter("substring", "How the pattern is written", choices=KINDS)
     others: bool = parameter(False, "Mark the functions of all other modules")
 

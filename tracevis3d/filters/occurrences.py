@@ -50,7 +50,7 @@ class CallsParameters:
     """The parameters of a filter of calls."""
 
     calls: str = parameter("", "Numbers of calls with commas between them, such as a selection's")
-    others: bool = parameter(False, "Mark the calls that are neither them, nor their callers, nor below them")
+    others: bool = parameter(False, "Mark all calls except these, their callers and the calls below them")
 
 
 def thread(facts: Facts, p: ThreadParameters) -> Marked:

@@ -19,11 +19,11 @@ class Parameters:
 
     criterion: str = parameter("exact", "When two subtrees are alike", choices=CRITERIA)
     depth: int = parameter(3, "Levels that the criterion depth compares", low=1)
-    times: int = parameter(2, "Occurrences that a pattern has at least", low=2)
-    size: int = parameter(2, "Calls that one occurrence has at least", low=1)
+    times: int = parameter(2, "Minimum number of occurrences of a pattern", low=2)
+    size: int = parameter(2, "Minimum number of calls in an occurrence", low=1)
     keep: str = parameter(
         "first",
-        "Which occurrences stay",
+        "Which occurrences are kept",
         choices={"first": "the first of each pattern", "none": "none of them"},
     )
 
@@ -76,6 +76,11 @@ def mark(facts: Facts, p: Parameters) -> Marked:
 
 FILTERS = {
     "patterns": Filter(
-        "patterns", "Patterns", "subtrees that occur again, but for the first", "any", Parameters, mark
+        "patterns",
+        "Patterns",
+        "subtrees that occur more than once, except the first",
+        "any",
+        Parameters,
+        mark,
     )
 }

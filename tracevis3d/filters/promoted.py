@@ -20,7 +20,7 @@ class Parameters:
     file: str = parameter("", "The library, a file that 'tracevis3d library' writes")
     patterns: bool = parameter(True, "Its patterns")
     utilities: bool = parameter(True, "Its utilities")
-    only: str = parameter("", "Of them, only the pattern or utility of this name; empty: all")
+    only: str = parameter("", "Only the pattern or utility of this name; empty: all")
 
 
 def mark(facts: Facts, p: Parameters) -> Marked:
@@ -43,13 +43,13 @@ def mark(facts: Facts, p: Parameters) -> Marked:
         If no file is given, or the library has no such entry.
     """
     if not p.file.strip():
-        raise UsageError("file=: say which library")
+        raise UsageError("file=: name a library")
     known, graph = pattern_library.load(p.file), facts.graph
     flags = np.zeros(len(graph), np.bool_)
     wanted = [one for one in known.patterns if p.only in ("", one.name)] if p.patterns else []
     names = {name for name in known.utilities if p.only in ("", name)} if p.utilities else set()
     if p.only and not wanted and not names:
-        raise UsageError(f"only={p.only}: the library {p.file} has nothing of this name")
+        raise UsageError(f"only={p.only}: the library {p.file} has no entry of this name")
     for found in pattern_library.find(wanted, facts.trace, graph):
         flags[found.nodes] = True
     if names:

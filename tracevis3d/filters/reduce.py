@@ -40,7 +40,7 @@ def reduced(trace: Trace, filtered: FilterResult) -> Trace:
     keep = filtered.state != HIDDEN
     n = int(np.count_nonzero(keep))
     if len(calls) and not n:
-        raise InputError("the filters hide every call: switch one off, or narrow it")
+        raise InputError("the filters hide every call: remove one, or let it hide less")
     new = np.empty(len(calls), np.int64)  # the call itself if it is kept, else its nearest kept caller
     parent, extent = np.empty(n, np.int64), np.zeros(n, np.int64)
     depth = np.empty(n, np.int32)

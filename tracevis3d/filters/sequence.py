@@ -17,7 +17,9 @@ class Parameters:
     """The sequence that begins with which call, and how long it is."""
 
     call: int = parameter(0, "The first call of one of its occurrences, by its number", low=0)
-    entries: int = parameter(0, "Its entries, what repeats in a row being one; 0: the longest one", low=0)
+    entries: int = parameter(
+        0, "Number of its entries, where repeats in a row count as one; 0: the longest sequence", low=0
+    )
 
 
 def mark(facts: Facts, p: Parameters) -> Marked:
@@ -47,7 +49,7 @@ def mark(facts: Facts, p: Parameters) -> Marked:
     if not rules or p.entries not in (0, *lengths):
         which = f"of {p.entries:,} entries " if p.entries and rules else ""
         raise UsageError(
-            f"sequence(call={p.call}): no sequence {which}that occurs again begins with this call"
+            f"sequence(call={p.call}): no repeated sequence {which}begins with this call"
             + (f": there are some of {', '.join(f'{length:,}' for length in lengths)}" if rules else "")
         )
     flags = np.zeros(n, np.bool_)
@@ -57,7 +59,7 @@ def mark(facts: Facts, p: Parameters) -> Marked:
 
 FILTERS = {
     "sequence": Filter(
-        "sequence", "One Sequence", "the calls of a sequence of callees that occurs again", "any", Parameters,
+        "sequence", "One Sequence", "the calls of a repeated sequence of callees", "any", Parameters,
         mark,
     )
 }  # fmt: skip

@@ -164,7 +164,7 @@ def apply(stack: Sequence[Applied], facts: Facts) -> FilterResult:
     extent = np.ascontiguousarray(calls.extent, np.int64)
     used = [applied for applied in stack if applied.on]
     if len(used) > 250:
-        raise UsageError(f"the stack has {len(used):,} filters: 250 are the most")
+        raise UsageError(f"the stack has {len(used):,} filters: at most 250 are possible")
     counts = []
     for number, applied in enumerate(used):
         low, high = 0, n

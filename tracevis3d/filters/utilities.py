@@ -24,7 +24,7 @@ class Parameters:
     modules: int = parameter(1, "Different modules that it must be called from", low=1)
     callees: int = parameter(10, "Different functions that it may call", low=0)
     also: str = parameter("", "Names of functions that are utilities too, with commas between them")
-    never: str = parameter("", "Names of functions that are no utilities, with commas between them")
+    never: str = parameter("", "Names of functions that are not utilities, with commas between them")
 
 
 def mark(facts: Facts, p: Parameters) -> Marked:

@@ -110,8 +110,8 @@ def read(path: Path, progress: Progress) -> Trace:
     weight = weight[:rows]
     if too_long(weight):
         raise InputError(
-            f"{path}: the counts add up to {np.sum(weight, dtype=np.float64) / 1000:.3g}, which is more than "
-            "can be laid on a time axis: divide them by a constant"
+            f"{path}: the counts add up to {np.sum(weight, dtype=np.float64) / 1000:.3g}, which is more "
+            "than a time axis can hold: divide them by a constant"
         )
     problems.add("no time unit", "the whole file", rows)
     texts = interned.texts(data, int(state[s.NAMES]))

@@ -202,8 +202,8 @@ class _Graph:
         calls = float((self.extent[self.root].astype(np.float64) * self.root_count).sum())
         if calls >= MOST_CALLS:
             raise InputError(
-                f"{self.path}: the graph unfolds to more than {MOST_CALLS:,} calls: that is more than can be "
-                "held; take a part of the trace"
+                f"{self.path}: the graph unfolds to more than {MOST_CALLS:,} calls: that is more than "
+                "memory can hold: take a part of the trace"
             )
 
 
@@ -218,7 +218,7 @@ def _sections(path: Path, text: bytes) -> dict[str, tuple[int, int, int]]:
     for name in ("Labels", "Nodes", "Edges"):
         if name not in found:
             raise InputError(
-                f"{path}: the section '#{name}' is missing: the file is cut off, or no compact trace"
+                f"{path}: the section '#{name}' is missing: the file is truncated, or not a compact trace"
             )
     return found
 

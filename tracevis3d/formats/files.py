@@ -83,7 +83,7 @@ def check_writable(path: str | os.PathLike[str], packed: bool = False) -> Format
     """
     form = registry.for_writing(path)
     if packed and form.name != "tv3":
-        raise UsageError(f"{path}: --packed is a form of .tv3 alone")
+        raise UsageError(f"{path}: --packed is only for .tv3")
     check_folder(Path(path) / "table" if form.is_folder and Path(path).is_dir() else path)
     return form
 

@@ -321,7 +321,7 @@ class _Reader:
                 size = 8 if kind == _FIXED64 else 4
             elif tag >= 0:
                 self._recording.problems.add(
-                    "malformed", f"byte {start:,}: the rest of the file is no packets"
+                    "malformed", f"byte {start:,}: the rest of the file has no packets"
                 )
                 return
             if tag < 0 or size < 0 or at + size > len(data):

@@ -283,7 +283,7 @@ class Reader:
                 if not packed:
                     continue
                 if not packed.startswith(magic):
-                    self.damage = f"after the {self.packing} data there is something else"
+                    self.damage = f"there is other data after the {self.packing} data"
                     return
                 stream = new_stream()
             at_end = not packed
@@ -357,8 +357,8 @@ def _new_zstd() -> Callable[[], _Stream]:
         import zstandard
     except ImportError as error:
         raise MissingDependency(
-            "this file is packed with zstd: install a library for it with 'pip install zstandard', "
-            "or unpack it with 'unzstd'"
+            "this file is compressed with zstd: install a library for it with 'pip install zstandard', or "
+            "unpack it with 'unzstd'"
         ) from error
     return lambda: cast(_Stream, zstandard.ZstdDecompressor().decompressobj())
 
@@ -371,7 +371,7 @@ def _gather(reader: Reader, progress: Progress) -> Unpacked:
         if len(whole) + len(piece) > limit:
             raise InputError(
                 f"{reader.path}: unpacks to more than {byte_size(limit)}, which does not fit into memory: "
-                "unpack it to see whether it is what it seems"
+                "unpack it to check what it contains"
             )
         whole += piece
         progress(reader.done, "unpacking")

@@ -141,7 +141,7 @@ def bundle(
     if not 0 <= beta <= 1:
         raise ValueError(f"beta {beta} is not between 0 and 1")
     if samples % 16 or not 0 <= samples <= 256:
-        raise ValueError(f"{samples} samples are no multiple of 16 from 16 to 256")
+        raise ValueError(f"{samples} samples: a multiple of 16 from 16 to 256 is expected")
     edges = len(source)
     if not edges:
         return Routes(np.empty((0, 3), np.float32), np.zeros(1, np.int64))

@@ -302,7 +302,7 @@ class CutIndex:
         if not t0 < t1:
             raise ValueError(f"the window [{t0}, {t1}) is empty")
         if math.isnan(resolution_ns) or resolution_ns < 0:
-            raise ValueError(f"the resolution {resolution_ns} is no duration")
+            raise ValueError(f"the resolution {resolution_ns} is not a duration")
         if step < 1:
             raise ValueError(f"a row has at least one level, not {step}")
         resolution = _FOREVER if resolution_ns >= _FOREVER else math.ceil(resolution_ns)

@@ -62,7 +62,7 @@ def start(
     global _session
 
     if _session is not None:
-        raise UsageError(f"the program is published already, at {_session.endpoint}")
+        raise UsageError(f"the program is already published at {_session.endpoint}")
     options = Options(
         os.fspath(path),
         threads,

@@ -186,9 +186,7 @@ def make_keys(folder: str | os.PathLike[str], name: str) -> tuple[Path, Path]:
     folder.mkdir(parents=True, exist_ok=True)
     for suffix in (".key", ".key_secret"):
         if (folder / f"{name}{suffix}").exists():
-            raise UsageError(
-                f"{folder / (name + suffix)}: is there already; choose another name, or remove it"
-            )
+            raise UsageError(f"{folder / (name + suffix)}: already exists: choose another name, or remove it")
     before = os.umask(0o077)
     try:
         public, secret = create_certificates(str(folder), name)

@@ -115,7 +115,7 @@ class Tail:
         left = self._rest.lstrip(b", \t\r\n")
         self.ended = left.startswith(b"]")
         if not self.ended and left and not left.startswith(b"{"):
-            raise InputError(f"{self._path}: what follows is no record: {left[:40]!r}")
+            raise InputError(f"{self._path}: what follows is not a record: {left[:40]!r}")
         if len(self._rest) > _LONGEST:
             raise InputError(
                 f"{self._path}: one record is larger than {byte_size(_LONGEST)}: the file is damaged"

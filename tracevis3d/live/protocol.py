@@ -390,7 +390,7 @@ def _suggest(head: dict[str, Any]) -> Suggest:
         "".join(c if c.isprintable() else "?" for c in site),
     )  # fmt: skip
     if found.address < 0 and not found.site.strip():
-        raise InputError("message suggest: it is about no block and no call site")
+        raise InputError("message suggest: it names neither a block nor a call site")
     return found
 
 
@@ -473,13 +473,15 @@ def _names(head: dict[str, Any]) -> Names:
     most = MOST_THREADS if table == "threads" else MOST_IDS
     first = _whole(head, "first", 0, most - 1)
     if not isinstance(names, list) or len(names) > min(MOST_NAMES, most - first):
-        raise InputError(f'message names, field "names": no list of at most {MOST_NAMES:,} {table}')
+        raise InputError(f'message names, field "names": not a list of at most {MOST_NAMES:,} {table}')
     if table == "threads":
         return Names(table, first, tuple(_thread(entry) for entry in names))
     if table == "frames":
         return Names(table, first, tuple(_frame(entry, number) for number, entry in enumerate(names, first)))
     if not all(isinstance(name, str) and len(name) <= MOST_CHARACTERS for name in names):
-        raise InputError(f'message names, field "names": a name is no text of {MOST_CHARACTERS:,} characters')
+        raise InputError(
+            f'message names, field "names": a name is not a text of {MOST_CHARACTERS:,} characters'
+        )
     return Names(str(table), first, tuple(map(_sound, names)))
 
 
@@ -521,8 +523,8 @@ def _whole(head: dict[str, Any], name: str, least: int, most: int) -> int:
     value = head.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
         raise InputError(
-            f'message {_short(head.get("t"))}, field "{name}": {_short(value)} is no whole number '
-            f"from {least} to {most}"
+            f'message {_short(head.get("t"))}, field "{name}": {_short(value)} is not a whole number from '
+            f"{least} to {most}"
         )
     return value
 
@@ -535,7 +537,7 @@ def _text(head: dict[str, Any], name: str, most: int) -> str:
     value = head.get(name)
     if not isinstance(value, str) or len(value) > most:
         raise InputError(
-            f'message {_short(head.get("t"))}, field "{name}": no text of at most {most:,} characters'
+            f'message {_short(head.get("t"))}, field "{name}": not a text of at most {most:,} characters'
         )
     return _sound(value)
 

@@ -462,10 +462,12 @@ class Publisher:
             if idle is None:
                 # One that has said nothing yet may turn out to be idle; who comes then asks again.
                 if all(viewer.has_spoken for viewer in self._viewers.values()):
-                    why = f"{MOST_VIEWERS} viewers are connected already"
+                    why = f"{MOST_VIEWERS} viewers are already connected"
                     self._send(identity, p.encode(p.Refused(why)))
                 return
-            self._drop(idle, f"others wait for its place among {MOST_VIEWERS} viewers, and it takes nothing")
+            self._drop(
+                idle, f"others wait to be one of the {MOST_VIEWERS} viewers, and this one takes nothing"
+            )
         if before is not None:
             self._skip_behind(before)
         patience = min(_FIRST_PATIENCE_S, self._newcomers) if hello.credit and before is None else 0.0
@@ -685,7 +687,7 @@ class Publisher:
             viewer.behind.append(waiting)
             viewer.behind_rows += len(batch)
             if sum(other.behind_rows for other in self._viewers.values()) > _MOST_RETOLD:
-                self._drop(identity, "too much waits for viewers that take nothing")
+                self._drop(identity, "too much data is waiting for viewers that take none")
 
     def _send(self, identity: bytes, frames: Sequence[Any]) -> bool:
         """Hand a message to ZeroMQ; return whether it has taken it."""

@@ -168,7 +168,7 @@ class Subscriber:
                 if event == z.EVENT_HANDSHAKE_SUCCEEDED:
                     self.locked_out = ""
                 elif event == z.EVENT_HANDSHAKE_FAILED_AUTH:
-                    self.locked_out = "the publisher does not know your key: its folder of --peers lacks it"
+                    self.locked_out = "the publisher does not know your key: it is not in its folder --peers"
                 elif value == z.PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH:
                     self.locked_out = _NO_KEYS if self._keys.given else _NEEDS_KEYS
 

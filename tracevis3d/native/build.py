@@ -47,7 +47,9 @@ def library() -> Path:
     if done.returncode:
         os.unlink(partial)
         said = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()
-        raise InputError(f"{compiler} can't build the interposer: {(said or ['it says nothing'])[0].strip()}")
+        raise InputError(
+            f"{compiler} can't build the interposer: {(said or ['it gives no reason'])[0].strip()}"
+        )
     os.chmod(partial, 0o755)
     # In one step: another process may be building it, too.
     os.replace(partial, path)

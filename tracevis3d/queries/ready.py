@@ -44,7 +44,7 @@ READY = (
     ),
     Ready(
         "call-edges",
-        "which function calls which, how often and for how long",
+        "callers and callees, with the number of calls and their time",
         "SELECT caller.function AS caller, callee.function AS callee, count(*) AS calls, "
         "sum(callee.duration_ns) AS duration_ns FROM calls AS callee JOIN calls AS caller "
         "ON callee.parent_id = caller.id GROUP BY ALL ORDER BY calls DESC, caller, callee LIMIT 50",
@@ -58,7 +58,7 @@ READY = (
     ),
     Ready(
         "threads",
-        "threads with their calls and the time that they are in calls",
+        "threads with their calls and the time in calls",
         "SELECT thread, count(*) AS calls, sum(self_ns) AS in_calls_ns, min(start_ns) AS first_ns, "
         "max(end_ns) AS last_ns FROM calls GROUP BY thread ORDER BY in_calls_ns DESC, thread",
     ),

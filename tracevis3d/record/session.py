@@ -305,7 +305,7 @@ class Session:
                 self.on_suggestion(suggestion)
             except Exception as error:  # the program's own code must not end its recording
                 said = f"{type(error).__name__}: {error}"
-                sys.stderr.write(f"tracevis3d: a suggestion could not be taken: {said}\n")
+                sys.stderr.write(f"tracevis3d: a suggestion could not be handled: {said}\n")
 
 
 def _print_suggestion(suggestion: dict[str, Any]) -> None:

@@ -104,9 +104,9 @@ def cached(kind: str, key: str, make: Callable[[], Mapping[str, NDArray[Any]]]) 
         try:
             found = container.read(entry, kind)
             if found.facts.get("key") != key:
-                raise container.damaged(entry, "it is of something else")
+                raise container.damaged(entry, "it belongs to another file")
             if not found.is_ours:
-                raise container.damaged(entry, "somebody else may have written it")
+                raise container.damaged(entry, "another user may have written it")
             if not found.trusted:
                 found.check_sums()
                 found.trust()

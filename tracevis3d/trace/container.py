@@ -198,7 +198,7 @@ def read(path: Path, kind: str) -> Container:
             # Anonymous and empty files can't be mapped; a container is never empty.
             mapped = _map(file.fileno(), size) if is_ours else _copy(file, size)
             if len(mapped) != size:
-                raise damaged(path, "it shrank while it was read")
+                raise damaged(path, "it became shorter while it was read")
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
     columns: dict[str, NDArray[Any]] = {}

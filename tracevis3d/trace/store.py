@@ -275,7 +275,7 @@ def _plain(column: NDArray[Any]) -> NDArray[Any]:
 def _find_wrong_slices(first: NDArray[np.int64], count: NDArray[np.int64], calls: int) -> str:
     """Say what is wrong with the slices of the threads; empty if nothing is."""
     if len(first) != len(count) or (count < 0).any() or (count > calls).any():
-        return "the calls of a thread make no slice"
+        return "the calls of a thread are not contiguous"
     ends = np.cumsum(count)
     if (ends < 0).any() or not np.array_equal(first, ends - count) or (ends[-1] if len(ends) else 0) != calls:
         return "the calls of the threads do not follow each other"
@@ -359,7 +359,7 @@ def find_wrong(trace: Trace) -> str:
         ("instants.thread", trace.instants.thread, -1, n_threads),
     ):
         if len(column) and (column.min() < low or column.max() >= high):
-            return f"{name} points nowhere"
+            return f"{name} refers to an entry that does not exist"
     if (trace.containers.parent >= np.arange(len(trace.containers))).any() or (
         trace.containers.parent < -1
     ).any():

@@ -39,9 +39,9 @@ def check(view: View, name: str) -> None:
         If its name, one of its parameters or one of its commands can't be offered.
     """
     if not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
-        raise UsageError(f"the name {name!r} is no word that Python can call a function")
+        raise UsageError(f"the name {name!r} is not a valid name of a Python function")
     if name in SETTINGS | GROUP:
-        raise UsageError(f"the name {name!r} is that of a setting of every view")
+        raise UsageError(f"the name {name!r} is reserved for a setting that every view has")
     least, most = view.traces
     if not 1 <= least <= most:
         raise UsageError(f"it takes {least} to {most} traces")
@@ -58,6 +58,8 @@ def check(view: View, name: str) -> None:
         parameter.read(parameter.default)
     for command in view.commands:
         if not isinstance(command, Command):
-            raise UsageError(f"its command {command!r} is no Command but a {type(command).__name__}")
+            raise UsageError(f"its command {command!r} is not a Command but a {type(command).__name__}")
         if not _WORD.fullmatch(command.name):
-            raise UsageError(f"the command {command.name!r} is no word of small letters, digits and hyphens")
+            raise UsageError(
+                f"the command {command.name!r} is not a word of small letters, digits and hyphens"
+            )

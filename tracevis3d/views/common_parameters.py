@@ -139,7 +139,7 @@ def entries(default: int, sentence: str = "The maximum number of colours in the 
 
 def taper(default: float) -> Any:
     """Declare how much lower levels are in which less time is spent."""
-    sentence = "How much lower levels with less time are drawn: 0 not at all, 1 in proportion"
+    sentence = "How much lower the levels with less time are drawn: 0 not at all, 1 in proportion"
     return parameter(default, sentence, low=0.0, high=1.0, group="Shape")
 
 

@@ -248,12 +248,12 @@ def register() -> None:
     signals.on_draw.connect(saw)
     bpy.types.Scene.tracevis3d_detail = BoolProperty(
         name="Detail Follows the View",
-        description="Show more calls where the 3D view is zoomed in, when it comes to rest",
+        description="Show more calls where the 3D view is zoomed in, as soon as it stops moving",
         default=True,
         update=_switched,
     )
     bpy.types.Scene.tracevis3d_detail_rendered = BoolProperty(
-        name="Render the Detail",
+        name="Render Detail",
         description="Also show the 3D view's detail in pictures",
         default=False,
         update=_switched,

@@ -138,7 +138,7 @@ class TRACEVIS3D_OT_flying(bpy.types.Operator):
 def register() -> None:
     """Register the operator, and whether one stops before things."""
     bpy.types.WindowManager.tracevis3d_collide = BoolProperty(
-        name="Stop before Things", description="Flying does not go through what is ahead", default=False
+        name="Stop before Things", description="Flying stops before what is ahead", default=False
     )
     bpy.utils.register_class(TRACEVIS3D_OT_flying)
 

@@ -1,4 +1,4 @@
-"""How much of what is lit can be seen from here, and the way to where most of it is seen.
+"""How much of what is highlighted can be seen from here, and the way to where most of it is seen.
 
 Both are computed beside the window, in a thread: no picture waits for them.
 """
@@ -79,7 +79,7 @@ def _gathered(context: bpy.types.Context, space: Any, lit: dict[str, Any]) -> Ca
 
 
 def ask(context: bpy.types.Context, area: bpy.types.Area) -> None:
-    """Find out how much of what is lit can be seen in a 3D view."""
+    """Find out how much of what is highlighted can be seen in a 3D view."""
     space = area.spaces.active
     region = next(one for one in area.regions if one.type == "WINDOW")
     lit = _lit(context, space)
@@ -101,12 +101,12 @@ def collect() -> bool:
         return False
     rows = told[-1].rows
     rows[:] = [row for row in rows if row[0] != LABEL]
-    rows.append((LABEL, f"{units.percentage(share, 2)} of what is lit"))
+    rows.append((LABEL, f"{units.percentage(share, 2)} of what is highlighted"))
     return True
 
 
 def turn(context: bpy.types.Context, area: bpy.types.Area) -> bool:
-    """Begin to look for where most of what is lit is seen; return whether anything is lit."""
+    """Begin to look for where most of what is highlighted is seen; return whether anything is lit."""
     space = area.spaces.active
     region = next(one for one in area.regions if one.type == "WINDOW")
     lit = _lit(context, space)
@@ -128,7 +128,9 @@ def turn(context: bpy.types.Context, area: bpy.types.Area) -> bool:
 
 
 def arrive() -> str:
-    """Send the 3D view to where most of what is lit is seen, once that is known; return that in words."""
+    """Send the 3D view to where most of what is highlighted is seen, once that is known; return that in
+    words.
+    """
     found = _ways.take()
     if found is None:
         return ""
@@ -138,7 +140,7 @@ def arrive() -> str:
     right, up, forward = (list(map(float, axis)) for axis in axes)
     rotation = Matrix((right, up, [-v for v in forward])).transposed().to_quaternion()
     zoom.fly_to_box(area, box, rotation=rotation)
-    return f"From here {units.percentage(share, 2)} of what is lit can be seen"
+    return f"From here {units.percentage(share, 2)} of what is highlighted can be seen"
 
 
 def _box_of(context: bpy.types.Context, space: Any, lit: dict[str, Any]) -> Box | None:

@@ -63,7 +63,7 @@ def _draw() -> None:
     view, rows = content.rows_in(context, region)
     size = _TYPE * scale
     if view is None or not rows:
-        write("The time of a trace stands here: import one.", 12 * scale, region.height / 2, size, _QUIET)
+        write("Import a trace to see its time here.", 12 * scale, region.height / 2, size, _QUIET)
         return
     for i, row in enumerate(rows):
         _draw_lane(row, scale)

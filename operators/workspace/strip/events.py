@@ -32,7 +32,7 @@ _DOES = (
     ("BACK", "Move Back in Time", "Show earlier time"),
     ("FORWARD", "Move On in Time", "Show later time"),
     ("WHOLE", "Whole Trace", "Show all of the trace"),
-    ("POINT", "Point at Time", "Say which time is under the mouse"),
+    ("POINT", "Point at Time", "Show which time is under the mouse"),
 )
 
 
@@ -228,7 +228,7 @@ def _nothing() -> None:
 def _why_no_window(view: bpy.types.Collection) -> str:
     if sources.in_memory(view) is None:
         return "The trace is not in memory: Rebuild finds it"
-    return "This view has no window of time: drag on the strip to select a range"
+    return "This view has no time window: drag on the strip to select a range"
 
 
 #: Keymap, its space, event, value, keys held, what is done.

@@ -61,5 +61,5 @@ assert operators.explain(walk="main") == {"FINISHED"}
 assert operators.rebuild() == {"FINISHED"}
 assert not stops()
 assert [marker.name for marker in bpy.context.scene.timeline_markers] == ["mine"]
-support.fails(operators.explain, "no call is called so", walk="nobody calls this")
+support.fails(operators.explain, "no function in either trace has this name", walk="nobody calls this")
 print("explained")

@@ -115,7 +115,7 @@ def main():
     window.press("M", x, y)
     yield support.at_rest()
 
-    # Back to where one looked from, and forth again.
+    # Go back to the previous viewpoint, and forward again.
     eye = window.eye
     window.press("F", x, y)
     yield lambda: not zoom.is_on_the_way() and eye.view_perspective == "PERSP"

@@ -1,4 +1,4 @@
-"""What is in front, pixel by pixel, against a plain loop; and how much of what is lit can be seen."""
+"""What is in front, pixel by pixel, against a plain loop; and how much of what is highlighted can be seen."""
 
 import math
 

@@ -17,4 +17,4 @@ def run(words: argparse.Namespace) -> None:
     from ...live.endpoint import make_keys
 
     public, secret = make_keys(words.folder, words.name)
-    print(f"{public}: to give away\n{secret}: to keep")
+    print(f"{public}: public, for the other side\n{secret}: secret, keep it to yourself")

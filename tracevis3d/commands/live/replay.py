@@ -21,19 +21,19 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--speed",
         default="1",
         metavar="FACTOR",
-        help="how much faster than it ran (default 1); max: as fast as can be",
+        help="speed relative to the recorded run (default 1); max: as fast as possible",
     )
     parser.add_argument(
         "--follow",
         action="store_true",
-        help="the file is still being written: publish what is appended to it (Chrome JSON, packed or not; "
-        "a folder that uftrace fills)",
+        help="the file is still being written: publish what is appended to it (Chrome JSON, compressed "
+        "or not; "
+        "a folder that uftrace is writing)",
     )
     parser.add_argument(
         "--lag",
         metavar="TIME",
-        help="with --follow: hold whole calls back for this long, as outer calls are written last "
-        "(default 1s)",
+        help="with --follow: delay calls by this long, because outer calls are written last (default 1s)",
     )
     parser.add_argument(
         "--idle",
@@ -42,7 +42,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="with --follow: stop when the file has not grown for this long (default 60)",
     )
     parser.add_argument(
-        "--wait", type=float, default=60.0, metavar="SECONDS", help="for a first viewer (default 60)"
+        "--wait",
+        type=float,
+        default=60.0,
+        metavar="SECONDS",
+        help="how long to wait for the first viewer (default 60)",
     )
     reading(parser)
 
@@ -74,11 +78,11 @@ def run(words: argparse.Namespace) -> None:
         ) as publisher:
             bar(0.0, f"waiting for a viewer at {publisher.endpoint}")
             if not publisher.wait_for_viewer(words.wait):
-                raise UsageError(f"no viewer came to {publisher.endpoint} within {words.wait:g} s")
+                raise UsageError(f"no viewer connected to {publisher.endpoint} within {words.wait:g} s")
             rows = replay(trace, publisher, speed, report=lambda share: bar(share, "publishing"))
             publisher.close(30.0)
     if not words.quiet:
-        print(f"{rows:,} rows published, {publisher.dropped:,} dropped here")
+        print(f"{rows:,} rows published, {publisher.dropped:,} dropped by the publisher")
 
 
 def _follow(words: argparse.Namespace) -> None:
@@ -87,7 +91,7 @@ def _follow(words: argparse.Namespace) -> None:
     from ...live.publisher import Publisher
 
     if words.speed != "1":
-        raise UsageError("--speed can't be chosen with --follow: it is as fast as the file grows")
+        raise UsageError("--speed can't be used with --follow: publishing is as fast as the file grows")
     lag = read_time("--lag", words.lag) if words.lag is not None else 1_000_000_000
     path = Path(words.trace)
     _check_follows(path)
@@ -104,11 +108,11 @@ def _follow(words: argparse.Namespace) -> None:
         else:
             follower = Follower(path, publisher, lag)
         if words.wait and not publisher.wait_for_viewer(words.wait):
-            raise UsageError(f"no viewer came to {publisher.endpoint} within {words.wait:g} s")
+            raise UsageError(f"no viewer connected to {publisher.endpoint} within {words.wait:g} s")
         follower.run(idle, lambda rows: bar(0.0, f"publishing at {publisher.endpoint}: {rows:,} rows"))
     if not words.quiet:
         long = f", {follower.left_out:,} calls longer than --lag left out" if follower.left_out else ""
-        print(f"{follower.rows:,} rows published, {publisher.dropped:,} dropped here{long}")
+        print(f"{follower.rows:,} rows published, {publisher.dropped:,} dropped by the publisher{long}")
 
 
 def _check_follows(path: Path) -> None:

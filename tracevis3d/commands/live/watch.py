@@ -76,7 +76,7 @@ def run(words: argparse.Namespace) -> None:
         watch(subscriber, seconds=words.seconds, every=every, show=show or (lambda s: None), report=report)
         bar.close()
         if subscriber.state == "refused":
-            raise InputError(f"{words.endpoint}: the publisher refuses: {subscriber.why}")
+            raise InputError(f"{words.endpoint}: the publisher refuses the connection: {subscriber.why}")
         if subscriber.locked_out and not subscriber.rows:
             raise InputError(f"{words.endpoint}: {subscriber.locked_out}")
         if not subscriber.rows:

@@ -39,7 +39,7 @@ class Exceptional:
 
     @property
     def plain(self) -> bool:
-        """Return whether it says nothing, so that it can go."""
+        """Return whether nothing is set, so that it can be removed."""
         return not (self.children or self.hidden or self.override) and self.levels is None
 
 
@@ -242,7 +242,7 @@ class Expansion:
         """
         self._paths.node(path)
         if not path and set(values) != {"override"}:
-            raise UsageError("the whole tree is expanded by expand_levels, and no one hides it")
+            raise UsageError("the path of the whole tree can only take override")
         if not path:
             self.top.override = values["override"]
             self.recount()

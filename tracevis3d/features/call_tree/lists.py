@@ -27,8 +27,8 @@ Ints = NDArray[np.int64]
 #: Kinds of lists with a few words on each.
 KINDS = {
     "model": "Functions with their occurrences",
-    "patterns": "Subtrees that occur again",
-    "sequences": "Callees that follow each other again and again: rules of the grammar",
+    "patterns": "Subtrees that occur more than once",
+    "sequences": "Repeated sequences of callees: rules of the grammar",
     "utilities": "Functions called from many places that call little",
     "library": "What a library of patterns and utilities finds here",
 }

@@ -29,8 +29,9 @@ KEYS = {
 }
 #: What a person needs to know to find what keys and clicks do (usability problem 11).
 HINT = (
-    "Click the sign: + opens, - or ~ closes. Ctrl-click it: ~ (some callees are filtered out) and - (all are "
-    "shown) change places. Click a name to select it; Ctrl adds, Shift selects all between."
+    "Click the sign: + expands, - or ~ collapses. Ctrl-click it to switch between ~ (some callees are "
+    "filtered out) and - (all are shown). Click a name to select it; Ctrl adds, Shift selects all "
+    "between."
 )
 
 

@@ -51,7 +51,7 @@ def compare_with(state: State) -> Change:
         If there is no other trace.
     """
     if state.other is None:
-        raise UsageError("Read the trace to compare with first: File > Import > Execution Trace")
+        raise UsageError("Import the trace to compare with first: File > Import > Execution Trace")
     low, high = around(state.trace, state.call, _BESIDE)
     wanted = {
         "focus": focus_word(state.trace, state.call, 0, 2),
@@ -163,7 +163,7 @@ def align_here(state: State) -> Change:
     label = label_of_call(state.trace, state.call)
     if state.parameters.get("align") == word:
         return Change({"align": ""}, message=f"{label} is no longer aligned")
-    return Change({"align": word}, message=f"{label} starts together in both")
+    return Change({"align": word}, message=f"{label} is aligned in both traces")
 
 
 def _nearest_match(state: State) -> int:
@@ -196,7 +196,7 @@ MOVE_WINDOW = Action("move_window", "Move the Window", "Move what the wall shows
 ALIGN_HERE = Action(
     "align_here",
     "Align Here",
-    "Move B so that this call and its match start together; again: as it was",
+    "Move B so that this call and its match start together; again: undo it",
     align_here,
     icon="ALIGN_LEFT",
     triggers=("menu", "ctrl click"),

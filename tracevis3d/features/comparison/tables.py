@@ -87,6 +87,6 @@ def _function(finding: Finding) -> str:
 
 
 TABLES = (
-    TableDeclaration("matches", "a call of either run: does it match one of the other?", matches, 2),
+    TableDeclaration("matches", "a call of either run, and whether it matches one of the other", matches, 2),
     TableDeclaration("findings", "a difference between two runs, the largest first", findings, 2),
 )

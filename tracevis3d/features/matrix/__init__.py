@@ -1,1 +1,1 @@
-"""Who with whom, how much and when: calls, threads, waits and rounds as a matrix with a third category."""
+"""A matrix of calls, threads, waits or rounds: who, with whom, how much and when."""

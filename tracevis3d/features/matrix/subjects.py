@@ -78,7 +78,7 @@ def table(trace: Trace, wanted: Wanted) -> Table:
         about
     ](trace, wanted)
     if not made.count.sum():
-        raise UsageError("there is nothing of it in this window: choose another, or another about=")
+        raise UsageError("this window has no data of it: choose another window, or another value of about")
     return made.ordered()
 
 

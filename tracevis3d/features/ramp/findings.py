@@ -91,7 +91,7 @@ def _stall(rounds: Rounds) -> Finding | None:
     times = _times(gap[top] / period)
     sentence = (
         f"After round {top + 1:,} of {rounds.name} nothing begins for {units.duration(float(gap[top]))}, "
-        f"{times} times the usual distance"
+        f"{times} times the usual gap"
     )
     return Finding(
         sentence, f"stall of {units.duration(float(gap[top]))}", top + 1, float(np.log(gap[top] / period))

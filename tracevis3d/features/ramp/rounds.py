@@ -139,7 +139,7 @@ def _of_spans(trace: Trace, repeated: str) -> Rounds:
     if repeated.strip():
         hits = [i for i in range(len(spans.names)) if spans.names[i] == repeated]
         if not hits:
-            raise UsageError(f"repeated={repeated}: no operation is called so")
+            raise UsageError(f"repeated={repeated}: no operation has this name")
         which = np.flatnonzero(np.isin(spans.name, hits))
     else:
         many = np.bincount(spans.name[outer], minlength=len(spans.names))

@@ -84,7 +84,7 @@ def read(path: Path, progress: Progress) -> Trace:
         progress(0.8 * done, "reading events")
         events.add(text)
     if events.lines == 0:
-        raise InputError(f"{path}: holds no event: is it the folder that LTTng wrote, and was it not empty?")
+        raise InputError(f"{path}: contains no event: is it the folder that LTTng wrote?")
     progress(0.8, "building calls")
     events.finish()
     trace = recording.finish(Source(), names.split, events.place)
@@ -136,7 +136,7 @@ def _reason(said: str) -> str:
         for line in said.splitlines()
         if line.strip() and not line.startswith(("CAUSED", "ERROR"))
     ]
-    return (lines[-1] if lines else "it says nothing")[:200]
+    return (lines[-1] if lines else "it gives no reason")[:200]
 
 
 FORMAT = registry.Format(

@@ -72,7 +72,7 @@ def _field(f: Field[Any], column: Any, kinds: tuple[str, ...] | None) -> dict[st
         return {f.name: numbers(column, dtype)}
     codes, texts = _codes(column)
     if unknown := [text for text in texts if text not in kinds]:
-        raise ValueError(f"{unknown[0]!r} is none of {', '.join(kinds)}")
+        raise ValueError(f"{unknown[0]!r} is not one of {', '.join(kinds)}")
     if (codes < 0).any():
         raise ValueError("a row is empty")
     which = np.array([kinds.index(text) for text in texts], np.int64)

@@ -85,7 +85,7 @@ def write(trace: Trace, path: Path, progress: Progress) -> None:
     """
     parquet = needed("pyarrow.parquet", "tables")
     if path.exists() and not (path.is_dir() and ((path / FACTS).is_file() or not any(path.iterdir()))):
-        raise InputError(f"{path}: is no folder of tables that could be replaced: choose another name")
+        raise InputError(f"{path}: is not a folder of tables, so it is not replaced: choose another name")
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     shutil.rmtree(beside, ignore_errors=True)
     try:
@@ -199,7 +199,7 @@ def _assembled(facts: dict[str, Any], tables: dict[str, Any]) -> Trace:
             type(item) is not str and (name.endswith("name") or type(item) is not int)
             for item in facts["threads"][name]
         ):
-            raise TypeError(f"a {name} of a thread is no text")
+            raise TypeError(f"a {name} of a thread is not text")
     count = np.array(facts["calls_of_threads"], np.int64)
     problems = Problems()
     for kind, number, first in facts["problems"]:

@@ -83,7 +83,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
 def _take(value: Any, recording: Recording) -> None:
     if not isinstance(value, dict):
-        raise ValueError("it is no table of functions")
+        raise ValueError("it is not a table of functions")
     functions: dict[Any, int] = {}
     own: dict[int, float] = {}
     edges: dict[tuple[int, int], float] = {}

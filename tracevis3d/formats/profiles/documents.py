@@ -127,12 +127,12 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
             with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
                 value = msgspec.json.decode(cut_json(text[:at]))
             if not value:
-                raise InputError(f"{path}: byte {at:,}: this {title} is no JSON ({error})") from error
+                raise InputError(f"{path}: byte {at:,}: this {title} is not valid JSON ({error})") from error
             problems.add("truncated", damage or f"byte {at:,} ({error})")
             damage = ""
         break
     else:
-        raise InputError(f"{path}: this {title} is no text")
+        raise InputError(f"{path}: this {title} is not text")
     if damage:
         problems.add(problem_of(damage), damage)
     return value

@@ -119,7 +119,7 @@ def read(path: Path, progress: Progress) -> Trace:
             )
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise InputError(f"{path}: jfr can't read it: {said[-1] if said else 'it says nothing'}")
+            raise InputError(f"{path}: jfr can't read it: {said[-1] if said else 'it gives no reason'}")
         return read_profile(printed, _take, "flight recording", progress)
 
 
@@ -252,5 +252,5 @@ FORMAT = registry.Format(
         "java -XX:StartFlightRecording=filename=run.jfr,settings=profile -jar program.jar",
         "jfr print --json --stack-depth 64 run.jfr > run.jfr.json",
     ),
-    left_out="all other events: they are counted where they were printed",
+    left_out="all other events: they are counted if they were printed",
 )

@@ -170,5 +170,5 @@ FORMAT = registry.Format(
         "pyinstrument -r session -o run.pyisession script.py",
         "pyinstrument -r json -o run.pyinstrument.json script.py",
     ),
-    left_out="time spent awaiting is not told apart",
+    left_out="time spent awaiting is not distinguished",
 )

@@ -294,7 +294,7 @@ def lay_weights(
     function, parent, _ = (np.ascontiguousarray(column, np.int32) for column in frames)
     main = np.maximum(np.asarray(weights, np.float64), 0)
     if too_long(main):
-        recording.problems.add("bad time", "the weights add up to more than a time axis holds", len(main))
+        recording.problems.add("bad time", "the weights add up to more than a time axis can hold", len(main))
         return
     laid = np.rint(main).astype(np.int64)
     size = 1 << max(2 * len(parent) + 2, 2).bit_length()

@@ -73,7 +73,7 @@ def _take(value: Any, recording: Recording) -> None:
         processes = fields_of(trace.get("processes"))
         for said in map(fields_of, items_of(trace.get("spans"))):
             if not said:
-                recording.problems.add("malformed", "a span that is no object")
+                recording.problems.add("malformed", "a span that is not an object")
                 continue
             named = fields_of(processes.get(text_of(said.get("processID"))))
             process = named or fields_of(said.get("process"))

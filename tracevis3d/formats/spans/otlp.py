@@ -110,7 +110,7 @@ def _documents(path: Path, text: bytes, problems: Problems, progress: Progress) 
         except (msgspec.DecodeError, UnicodeDecodeError):
             problems.add("malformed", f"line {number:,}")
     if not good:
-        raise InputError(f"{path}: no line of it is JSON")
+        raise InputError(f"{path}: it has no line of JSON")
 
 
 def _json_spans(value: Any, problems: Problems) -> list[Span]:
@@ -123,7 +123,7 @@ def _json_spans(value: Any, problems: Problems) -> list[Span]:
             for said in items_of(fields_of(scope).get("spans")):
                 said = fields_of(said)
                 if not said:
-                    problems.add("malformed", "a span that is no object")
+                    problems.add("malformed", "a span that is not an object")
                     continue
                 found.append(_json_span(said, service))
     return found

@@ -192,7 +192,7 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
         with contextlib.suppress(msgspec.DecodeError, RecursionError):
             outer = msgspec.json.decode(cut_json(text[:at]), type=shape.File)
         if not outer.profiles:
-            raise InputError(f"{path}: byte {at:,}: is no JSON that can be read ({error})") from error
+            raise InputError(f"{path}: byte {at:,}: is not valid JSON ({error})") from error
         recording.problems.add("truncated", damage or f"byte {at:,} ({error})")
         damage = ""
     if damage:
@@ -387,7 +387,7 @@ class _Profiles:
             begin = 0
         if too_long(weight, begin):
             self._recording.problems.add(
-                "bad time", f"{where}: its weights add up to more than time has", len(weight)
+                "bad time", f"{where}: its weights add up to more than a time axis can hold", len(weight)
             )
             weight[:] = 0
         is_time = profile.unit in _TIME_UNITS

@@ -108,7 +108,7 @@ def read(path: Path, progress: Progress) -> Trace:
     )
     if not tids:
         raise InputError(
-            f"{path}: holds no records of a thread (no file such as 1234.dat): record the run again"
+            f"{path}: contains no records of a thread (no file such as 1234.dat): record the run again"
         )
     for number, tid in enumerate(tids):
         progress(0.3 + 0.5 * number / len(tids), "reading records")
@@ -213,8 +213,8 @@ def _info(path: Path, files: Folder) -> str:
         )
     if data[14] != _LITTLE_ENDIAN or data[15] != _BITS_64:
         raise InputError(
-            f"{path}: was recorded on a machine with another byte order or of 32 bits: convert it there with "
-            "'uftrace dump --chrome' and give that file"
+            f"{path}: was recorded on a machine with another byte order or with 32 bits: convert it there "
+            "with 'uftrace dump --chrome' and give that file"
         )
     return data[int.from_bytes(data[12:14], "little") :].decode("utf-8", "replace")
 

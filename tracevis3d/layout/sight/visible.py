@@ -1,4 +1,4 @@
-"""How much of what is lit can be seen, and from where most of it is: drawn off screen, by object."""
+"""How much of what is highlighted can be seen, and from where most of it is: drawn off screen, by object."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Surfaces:
 
 
 def visible_share(surfaces: Surfaces, view: ViewProjection) -> float | None:
-    """Return the share of what is lit that can be seen: of its pixels, those in which it is in front.
+    """Return the share of what is highlighted that can be seen: of its pixels, those in which it is in front.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def axes_from(direction: ArrayLike) -> Floats:
 def best_direction(
     surfaces: Surfaces, box: Box, lens: Lens, region: Region, now: ArrayLike
 ) -> tuple[Floats, float]:
-    """Return from where most of what is lit is seen, and its share.
+    """Return from where most of what is highlighted is seen, and its share.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool
     if beside_memray and name in ("fast", "viztracer", "profile"):
         raise ValueError(f"memray takes the hook that the engine {name!r} needs: leave --engine out")
     if c_functions and name != "viztracer":
-        raise ValueError("functions written in C are recorded with VizTracer alone: 'pip install viztracer'")
+        raise ValueError("functions written in C are only recorded with VizTracer: 'pip install viztracer'")
     if not _is_there(name):
         raise ValueError(f"the engine {name!r} {_REASONS[name]}")
     return _ENGINES[name](c_functions)

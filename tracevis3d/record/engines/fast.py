@@ -80,7 +80,7 @@ class Fast:
     def dump(self, path: str) -> bool:
         if self._following:
             for _ in range(MODULE.follow()):
-                state.report("not recorded", "the program took the profile hook for a moment")
+                state.report("not recorded", "the program used the profile hook for some time")
         failed = MODULE.prepare()
         if failed:
             raise OSError(failed, os.strerror(failed))

@@ -67,7 +67,7 @@ def listen(begin: Any, throw: Any, end: Any) -> int:
             continue
         break
     else:
-        raise RuntimeError("the tools 3 and 4 of sys.monitoring are taken")
+        raise RuntimeError("the tool ids 3 and 4 of sys.monitoring are in use")
     e = m.events
     callbacks = {
         e.PY_START: begin,

@@ -96,7 +96,7 @@ class Profile(PythonEngine):
             def enable(*args: Any, **kwargs: Any) -> None:
                 if not local.track.gap:
                     local.track.gap = True
-                    state.report("not recorded", "cProfile has the hook for a while")
+                    state.report("not recorded", "cProfile used the hook for some time")
                     local.call((state.GAP, time.perf_counter_ns()))
                 original(*args, **kwargs)
 

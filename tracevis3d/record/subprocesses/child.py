@@ -80,7 +80,7 @@ class Child:
         return os.path.join(self._own, f"part-{number}")
 
     def finish(self) -> str:
-        """Let the writer know that all is written; it says nothing about a process that was started."""
+        """Let the writer know that all is written; a process that was started is not covered."""
         self.abandon()
         return ""
 

@@ -44,7 +44,7 @@ def bookmarks_of(path: str | Path) -> list[dict[str, Any]]:
         with quiet(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=False)
     except RuntimeError:
-        raise InputError(f"{path}: is no .blend that this Blender can open") from None
+        raise InputError(f"{path}: is not a .blend that this Blender can open") from None
     found = [_told(scene, one) for scene in bpy.data.scenes for one in stored(scene, _NAME) or ()]
     with quiet():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

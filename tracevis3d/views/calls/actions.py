@@ -47,7 +47,7 @@ def zoom_to_subtree(state: State) -> Change:
     window = bounded(trace, low, max(int(calls.end[state.call]), low + 1))
     wanted: dict[str, Any] = dict(window_values(state.view.parameters, {state.source: window}))
     if not wanted:
-        raise UsageError("This view has no window of time")
+        raise UsageError("This view has no time window")
     if len(state.traces) == 1:
         known = {field.name for field in fields(state.view.parameters)}
         if "first_depth" in known:

@@ -31,7 +31,7 @@ COLORS = {
     "function": "by function",
     "thread": "by thread",
     "self": "by self time, on a ramp",
-    "subtree": "the subtrees that repeat and take most time, each with all that is in it",
+    "subtree": "the repeated subtrees that take the most time, each as a whole",
     "none": "all alike",
 }
 _RAMP = 128

@@ -32,13 +32,13 @@ def repeated_function(trace: Trace, name: str) -> int:
     Raises
     ------
     UsageError
-        If no function is called so, or none is repeated.
+        If no function has this name, or none is repeated.
     """
     calls, functions = trace.calls, trace.functions
     if name.strip():
         hits = [i for i in range(len(functions)) if name in (functions.label[i], functions.name[i])]
         if not hits:
-            raise UsageError(f"repeated={name}: no function is called so")
+            raise UsageError(f"repeated={name}: no function has this name")
         return max(hits, key=lambda i: int(calls_by_function(trace)[i]))
     many = calls_by_function(trace)
     nested = np.zeros(len(functions), np.bool_)

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("library", metavar="LIBRARY.json")
-    parser.add_argument("trace", metavar="TRACE", nargs="?", help="where to promote from, or to look in")
+    parser.add_argument("trace", metavar="TRACE", nargs="?", help="trace to promote from, or to search")
     parser.add_argument(
         "--pattern", metavar="CALL", help="promote the subtree of this call: a number, or part of a name"
     )
-    parser.add_argument("--name", default="", help="what to call the pattern; by default its function")
+    parser.add_argument("--name", default="", help="name of the pattern (default: that of its function)")
     parser.add_argument(
-        "--criterion", default="exact", help="when a subtree is alike; see 'filters patterns'"
+        "--criterion", default="exact", help="when two subtrees are alike; see 'filters patterns'"
     )
     parser.add_argument(
         "--utility", metavar="FUNCTION", action="append", default=[], help="promote a function as a utility"
@@ -106,5 +106,5 @@ def _call(trace: Trace, text: str) -> int:
     named = matching_functions(trace.functions, Query(text))
     hits = np.flatnonzero(np.isin(trace.calls.function, named))
     if not len(hits):
-        raise UsageError(f"--pattern {text}: no function has such a name")
+        raise UsageError(f"--pattern {text}: no function name matches")
     return int(hits[0])

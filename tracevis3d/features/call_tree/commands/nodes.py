@@ -32,11 +32,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     which.add_argument(
         "--patterns", nargs="?", const="exact", metavar="CRITERION",
-        help="list the subtrees that occur again; see 'filters patterns' (default: exact)",
+        help="list the subtrees that occur more than once; see 'filters patterns' (default: exact)",
     )  # fmt: skip
     which.add_argument(
         "--sequences", action="store_true",
-        help="list the sequences of callees that occur again: rules of the compact trace's grammar",
+        help="list the repeated sequences of callees: rules of the compact trace's grammar",
     )  # fmt: skip
     parser.add_argument("--contains", default="", metavar="TEXT", help="only rows with this in their names")
     parser.add_argument("--filters", default="", metavar="STACK", help="filters; hidden calls are counted")
@@ -77,7 +77,7 @@ def run(words: argparse.Namespace) -> None:
         if words.subtrees:
             named = matching_functions(trace.functions, Query(words.subtrees))
             if not len(named):
-                raise UsageError(f"--subtrees {words.subtrees}: no function has such a name")
+                raise UsageError(f"--subtrees {words.subtrees}: no function name matches")
             rows = [row for f in named.tolist() for row in nodes.subtree_rows(facts, f, words.limit)]
             rows = sorted(rows, key=lambda row: -int(row["occurrences"]))[: words.limit]
         elif words.below is not None:

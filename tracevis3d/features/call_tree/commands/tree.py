@@ -22,11 +22,13 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--open", action="append", default=[], metavar="PATH",
-        help="open the row of this path, such as 0.3.1; with a + behind it, all below",
+        help="expand the row of this path, such as 0.3.1; with a + after it, all rows below it",
     )  # fmt: skip
     start = parser.add_mutually_exclusive_group()
     start.add_argument("--row", type=int, metavar="N", help="begin at this row, from 1 (default 1)")
-    start.add_argument("--call", type=int, metavar="N", help="open the way to this call, and begin there")
+    start.add_argument(
+        "--call", type=int, metavar="N", help="expand all rows on the way to this call, and begin there"
+    )
     start.add_argument("--path", metavar="PATH", help="begin at the row of this path")
     parser.add_argument(
         "--offset", type=int, default=0, metavar="N", help="move this many rows on; negative: back"
@@ -44,7 +46,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fold", action="store_true",
-        help="list a sequence of callees that occurs again as one row, which opens to what it takes in",
+        help="list a repeated sequence of callees as one row, which can be expanded",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the rows as JSON")
     reading(parser)

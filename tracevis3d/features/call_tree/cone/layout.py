@@ -449,7 +449,8 @@ def _steps(text: str) -> list[tuple[str, float]]:
         shares = []
     if len(rest) != 2 * len(shares) or not all(0.0 <= share <= 1.0 for share in shares):
         raise UsageError(
-            f"facing={text}: a call, or on the way from one to another such as 12~5500~0.4 (of the way)"
+            f"facing={text}: a call is expected, or a place between two calls such as 12~5500~0.4 (0.4 "
+            "of the way)"
         )
     return [(first, 1.0), *zip(rest[::2], shares)]
 

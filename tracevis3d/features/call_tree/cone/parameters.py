@@ -27,14 +27,14 @@ class Parameters:
         "none", "What the drop from a caller to a call shows; nothing: one level each", choices=QUANTITIES,
         group="Data",
     )  # fmt: skip
-    color: str = parameter("auto", "What colour shows", choices=COLORS, group="Data")
+    color: str = parameter("auto", "What the colour shows", choices=COLORS, group="Data")
     threads: str = common_parameters.threads("the four busiest")
     filters: str = parameter(
         "", "Filters with ; between them, such as 'utilities(effect=fade); constructors'", group="Data"
     )
     budget: int = parameter(
         300,
-        "The maximum number of calls shown; those of the highest interest",
+        "The maximum number of calls shown, the most interesting first",
         low=10,
         high=200_000,
         group="Detail",
@@ -66,8 +66,8 @@ class Parameters:
     )
     facing: str = parameter(
         "",
-        "The call that the cones turn to the front, or that moves to the middle of a ball; empty: the focus. "
-        "12~5500~0.4 is on the way from one to another",
+        "The call that the cones turn to the front, or that moves to the middle of a ball; empty: the "
+        "focus. 12~5500~0.4 is a place between two calls, 0.4 of the way",
         group="Detail",
     )
     labels: int = common_parameters.labels(60, "The most names")
@@ -96,10 +96,10 @@ class Parameters:
     )
     room: str = parameter(
         "shown",
-        "What gets room in a cone tree",
+        "How the space of a cone tree is distributed",
         choices={
-            "shown": "what is shown; closed subtrees get room by the logarithm of their calls",
-            "all": "every distinct callee, shown or not: the true proportions of the tree",
+            "shown": "to what is shown; closed subtrees get space by the logarithm of their number of calls",
+            "all": "to every distinct callee, shown or not: the true proportions of the tree",
         },
         group="Shape",
     )
@@ -111,7 +111,7 @@ class Parameters:
         group="Shape",
     )
     recline: bool = parameter(
-        False, "Of cones: let the tree lie, from left to right instead of downward", group="Shape"
+        False, "Of cones: draw the tree from left to right instead of downward", group="Shape"
     )
     steepness: float = parameter(
         1.0, "Height of a cone tree, as a share of what fits the picture", low=0.05, high=5.0, group="Shape"
@@ -127,11 +127,15 @@ class Parameters:
         group="Shape",
     )
     rings: int = parameter(
-        40, "More callees than this stand on several rings", low=3, high=1000, group="Shape"
+        40,
+        "If there are more callees than this, they stand on several rings",
+        low=3,
+        high=1000,
+        group="Shape",
     )
     sinking: float = parameter(
         1.0,
-        "How far calls that filters sink have gone down: for films, in which they move out of the way",
+        "How far calls that filters sink have moved down, for films",
         low=0.0,
         high=1.0,
         group="Shape",

@@ -142,8 +142,8 @@ def _notes(
     shown = int(np.count_nonzero(picture.nodes.depth > 1))
     stood = int(picture.iterations[picture.nodes.depth > 1].sum())
     notes = [
-        f"{len(picture.graph):,} distinct subtrees; {shown:,} places of the tree are shown "
-        f"(the most interesting by {p.interest}), with repeats {stood:,} calls",
+        f"{len(picture.graph):,} distinct subtrees; {shown:,} places of the tree are shown (the most "
+        f"interesting by {p.interest}), which represent {stood:,} calls with repeats",
         _order_in_words(picture, p),
     ]
     if p.size != "none":
@@ -165,7 +165,7 @@ def _notes(
 
 def _order_in_words(picture: Layout, p: Parameters) -> str:
     if p.layout == "bubble":
-        return "callees stand clockwise in the order of the calls, from the line to their caller on"
+        return "callees stand clockwise in the order of their calls, beginning at the line to their caller"
     if p.layout == "hyperbolic":
         moved = picture.focus.size or p.facing.strip()
         middle = "the focus" if moved else "the first call with several callees"
@@ -174,7 +174,7 @@ def _order_in_words(picture: Layout, p: Parameters) -> str:
         )
     if picture.focus.size or p.facing.strip():
         return "the cones are turned so that the focus is in front"
-    return "callees stand clockwise in the order of the calls, from the right"
+    return "callees stand clockwise in the order of their calls, beginning at the right"
 
 
 VIEW = View(

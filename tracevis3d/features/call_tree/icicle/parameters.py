@@ -27,7 +27,7 @@ class Parameters:
         },
         group="Data",
     )
-    color: str = parameter("auto", "What colour shows", choices=COLORS, group="Data")
+    color: str = parameter("auto", "What the colour shows", choices=COLORS, group="Data")
     threads: str = common_parameters.threads("the busiest, as many as fit")
     order: str = parameter("recorded", "Order of the threads, from the front", choices=ORDERS, group="Data")
     start: str = common_parameters.window_start()

@@ -78,7 +78,7 @@ class Layout:
     area, value : float64 (buildings,)
         Of the last run: what area and height show.
     before : float64 (buildings,) or None
-        What height shows of the first of two runs.
+        What the height shows of the first of two runs.
     slices : float64 (buildings, floors)
     call : int64 (buildings,)
         The longest call of each in the last run; -1: none.

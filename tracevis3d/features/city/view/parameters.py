@@ -19,7 +19,10 @@ class Parameters:
     area: str = parameter("functions", "What the area of a building shows", choices=_HEIGHTS, group="Data")
     height: str = parameter("self", "What the height of a building shows", choices=_HEIGHTS, group="Data")
     color: str = parameter(
-        "callers", "What colour shows; of two traces, how the height changes", choices=METRICS, group="Data"
+        "callers",
+        "What the colour shows; of two traces, how the height changes",
+        choices=METRICS,
+        group="Data",
     )
     scale: str = parameter(
         "sqrt",
@@ -28,12 +31,13 @@ class Parameters:
         group="Data",
     )
     floors: int = parameter(
-        1, "Into how many slices of time a building is divided, the first at the ground: in films it grows",
+        1, "Into how many slices of time a building is divided, the first at the ground; in films it "
+        "grows with them",
         low=1, high=60, group="Data",
     )  # fmt: skip
     arcs: int = parameter(
-        25, "How many pairs of buildings with most calls between them an arc joins", low=0, high=1000,
-        group="Detail",
+        25, "How many pairs of buildings are joined by an arc, those with the most calls first",
+        low=0, high=1000, group="Detail",
     )  # fmt: skip
     labels: int = common_parameters.labels(
         40, "The maximum number of names of buildings, the highest first", 500

@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--style", default="paper", help="of the figures: paper (default), stage or flat")
     parser.add_argument("--engine", default="auto", help="auto (default), workbench, eevee or cycles")
     parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
-    parser.add_argument("--no-figures", action="store_true", help="no pictures, and a scene only for a walk")
+    parser.add_argument("--no-figures", action="store_true", help="no pictures, and a scene only with --walk")
     parser.add_argument(
         "--walk",
         metavar="GROUP|CALLPATH",

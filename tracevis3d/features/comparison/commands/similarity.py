@@ -17,10 +17,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("traces", metavar="TRACE", nargs="+")
     comparing(parser)
     parser.add_argument(
-        "--cells", default="best", help="what the table, order and clusters go by: best, time or functions"
+        "--cells",
+        default="best",
+        help="the measure used for the table, the order and the clusters: best, time or functions",
     )
     parser.add_argument(
-        "--cut", type=float, default=0.5, help="clusters are at least so similar, 0 to 1 (default 0.5)"
+        "--cut", type=float, default=0.5, help="the least similarity within a cluster, 0 to 1 (default 0.5)"
     )
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)

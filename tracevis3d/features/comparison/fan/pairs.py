@@ -37,7 +37,7 @@ def chosen_pairs(text: str, order: Sequence[int]) -> list[tuple[int, int]]:
     Parameters
     ----------
     text : str
-        ``neighbours``, ``all``, or pairs of letters or numbers (from 0) of traces as they were given, such as
+        ``neighbours``, ``all``, or pairs of letters or numbers (from 0) of traces as given, such as
         ``A-C,B-D`` or ``0-2,1-3``; nothing: none.
     order : sequence of int
         Traces from the back to the front.

@@ -242,7 +242,7 @@ def _out_of_focus(stage: Stage, pairs: Sequence[Pair], text: str) -> list[Flags]
         k: focused(stage.walls[k].trace, text, stage.letters[k]) for x in pairs for k in (x.back, x.front)
     }
     if not any(flags.any() for flags in stack.values()):
-        raise UsageError(f"focus={text}: no call is called so in any of the traces that are joined")
+        raise UsageError(f"focus={text}: no function in the joined traces has this name")
     out = []
     for pair in pairs:
         a, b = stack[pair.back], stack[pair.front]

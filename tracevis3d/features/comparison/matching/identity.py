@@ -177,7 +177,10 @@ def identify(
         )
     else:
         chosen = kind
-        why = f"{kind}: as asked; shared by {_percent(by_full if kind == 'exact' else by_name)} of the calls"
+        why = (
+            f"{kind}: as requested; shared by {_percent(by_full if kind == 'exact' else by_name)} of the "
+            "calls"
+        )
     keys = full if chosen == "exact" else plain
     given = tuple(renamed)
     pairs = list(given)

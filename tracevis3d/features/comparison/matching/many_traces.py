@@ -244,7 +244,7 @@ def _functions_in_common(a: Trace, b: Trace, identity: Identity) -> float:
 
 
 def best_order(similar: Floats) -> Ints:
-    """Return the order in which neighbours are most similar: int64 (n,).
+    """Return the order in which the most similar are neighbours: int64 (n,).
 
     The sum of the similarities of neighbours is the greatest that any order has for up to 12 traces
     (dynamic programming over subsets: Held and Karp 1962); for more, none that is reached by turning a

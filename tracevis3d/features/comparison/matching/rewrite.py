@@ -116,7 +116,7 @@ def substitute(
     except OSError as error:
         raise UsageError(f"the regular expressions {patterns} can't be applied: {error}") from None
     if done.returncode:
-        reason = done.stderr.strip().splitlines()[-1:] or ["no reason given"]
+        reason = done.stderr.strip().splitlines()[-1:] or ["it gives no reason"]
         raise UsageError(f"the regular expressions {patterns} can't be applied: {reason[0]}")
     answer: list[str] = json.loads(done.stdout)
     return answer

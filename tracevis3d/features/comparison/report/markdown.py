@@ -16,8 +16,8 @@ from .sentences import sentence
 
 #: What is said of findings that are not certain.
 _SURE = {
-    "likely": "likely; it is seen in few calls, or follows from likeness",
-    "unsure": "unsure; it is seen once, so the machine may have done it",
+    "likely": "likely; it is based on few calls, or on similarity",
+    "unsure": "unsure; it was seen once, so the machine may be the cause",
 }
 
 

@@ -84,7 +84,7 @@ def _root(story: Explained, stage: Stage, text: str) -> int:
     else:
         flags = [focused(trace, text, "AB"[s]) for s, trace in enumerate(story.traces)]
         if not any(flag.any() for flag in flags):
-            raise UsageError(f"--walk {text}: no call is called so in either trace")
+            raise UsageError(f"--walk {text}: no function in either trace has this name")
         inside = np.ones(len(stage.a), np.bool_)
         for flag, ids in zip(flags, (stage.a, stage.b)):
             if flag.any():

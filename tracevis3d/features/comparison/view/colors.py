@@ -233,7 +233,7 @@ def of_similarity(
         pale = paint.add(OTHER * np.array([1, 1, 1, _FAINTEST], np.float32))
         entries.append(LegendEntry(f"thin and pale: s near {tau:g}", pale))
     if shining.any():
-        entries.append(LegendEntry(f"wide and shining: s from {STRONG:g} on", paint.add(OTHER), "gloss"))
+        entries.append(LegendEntry(f"wide and bright: s from {STRONG:g} on", paint.add(OTHER), "gloss"))
     return entries
 
 

@@ -143,7 +143,7 @@ def stacks(comparison: Comparison, text: str, name: str = "focus") -> tuple[Flag
     """
     a, b = (focused(t, text, "AB"[s]) for s, t in enumerate(comparison.traces))
     if not a.any() and not b.any():
-        raise UsageError(f"{name}={text}: no call is called so in either trace")
+        raise UsageError(f"{name}={text}: no function in either trace has this name")
     return a, b
 
 

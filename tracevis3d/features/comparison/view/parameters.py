@@ -17,15 +17,16 @@ COLORS = {
     "position": "when the match happens within its group, seen from the trace that is the viewpoint: what "
     "stands out from the run of colours happens earlier or later in the other trace",
     "difference": "what differs: what is the same in its place is grey; what is only in one run, moved, "
-    "called more or less often, slower or faster has a hue of its own, the stronger the more it matters; of "
-    "three and more traces as 'group'",
+    "called more or "
+    "less often, slower or faster has a hue of its own, stronger the more important it is; with three or "
+    "more traces like 'group'",
 }
 #: Values of a parameter ``walls``.
 WALLS = {
     "similarity": "similarity with the most similar call of the other trace; calls without a match stand out",
     "group": "by the group of their own match",
     "none": "all alike, except for those without a match",
-    "difference": "what differs, as color=difference shows it; of three and more traces as 'similarity'",
+    "difference": "what differs, as color=difference shows it; with three or more traces like 'similarity'",
 }
 #: Parameters that only move the points of tubes and lines.
 MOVING = frozenset({"beta", "thin", "lift", "thickness"})
@@ -61,13 +62,15 @@ class Parameters:
         "as many of the busiest as fit", default="busiest 1", of=" of each trace"
     )
     focus: str = parameter(
-        "", "Colour only matches within the call stacks of these functions: a name, * for anything, or a "
-        "call path with > between names, or a call's number such as A:120; the others turn grey. Where the "
-        "focus has matches the ground of the other trace's overview lights up", group="Data",
+        "", "Colour only matches within the call stacks of these functions: a name, * for anything, or "
+        "a call "
+        "path with > between names, or a call's number such as A:120; the others turn grey. Where the "
+        "focus has matches the ground of the other trace's overview is highlighted", group="Data",
     )  # fmt: skip
     mark: str = parameter(
-        "", "Frame these calls and write their names: written as focus is, several with commas between; with "
-        "'itself' behind it, such as 'A:12 itself', the longest time in which a call runs and calls nothing",
+        "", "Frame these calls and write their names: in the format of focus, several with commas between; "
+        "with 'itself' after it, such as 'A:12 itself', the longest time in which a call runs and calls "
+        "nothing",
         group="Data",
     )  # fmt: skip
     caption: str = parameter(
@@ -125,7 +128,7 @@ class Parameters:
     )
     entries: int = common_parameters.entries(6, "The maximum number of groups with a colour of their own")
     overview: bool = parameter(
-        True, "Draw how much is matched when, as bars behind each wall", group="Detail"
+        True, "Draw how much is matched over time, as bars behind each wall", group="Detail"
     )
     annotate: int = parameter(
         2, "The maximum number of captioned bars of each kind: without matches, in place, moved", low=0,
@@ -167,8 +170,8 @@ class Parameters:
     )  # fmt: skip
     fade: bool = parameter(
         True,
-        "Tubes thinner than 16 px are paler the less similar their calls are, wider ones shine from "
-        "a similarity of 0.9 on",
+        "Tubes thinner than 16 px are paler the less similar their calls are; wider ones are bright if "
+        "the similarity is 0.9 or more",
         group="Look",
     )
     palette: str = common_parameters.palette()
@@ -203,7 +206,7 @@ class Parameters:
         1.0, "Thickness of the band in which matches are bundled, as a multiple of the gap", low=0.1,
         high=5.0, group="Bundles",
     )  # fmt: skip
-    common: bool = parameter(True, "Keep the common ancestor on the way", group="Bundles")
+    common: bool = parameter(True, "Lead bundles through the lowest common ancestor too", group="Bundles")
     thin: float = parameter(
         0.2, "Width of tubes in their middle, as a share (the paper's λ)", low=0.0, high=1.0, group="Bundles"
     )
@@ -230,20 +233,21 @@ class Parameters:
         "before those that nearly face each other",
     )  # fmt: skip
     pairs: str = parameter(
-        "neighbours", "Of three and more traces: which are joined by tubes: 'neighbours', 'all', or pairs "
-        "such as A-C,B-D (or 0-2,1-3)", group="Many",
+        "neighbours", "With three or more traces: which are joined by tubes: 'neighbours', 'all', or "
+        "pairs such as "
+        "A-C,B-D (or 0-2,1-3)", group="Many",
     )  # fmt: skip
     order: str = parameter(
-        "given", "In which order three and more traces stand, from the back",
-        choices={"given": "as they were given", "similarity": "neighbours are most similar"}, group="Many",
+        "given", "Order of three or more traces, from the back",
+        choices={"given": "as given", "similarity": "the most similar are neighbours"}, group="Many",
     )  # fmt: skip
     matrix: str = parameter(
-        "best", "How similar three and more traces are to each other, shown on the floor",
+        "best", "Show on the floor how similar three or more traces are to each other",
         choices={**CELLS, "none": "no matrix"}, group="Many",
     )  # fmt: skip
     fan: float = parameter(
-        45.0, "How steep the wall at the back stands of three and more; those before it rise less, in equal "
-        "steps; 0 is flat: all lie in one plane", low=0.0, high=85.0, unit="degrees", group="Many",
+        45.0, "With three or more traces: how steep the wall at the back is; those in front of it are less "
+        "steep, in equal steps; 0: all lie in one plane", low=0.0, high=85.0, unit="degrees", group="Many",
     )  # fmt: skip
 
 

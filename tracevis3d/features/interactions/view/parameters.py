@@ -88,8 +88,9 @@ class Parameters:
         0.4, "From the closed drum (0) to the Massive Sequence View (1)", low=0.0, high=1.0, group="Shape"
     )
     opening: float = parameter(
-        1.0, "From the flat picture (0) to the full 3D picture (1): closed, that is from the Hierarchical "
-        "Edge Bundles of the whole window", low=0.0, high=1.0, group="Shape",
+        1.0, "From the flat picture (0) to the full 3D picture (1); the flat picture of a closed drum "
+        "is that "
+        "of the Hierarchical Edge Bundles of the whole window", low=0.0, high=1.0, group="Shape",
     )  # fmt: skip
     direction: str = parameter(
         "auto", "Where time goes", group="Shape",
@@ -102,7 +103,7 @@ class Parameters:
     beta: float = parameter(
         0.8, "Bundling strength: 0 straight, 1 along the hierarchy", low=0.0, high=1.0, group="Bundles"
     )
-    common: bool = parameter(False, "Let bundles run through the least common ancestor, too", group="Bundles")
+    common: bool = parameter(False, "Lead bundles through the lowest common ancestor too", group="Bundles")
     pull: str = parameter(
         "", "Pull calls out of their bundles: names of caller and callee with > between, * for anything, "
         "several with commas between; they are drawn straight and stand out", group="Bundles",
@@ -143,13 +144,13 @@ class Parameters:
     )  # fmt: skip
     window: int = parameter(
         25,
-        "How many calls around a call are looked at to find how rare it is",
+        "How many calls around a call are counted to find out how rare it is",
         low=1,
         high=1001,
         group="Sequence",
     )
     contrast: float = parameter(
-        0.6, "Exponent of how much of a row a call covers, in the 3D picture; 1, as in the flat one: exact",
+        0.6, "Exponent of a call's coverage of a row in the 3D picture; 1 is exact, as in the flat picture",
         low=0.2, high=1.0, group="Sequence",
     )  # fmt: skip
     outliers: int = parameter(
@@ -159,7 +160,7 @@ class Parameters:
         60, "The maximum number of names of elements and containers", 1000, group="Look"
     )
     relief: float = parameter(
-        1.0, "Height of the ring's sectors, which says how much an element calls or is called",
+        1.0, "Height of the ring's sectors, which shows how often an element calls or is called",
         low=0.0, high=3.0, group="Look",
     )  # fmt: skip
     turn: float = common_parameters.turn(28.0, side="left", group="Look")

@@ -556,7 +556,7 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
             roots = drum.found.roots
             which = f"{'AB'[drum.source]}: " if len(picture.drums) > 1 else ""
             if p.relation == "flows":
-                notes.append(f"{which}{roots:,} flows have an end that hit no call")
+                notes.append(f"{which}{roots:,} flows have an end outside every call")
                 continue
             notes.append(f"{which}{roots:,} root call{'s have' if roots > 1 else ' has'} no caller")
     if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):

@@ -14,7 +14,7 @@ from ..subjects import SUBJECTS
 class Parameters:
     """Parameters of the view ``matrix``."""
 
-    about: str = parameter("auto", "Who with whom", choices=SUBJECTS, group="Data")
+    about: str = parameter("auto", "What rows and columns are", choices=SUBJECTS, group="Data")
     parts: str = parameter("auto", "What callers and callees are", choices=PARTS, group="Data")
     value: str = parameter(
         "calls",
@@ -50,7 +50,7 @@ class Parameters:
     )  # fmt: skip
     color: str = parameter(
         "value",
-        "What colour shows",
+        "What the colour shows",
         choices={"value": "the value, on a logarithmic scale", "third": "the third category"},
         group="Detail",
     )
@@ -66,7 +66,9 @@ class Parameters:
         group="Detail",
     )
     walls: bool = parameter(
-        True, "Show on the walls when each column and each row has what it has", group="Detail"
+        True,
+        "Show on the walls how the values of each column and each row are spread over time",
+        group="Detail",
     )
     findings: int = parameter(1, "The maximum number of findings marked", low=0, high=5, group="Detail")
     opening: float = parameter(

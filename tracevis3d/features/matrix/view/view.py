@@ -128,7 +128,7 @@ def describe(
 VIEW = View(
     name="matrix",
     title="Matrix",
-    sentence="Who deals with whom, how much, when: callers, threads, waits or rounds as bars between walls",
+    sentence="Who calls, waits for or sends to whom, how much and when: a matrix of bars between walls",
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,

@@ -17,7 +17,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
-        "--most", metavar="N", type=int, default=_MOST, help=f"list so many call sites (default {_MOST})"
+        "--most",
+        metavar="N",
+        type=int,
+        default=_MOST,
+        help=f"the maximum number of call sites listed (default {_MOST})",
     )
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)

@@ -43,7 +43,7 @@ class LevelOfDetail:
         self.panes: tuple[Pane, ...] = (
             Pane(
                 0, self._picture.span, (0.0, WIDTH), self._picture.pixels_per_unit,
-                ("block", "blocks taken together"),
+                ("block", "block cluster"),
             ),
         )  # fmt: skip
         # No block's height changes on the way.

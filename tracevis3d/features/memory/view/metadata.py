@@ -22,7 +22,7 @@ def meaning(picture: Layout) -> dict[str, Meaning]:
             ("most bytes alive", items.live.max(axis=1, initial=0).astype(np.float64)),
         )
     )
-    return {"block": blocks, "blocks taken together": several}
+    return {"block": blocks, "block cluster": several}
 
 
 @cached_with_trace(most=1)

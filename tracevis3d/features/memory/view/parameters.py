@@ -31,7 +31,7 @@ class Parameters:
     )  # fmt: skip
     height: str = parameter(
         "age",
-        "What height shows",
+        "What the height shows",
         choices={
             "age": "time since the last access (since the allocation, if no accesses are recorded)",
             "size": "bytes alive, on a square-root scale",
@@ -41,7 +41,7 @@ class Parameters:
     )
     color: str = parameter(
         "site",
-        "What colour shows",
+        "What the colour shows",
         choices={
             "site": "the call sites that allocate most",
             "thread": "the thread that allocates",
@@ -53,7 +53,7 @@ class Parameters:
     )
     width: str = parameter(
         "bytes",
-        "What width shows; not for order=address, where it is always bytes",
+        "What the width shows; not for order=address, where it is always bytes",
         choices={"bytes": "its bytes", "sqrt": "the square root of bytes", "log": "the logarithm of bytes"},
         group="Data",
     )

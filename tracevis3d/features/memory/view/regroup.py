@@ -62,12 +62,12 @@ def on_the_way(
         colors = block_colors(picture, paint)
         number = 0 if picture is before else len(before.items)
         made += terrain(picture, pieces(picture, scale), colors, Places(left, right, rise), number)
-    meanings = [meaning(picture)["blocks taken together"] for picture in (before, after)]
+    meanings = [meaning(picture)["block cluster"] for picture in (before, after)]
     values = tuple(
         (title, np.concatenate([one, other]))
         for (title, one), (_, other) in zip(meanings[0].values, meanings[1].values, strict=True)
     )
-    return made, colors, {**meaning(after), "blocks taken together": Meaning(values=values)}
+    return made, colors, {**meaning(after), "block cluster": Meaning(values=values)}
 
 
 def _block_of(picture: Layout) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ _APART, _MOST_APART = 0.08, 0.02
 
 @dataclass(frozen=True, eq=False)
 class Heights:
-    """What height shows.
+    """What the height shows.
 
     Attributes
     ----------
@@ -209,7 +209,7 @@ def terrain(
     block = pyramid.order[items.first[cut.item]].astype(np.int64) if len(items) else cut.item
     one = items.alone[cut.item]
     made = []
-    for kind, which, ids in (("block", one, block), ("blocks taken together", ~one, cut.item + number)):
+    for kind, which, ids in (("block", one, block), ("block cluster", ~one, cut.item + number)):
         made.append(
             Wedges(kind, corner[which].reshape(-1, 4, 3), 2 * np.arange(int(which.sum()) + 1), color[which],
                    ids[which])

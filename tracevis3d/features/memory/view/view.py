@@ -196,7 +196,7 @@ def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
     p, use, items = picture.parameters, picture.use, picture.items
     notes = []
     if not len(items):
-        notes.append("no block lives in this window")
+        notes.append("no block is live in this window")
     if merged:
         notes.append(
             f"{merged:,} of {int((items.stop - items.first).sum()):,} blocks are narrower than "
@@ -214,15 +214,15 @@ def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
         )
     odd = [
         (use.blocks.double_frees.count, "double frees"),
-        (use.blocks.unknown_frees.count, "frees of what was not allocated in the recording"),
-        (use.blocks.overwritten.count, "addresses given out twice"),
+        (use.blocks.unknown_frees.count, "frees without an allocation in the recording"),
+        (use.blocks.overwritten.count, "addresses allocated twice"),
     ]
     notes += [f"{count:,} {what}" for count, what in odd if count]
     problems = picture.trace.problems
     if "no addresses" in problems:
         notes.append("no addresses are recorded: a free ends the youngest block of its size and call site")
     if "coarse times" in problems:
-        notes.append("times are recorded only now and then, and spread evenly between")
+        notes.append("times are recorded only at intervals, and spread evenly between")
     return tuple(notes)
 
 

@@ -25,8 +25,8 @@ class Parameters:
     )
     tracks: str = parameter(
         "auto",
-        "What is drawn: 'auto' (what varies), 'all', or running, waits, io, memory, allocations, calls, "
-        "modules, depth and names of counters, with commas between them, * for anything",
+        "Which tracks are drawn: 'auto' (what varies), 'all', or running, waits, io, memory, allocations, "
+        "calls, modules, depth and names of counters, with commas between them, * for anything",
         group="Data",
     )
     spokes: str = parameter(

@@ -45,22 +45,24 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="rules (TOML or JSON) that say which functions wait and release, beside the built-in ones",
+        help=(
+            "rules (TOML or JSON) that say which functions wait and release, in addition to the built-in ones"
+        ),
     )
     parser.add_argument(
         "--end", metavar="THREAD", help="the thread whose end the critical path leads to: its name or id"
     )
     parser.add_argument(
-        "--at", metavar="TIME", help="the moment that it leads to, such as 1.5s or 20 (in ms)"
+        "--at", metavar="TIME", help="the time that the critical path leads to, such as 1.5s or 20 (in ms)"
     )
     parser.add_argument(
-        "--object", metavar="NAME", help="report one object alone: who waits for it, who holds it, and where"
+        "--object", metavar="NAME", help="report a single object: who waits for it, who holds it, and where"
     )
     parser.add_argument(
         "-o", "--output", metavar="DIR",
         help="write report.md, waits.json and a picture of each of the first five findings there",
     )  # fmt: skip
-    parser.add_argument("--every", action="store_true", help="list waits that did not block too")
+    parser.add_argument("--every", action="store_true", help="also list waits that did not block")
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)
 

@@ -66,7 +66,7 @@ class Parameters:
     )  # fmt: skip
     color: str = parameter("auto", "What the colour of a call shows", choices=CALLS, group="Data")
     finding: int = parameter(
-        0, "Draw one finding alone: its number in what the command waits finds; 0: all threads and times",
+        0, "Draw a single finding: its number in the list of the command 'waits'; 0: all threads and times",
         low=0, high=100_000, group="Data",
     )  # fmt: skip
     waits: str = parameter("state", "How waits are coloured", choices=CORRESPONDENCES, group="Data")

@@ -136,7 +136,7 @@ THREADS = RowList(
         Choice("SHOW", "Show", "Draw the thread"),
         Choice("UP", "Up", "Move the thread up"),
         Choice("DOWN", "Down", "Move the thread down"),
-        Choice("FOCUS", "Focus", "Widen the thread, or no longer"),
+        Choice("FOCUS", "Focus", "Widen the thread, or reset its width"),
     ),
     change,
 )

@@ -101,7 +101,7 @@ class Ground:
     closed : float64 (m,)
         Radius of its disc while it is closed.
     most : int
-        More callees than this stand on several rings.
+        If there are more callees than this, they stand on several rings.
     flat : bool
         A plan: nothing has a height.
     """

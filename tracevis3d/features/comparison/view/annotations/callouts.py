@@ -129,7 +129,7 @@ def callouts(picture: Layout, text: str, color: int) -> tuple[list[Boxes | Lines
             elements += made
             labels.append(names)
     if not named:
-        raise UsageError(f"mark={text}: no call is called so in either trace")
+        raise UsageError(f"mark={text}: no function in either trace has this name")
     return elements, labels
 
 
