@@ -1,5 +1,6 @@
 """Files of columns are trusted only as long as nobody else can have changed them."""
 
+import mmap
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.trace.test_store import full_trace
+from tracevis3d import memory_limit
 from tracevis3d.errors import InputError
 from tracevis3d.trace import cache, container, known_files, store
 
@@ -80,9 +82,10 @@ def test_what_belongs_to_another_user_is_checked_each_time(stored, monkeypatch):
     assert len(done) == 2
 
 
-def test_what_others_can_write_may_shrink(stored):
+@pytest.mark.parametrize("mode", [0o644, 0o666])
+def test_a_file_may_shrink_while_it_is_used(stored, mode):
     """In a process of its own: a mapped file that shrinks ends it."""
-    stored.chmod(0o666)
+    stored.chmod(mode)
     program = (
         "import os, sys; from tracevis3d.trace import store; trace = store.load(sys.argv[1]); "
         "os.truncate(sys.argv[1], 0); print(int(trace.calls.start.sum()))"
@@ -128,9 +131,28 @@ def test_use_does_not_make_an_entry_unknown(folder):
     assert known_files.last_use(entry) > 1
 
 
-def test_a_mapped_file_is_locked(stored):
+def is_mapped(column):
+    while isinstance(column, np.ndarray):
+        column = column.base
+    return isinstance(column.obj if isinstance(column, memoryview) else column, mmap.mmap)
+
+
+def test_what_lies_in_the_cache_is_mapped(stored, folder, monkeypatch):
+    (entry := folder / "traces" / "a.tv3").parent.mkdir(parents=True, exist_ok=True)
+    store.save(full_trace(), entry)
+    assert is_mapped(store.load(entry).calls.start)
+    assert not is_mapped(store.load(stored).calls.start)
+    # What would take too much memory.
+    monkeypatch.setattr(memory_limit, "free", lambda: 4 * stored.stat().st_size - 1)
+    assert is_mapped(store.load(stored).calls.start)
+    monkeypatch.setattr(memory_limit, "free", lambda: 4 * stored.stat().st_size)
+    assert not is_mapped(store.load(stored).calls.start)
+
+
+def test_a_mapped_file_is_locked(stored, monkeypatch):
     import fcntl
 
+    monkeypatch.setattr(memory_limit, "free", lambda: 0)
     trace = store.load(stored)
     with open(stored, "rb") as file:
         with pytest.raises(BlockingIOError):

@@ -1,4 +1,4 @@
-"""TraceVis3D's own files: a trace's columns as they are, memory-mapped when read."""
+"""TraceVis3D's own files: a trace's columns as they are."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read(path: Path, progress: Progress) -> Trace:
     -------
     Trace
     """
-    progress(0.0, "mapping columns")
+    progress(0.0, "reading columns")
     return store.load(path)
 
 

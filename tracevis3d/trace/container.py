@@ -8,10 +8,11 @@ A kernel indexes without bounds checks, so a file from anywhere must not be trus
 the header with the file before it maps anything, and records whether this very file (size, time of change,
 inode) was checked or written by us before. If not, the caller checks checksums and contents once.
 
-What others can write to is never mapped, but copied and checked each time: a file that shrinks while it is
-mapped ends the process (SIGBUS), and one that changes makes kernels read from anywhere. A mapped file is
-locked (``flock``, shared) for programs that ask; a lock can't keep this user's own programs from writing into
-it. What writes beside and renames, as :func:`write` does, never disturbs who has the file mapped.
+A file that shrinks while it is mapped ends the process (SIGBUS), and one that changes makes kernels read from
+anywhere. So what lies in the cache is mapped, where this library alone writes, beside and by renaming; other
+files are copied, which takes half a second a gigabyte. This user's own that would take more than
+:data:`_COPIED_SHARE` of the free memory are mapped too, and locked (``flock``, shared) for programs that ask;
+a lock can't keep programs from writing. What others can write to is always copied, and checked each time.
 """
 
 from __future__ import annotations
@@ -30,8 +31,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import memory_limit
 from ..atomic import replacing
 from ..errors import InputError
+from ..places import cache_root
 from . import known_files
 
 MAGIC = b"\x89TV3\r\n\x1a\n"
@@ -49,6 +52,9 @@ _DTYPES = {
 }
 #: Linux counts private writable mappings as memory in use unless told not to.
 _NO_RESERVE = 0x4000 if sys.platform == "linux" else 0
+
+#: Files up to this share of the free memory are copied.
+_COPIED_SHARE = 0.25
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -170,7 +176,7 @@ def write(path: Path, kind: str, facts: dict[str, Any], columns: Columns) -> Non
 
 
 def read(path: Path, kind: str) -> Container:
-    """Open a container; its columns are mapped, not read.
+    """Open a container; columns of a file of the cache are mapped, not read.
 
     Parameters
     ----------
@@ -196,7 +202,7 @@ def read(path: Path, kind: str) -> Container:
                 raise InputError(f"{path}: another program is writing it: read it again when it is done")
             header, start = _read_header(path, file, size, kind)
             # Anonymous and empty files can't be mapped; a container is never empty.
-            mapped = _map(file.fileno(), size) if is_ours else _copy(file, size)
+            mapped = _map(file.fileno(), size) if is_ours and _stays(path, size) else _copy(file, size)
             if len(mapped) != size:
                 raise damaged(path, "it became shorter while it was read")
     except OSError as error:
@@ -267,6 +273,11 @@ def _locked(descriptor: int) -> bool:
     except OSError:  # a file system without locks
         return True
     return True
+
+
+def _stays(path: Path, size: int) -> bool:
+    """Return whether a file stays as it is while it is mapped, or is too large to be copied."""
+    return path.is_relative_to(cache_root()) or size > memory_limit.free() * _COPIED_SHARE
 
 
 def _copy(file: IO[bytes], size: int) -> bytearray:

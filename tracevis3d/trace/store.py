@@ -1,4 +1,4 @@
-"""Traces on disk: ``.tv3`` files, one file per trace, memory-mapped when loaded.
+"""Traces on disk: ``.tv3`` files, one file per trace; those of the cache are mapped when loaded.
 
 One file rather than a folder, because people move, mail and rename files. The packed form holds the calls
 in at most 12 bytes each where times between calls and durations are below 4.29 s (numbers take the bytes
@@ -99,7 +99,7 @@ def save(trace: Trace, path: str | os.PathLike[str], packed: bool = False, *, ch
 
 
 def load(path: str | os.PathLike[str]) -> Trace:
-    """Load a trace that :func:`save` wrote; its columns are memory-mapped.
+    """Load a trace that :func:`save` wrote.
 
     ``Trace.source`` keeps the hash of the recording; its path is that of the .tv3 file, and ``recording``
     that of the recording, where its arguments are.
