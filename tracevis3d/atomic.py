@@ -62,7 +62,7 @@ def replacing(target: str | os.PathLike[str], needed: int = 0) -> Iterator[Path]
     try:
         try:
             yield partial
-            _sync(partial)
+            sync(partial)
             if final.is_file():
                 os.chmod(partial, stat.S_IMODE(final.stat().st_mode))
             os.replace(partial, final)
@@ -70,7 +70,7 @@ def replacing(target: str | os.PathLike[str], needed: int = 0) -> Iterator[Path]
             written = partial.stat().st_size if partial.is_file() else 0
             _remove(partial)
             raise InputError(
-                f"{target}: can't be written: {_why(error, final.parent, written, needed)}"
+                f"{target}: can't be written: {reason(error, final.parent, written, needed)}"
             ) from None
         _sync_folder(final.parent)
     finally:
@@ -97,8 +97,23 @@ def remove_partial_files() -> None:
         _remove(partial)
 
 
-def _why(error: OSError | Incomplete, folder: Path, written: int, needed: int) -> str:
-    """Say what went wrong, with the bytes that are needed and free if they are too few."""
+def reason(error: OSError | Incomplete, folder: Path, written: int, needed: int = 0) -> str:
+    """Say what went wrong, with the bytes that are needed and free if they are too few.
+
+    Parameters
+    ----------
+    error : OSError or Incomplete
+    folder : Path
+        The file's.
+    written : int
+        Bytes that were written of it.
+    needed : int
+        Bytes that it takes, as far as they are known.
+
+    Returns
+    -------
+    str
+    """
     remedy = "choose another folder or make room"
     what = (error.strerror if isinstance(error, OSError) else "") or str(error)
     if needed > written:
@@ -157,8 +172,17 @@ def _lives(process: int) -> bool:
     return True
 
 
-def _sync(path: Path) -> None:
-    """Let the disk say now that it is full, and keep the file whole when the machine stops."""
+def sync(path: Path) -> None:
+    """Let the disk say now that it is full, and keep the file whole when the machine stops.
+
+    Parameters
+    ----------
+    path : Path
+
+    Raises
+    ------
+    OSError
+    """
     descriptor = os.open(path, os.O_RDWR)
     try:
         os.fsync(descriptor)

@@ -263,7 +263,7 @@ def test_patches_put_back_what_was_there_and_what_was_inherited():
 def test_what_the_engine_can_not_do_is_said(tmp_path):
     with pytest.raises(UsageError, match="VizTracer"):
         tv.record(str(tmp_path / "x.json"), engine="profile", c_functions=True).__enter__()
-    with pytest.raises(InputError, match="can't be written"):
+    with pytest.raises(InputError, match="can't be recorded"):
         tv.record(str(tmp_path / "no" / "x.json"), engine="profile").__enter__()
 
 

@@ -24,7 +24,7 @@ from ..live.publisher import Publisher
 from ..live.recorded import announce_frames
 from ..record.memory.blocks import frames_line, lost_line, memory_line
 from ..record.output.helper import Feed
-from ..record.output.writer import Output
+from ..record.output.json_file import JsonFile
 from .build import library
 from .ring import ALLOC, EVENT, EXEC, FREE, Ring
 from .symbols import Symbols
@@ -109,8 +109,13 @@ def run(program: Sequence[str], options: Options) -> int:
             "rights of another user, don't load the interposer"
         )
     lost = f", {ring.dropped:,} events dropped because they came too fast" if ring.dropped else ""
-    for sentence in said:
-        _say(options, f"{sentence}: {recorder.allocations:,} allocations, {recorder.events:,} events{lost}")
+    for sink, sentence in zip(sinks, said, strict=True):
+        if sink.failed:
+            sys.stderr.write(f"tracevis3d: {sentence}\n")
+        else:
+            _say(
+                options, f"{sentence}: {recorder.allocations:,} allocations, {recorder.events:,} events{lost}"
+            )
     return int(process.returncode)
 
 
@@ -318,8 +323,12 @@ class _File:
 
     def __init__(self, path: str, program: str) -> None:
         self._path, self._program = path, program
-        self._output = Output(path)
+        self._output = JsonFile(path)
         self._process = 0
+
+    @property
+    def failed(self) -> str:
+        return self._output.failed
 
     def begin(self, process: int, living: _Living) -> None:
         self._process = process
@@ -352,7 +361,9 @@ class _File:
 
     def close(self) -> str:
         self._output.close()
-        return f"{self._path}: {os.path.getsize(self._path) / 1e6:.1f} MB"
+        if self._output.failed:
+            return f"{self._path}: the recording ends early: {self._output.failed}"
+        return f"{self._path}: {self._output.size / 1e6:.1f} MB"
 
 
 def _print_suggestion(suggestion: Any) -> None:
@@ -362,6 +373,8 @@ def _print_suggestion(suggestion: Any) -> None:
 
 class _Live:
     """Publishes."""
+
+    failed = ""
 
     def __init__(self, feed: Feed, program: str) -> None:
         start = time.time_ns()

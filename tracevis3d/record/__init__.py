@@ -30,13 +30,18 @@ class Recording:
         except ValueError as error:
             raise UsageError(str(error)) from error
         except OSError as error:
-            raise InputError(f"{self._options.path}: can't be written: {error.strerror or error}") from error
+            place = f"{error.filename}: " if error.filename else ""
+            raise InputError(f"{self._options.path}: can't be recorded: {place}{error.strerror}") from error
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        from ..errors import InputError
+
         self.summary = self._session.stop()
+        if self._session.failed and error is None:
+            raise InputError(self.summary)
 
 
 def record(
@@ -73,7 +78,7 @@ def record(
     UsageError
         If an engine is not to be had here.
     InputError
-        If the file can't be written.
+        If the file can't be written, or at the end could not be written whole.
     """
     import os
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import _thread
+import contextlib
 import json
+import os
 import sys
 from array import array
 from collections.abc import Callable
@@ -115,7 +117,14 @@ class BufferWriter:
                 self._flushing.release()
 
     def _fail(self, error: OSError) -> None:
-        self.failed = self.failed or f"the recording ends early: {error.strerror or error}"
+        if self.failed:
+            return
+        folder, why = os.path.dirname(self._part(0)), error.strerror or error
+        self.failed = (
+            f"the recording ends early: {folder}: {why}: make room there, or let TMPDIR name another folder"
+        )
+        with contextlib.suppress(OSError):
+            self.spool.add(spool.PROBLEM, 0, to_json(("lost", f"all that came after: {folder}: {why}", 1)))
 
     def _drop(self) -> None:
         """Drop what the buffers hold if the publisher is too far behind: a feed has no disk to wait on."""

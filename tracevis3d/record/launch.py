@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from types import ModuleType, TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from . import state
 from .options import Options
@@ -24,9 +24,7 @@ def main(words: list[str]) -> None:
     try:
         session = Session(Options(**options), keep=False)
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        sys.stderr.write(f"tracevis3d: {options['path'] or options['live']}: can't be recorded: {reason}\n")
-        sys.exit(1)
+        _refuse(options["path"] or options["live"], error)
     if session.endpoint and not quiet:
         sys.stderr.write(f"tracevis3d: live at {session.endpoint}\n")
     run = _script(name, words[3:]) if how == "script" else _module(name, words[3:])
@@ -35,7 +33,7 @@ def main(words: list[str]) -> None:
 
     def end() -> None:
         said = session.stop()
-        if said and (not quiet or "recording" in said):
+        if said and (not quiet or session.failed):
             sys.stderr.write(f"tracevis3d: {said}\n")
 
     # The first to be registered is the last to run: the program's own come before.
@@ -43,6 +41,9 @@ def main(words: list[str]) -> None:
     _clean_in_threads()
     try:
         session.start()
+    except (OSError, ValueError) as error:
+        _refuse(options["path"] or options["live"], error)
+    try:
         run()
     except BaseException:
         # The hook that shows it (the program may have set its own) must see the program's frames only.
@@ -54,6 +55,16 @@ def main(words: list[str]) -> None:
 
         sys.excepthook = show
         raise
+
+
+def _refuse(target: str, error: OSError | ValueError) -> NoReturn:
+    """Say in one sentence why the program can't be recorded."""
+    reason: object = error
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        reason = f"{place}{error.strerror}"
+    sys.stderr.write(f"tracevis3d: {target}: can't be recorded: {reason}\n")
+    sys.exit(1)
 
 
 def _script(path: str, arguments: list[str]) -> Any:

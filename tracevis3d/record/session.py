@@ -19,7 +19,7 @@ from .operations import RELEASE, operation
 from .options import Options
 from .output import spool
 from .output.descriptor import around_ours
-from .output.helper import Feed, Helper
+from .output.helper import INCOMPLETE, Feed, Helper
 from .patches import Patches
 from .patching import patch
 from .state import local
@@ -77,6 +77,8 @@ class Session:
         )
         self._flusher = Flusher(self._buffers, self._pace(), self._hear)
         self._running = False
+        #: Whether not all was written; what :meth:`stop` returns says why.
+        self.failed = False
         self._pid = os.getpid()
         self._forking = _thread.allocate_lock()
         if by_memray:
@@ -109,11 +111,19 @@ class Session:
         ------
         ValueError
             If memray is at work already.
+        OSError
+            If there is no room for what is recorded.
         """
         state.forget()
         state.clock = self._engine.clock
-        self._engine.open(os.path.dirname(self._helper.part(0)))
-        self._write_begin()
+        try:
+            self._engine.open(os.path.dirname(self._helper.part(0)))
+            self._write_begin()
+        except OSError:
+            self._engine.close()
+            self._buffers.spool.end()
+            self._helper.finish()
+            raise
         if self._options.memory:
             self._watch_memory()
         self._imports = patch(
@@ -181,8 +191,10 @@ class Session:
         self._engine.close()
         self._buffers.spool.end()
         said = self._helper.finish()
-        failed = self._buffers.failed
-        return f"{self._options.path or self._options.live}: {failed}" if failed else said
+        if self._buffers.failed:
+            said = f"{self._options.path or self._options.live}: {self._buffers.failed}"
+        self.failed = INCOMPLETE in said
+        return said
 
     def flush(self) -> None:
         """Write everything; for a program about to end without notice."""

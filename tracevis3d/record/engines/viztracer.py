@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from .engine import Hooks, PythonEngine
 
 #: So many calls may be under way in VizTracer's buffer between two flushes.
 _ENTRIES = 2_000_000
+#: How its files end.
+_LAST = b"}}"
 
 
 class VizTracer(PythonEngine):
@@ -61,6 +64,11 @@ class VizTracer(PythonEngine):
 
     def dump(self, path: str) -> bool:
         self._tracer.dump(path)
+        # It does not say that the disk is full.
+        with open(path, "rb") as file:
+            file.seek(-min(len(_LAST), os.fstat(file.fileno()).st_size), os.SEEK_END)
+            if file.read() != _LAST:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return True
 
     def abandon(self) -> None:

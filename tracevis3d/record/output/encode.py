@@ -199,7 +199,8 @@ class Encoder:
                     _text({"kind": "release", "objects": [f"process:{self._begin['pid']}"]}),
                 )
             )
-        if not self._ended:
+        never_begun = self._closed and not self._begin["pid"]
+        if not self._ended and not never_begun:
             if not self._closed:
                 yield self._problem("broke off", f"process {self._begin['pid']}", 1)
             yield b'{"ph":"i","s":"p","pid":%d,"tid":%d,"ts":%s,"name":"the recording breaks off"}' % (

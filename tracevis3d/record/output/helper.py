@@ -5,6 +5,7 @@ It outlives whatever kills the program.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -15,6 +16,10 @@ from typing import Any
 from .descriptor import Descriptor
 from .spool import Spool
 
+#: What sentences about recordings that are not whole have in them.
+INCOMPLETE = ": the recording "
+#: Of a file in the recording's folder that is there until the program has ended the recording.
+RUNNING = "running"
 #: A line of the pipe to the program that is a suggestion begins so.
 SUGGESTION = b"\x01"
 #: Bytes that are taken at a time.
@@ -80,11 +85,14 @@ class Helper:
     def __init__(self, path: str, feed: Feed | None = None, program: str = "", isolated: bool = True) -> None:
         if path:
             path = os.path.abspath(path)
-            # Report now, and not at the end, that the file can't be written.
-            with open(path, "wb"):
+            # Report now, and not at the end, that the file can't be written; what is there stays.
+            with open(path, "ab"):
                 pass
         self.folder = _new_folder()
         self.spool = Spool(self.folder)
+        # Removed at the end, which also a full disk allows.
+        with open(os.path.join(self.folder, RUNNING), "wb"):
+            pass
         alive, mine = os.pipe()
         answer, theirs = os.pipe()
         package = __package__ or ""
@@ -124,6 +132,8 @@ class Helper:
 
     def finish(self) -> str:
         """Wait for the writer and return its sentence."""
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(self.folder, RUNNING))
         self._alive.close()
         if not self._answer.is_ours():
             # The program has closed it: what the writer says can't be heard, but that it is through.

@@ -98,6 +98,7 @@ class Spool:
         self._number = self._size = 0
         self._past: list[tuple[str, int]] = []
         self._held: list[bytes] | None = None
+        self._broken = False
         self._begin_file()
 
     def _begin_file(self) -> None:
@@ -132,6 +133,10 @@ class Spool:
             self._append(b"".join(held))
 
     def _append(self, data: bytes) -> None:
+        # What followed half a section would be taken for its other half.
+        if self._broken:
+            return
+        self._broken = True
         if not self._fd.is_ours():
             # Programs close descriptors that they don't know: daemons close all.
             self._fd.close()
@@ -141,6 +146,7 @@ class Spool:
         self._size += len(view)
         while view:
             view = view[write(self._fd.number, view) :]
+        self._broken = False
 
     def roll(self) -> None:
         """Continue in another file if this one is long enough, so that what was read can be deleted."""

@@ -8,52 +8,18 @@ import select
 import shutil
 import sys
 import time
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, BinaryIO, Protocol
+from typing import Protocol
 
 from ..subprocesses.children import Children, Section
 from .encode import Encoder
+from .helper import RUNNING
+from .json_file import JsonFile
 from .process import Process
 from .reader import Reader
 
 #: Seconds between two looks at the spool.
 _EVERY = 0.05
-
-
-class Output:
-    """A JSON file in the making, packed or not; at every moment it can be read up to the last flush."""
-
-    def __init__(self, path: str) -> None:
-        self._file: BinaryIO = open(path, "wb")  # noqa: SIM115 (closed by close)
-        self._pack: Any = zlib.compressobj(1, zlib.DEFLATED, 31) if path.endswith(".gz") else None
-        self._first = self._is_open = True
-        self._put(b'{"displayTimeUnit":"ns","traceEvents":[\n')
-
-    def add(self, lines: list[bytes]) -> None:
-        """Append events."""
-        if lines:
-            self._put((b"" if self._first else b",\n") + b",\n".join(lines))
-            self._first = False
-
-    def flush(self) -> None:
-        """Let everything be read that was added."""
-        if not self._is_open:
-            return
-        if self._pack is not None:
-            self._file.write(self._pack.flush(zlib.Z_SYNC_FLUSH))
-        self._file.flush()
-
-    def close(self) -> None:
-        """End the file."""
-        self._put(b"\n]}\n")
-        if self._pack is not None:
-            self._file.write(self._pack.flush())
-        self._file.close()
-        self._is_open = False
-
-    def _put(self, data: bytes) -> None:
-        self._file.write(self._pack.compress(data) if self._pack is not None else data)
 
 
 def follow(folder: str, alive: int, pid: int) -> Iterator[list[tuple[bytes, int, bytes]]]:
@@ -69,13 +35,14 @@ def follow(folder: str, alive: int, pid: int) -> Iterator[list[tuple[bytes, int,
         The program's.
     """
     reader, process = Reader(folder), Process(pid)
+    marker = os.path.join(folder, RUNNING)
     held, running = True, True
     while running:
         if held:
             held = not select.select([alive], [], [], _EVERY)[0]
         else:
             time.sleep(_EVERY)
-        running = held or process.lives()
+        running = held or (process.lives() and os.path.exists(marker))
         yield from reader.read()
         running = running and (held or not reader.closed)
     yield reader.rest()
@@ -111,7 +78,7 @@ class File:
     """
 
     def __init__(self, folder: str, path: str) -> None:
-        self._path, self._output = path, Output(path)
+        self._path, self._output = path, JsonFile(path)
         self._first = Encoder(folder)
         self._encoders = {folder: self._first}
 
@@ -136,6 +103,8 @@ class File:
     def sentence(self) -> str:
         """Say what was written of all processes."""
         self._output.flush()
+        if self._output.failed:
+            return f"{self._path}: the recording ends early: {self._output.failed}"
         encoders = list(self._encoders.values())
         calls, waits, releases, transfers, allocations, lost = (
             sum(getattr(encoder, name) for encoder in encoders)
@@ -145,7 +114,7 @@ class File:
         blocks = f", {allocations:,} allocations" if allocations else ""
         said = (
             f"{self._path}: {calls:,} calls, {waits:,} waits, {releases:,} releases, "
-            f"{transfers:,} transfers{blocks}{processes}; {os.path.getsize(self._path) / 1e6:.1f} MB"
+            f"{transfers:,} transfers{blocks}{processes}; {self._output.size / 1e6:.1f} MB"
         )
         return said + (", and VizTracer's buffer was full for a while" if lost else "")
 
@@ -223,7 +192,7 @@ def main(words: list[str]) -> None:
     try:
         serve(folder, alive, pid, [File(folder, path)], say)
     except OSError as error:
-        say(f"{path}: can't be written: {error.strerror or error}")
+        say(f"{path}: the recording ends early: {error.strerror or error}")
     except Exception as error:
         say(f"{path}: the recording is incomplete: {type(error).__name__}: {error}")
     shutil.rmtree(folder, ignore_errors=True)
