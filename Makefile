@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 export PYTHON
 
-.PHONY: help setup versions demo test test-blender lint bench fuzz mutate extension clean
+.PHONY: help setup versions demo test test-blender lint bench fuzz mutate extension release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,8 +39,12 @@ mutate: setup  ## Change the analysis here and there, report what no test notice
 	@$(PY) -m pip install -q --disable-pip-version-check -e '.[mutate]'
 	@$(PY) tools/mutate.py --module '$(MODULE)' $(if $(SHARE),--share $(SHARE)) $(if $(MOST),--most $(MOST))
 
+release: setup  ## Build and check all of a release: Python packages, zips for Blender, their repository
+	@$(PY) -m pip install -q --disable-pip-version-check -e '.[release]'
+	@$(PY) -m tools.release
+
 extension: setup  ## Build the Blender extension for this machine into dist/
-	@$(PY) tools/build_extension.py
+	@$(PY) -m tools.release extension
 
 clean:  ## Remove what the targets made, but .venv
 	rm -rf out dist build .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -116,8 +116,8 @@ def drafts() -> list[dict[str, Any]]:
 def redraws() -> list[dict[str, Any]]:
     """Measure redraws in the window, against twice those of an empty one, and hovering against 1.2 times."""
     sys.path.insert(0, str(ROOT / "tools"))
-    import build_extension
     from real_blender import PROGRAMS
+    from release import extension
     from test_blender import Way
 
     program = next(program for program in PROGRAMS if program.version == "5.2")
@@ -128,7 +128,7 @@ def redraws() -> list[dict[str, Any]]:
         way = Way(program, Path(folder))
         program.prepare(Path(folder) / "setup.txt")
         tag = f"linux-x64-cp{program.python.replace('.', '')}"
-        archive = build_extension.build(build_extension.Target.parse(tag), Path(folder))
+        archive = extension.build(extension.Target.parse(tag), Path(folder))
         install = ["extension", "install-file", "-r", "user_default", "--enable", f"/mnt/out/{archive.name}"]
         way.run(["--command", *install])
         given = json.dumps({view: [way.outside(path) for path in paths] for view, paths in views().items()})

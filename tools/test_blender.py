@@ -20,10 +20,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
-import build_extension
 import example_plugins
 import used_programs
 from real_blender import PROGRAMS, Program, SetupFailed
+from release import extension
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT = ROOT / "build" / "test-blender"
@@ -82,7 +82,7 @@ class Way:
         shutil.rmtree(self.place, ignore_errors=True)
         self.place.mkdir(parents=True)
         python = self.program.python.replace(".", "")
-        archive = build_extension.build(build_extension.Target.parse(f"linux-x64-cp{python}"), self.place)
+        archive = extension.build(extension.Target.parse(f"linux-x64-cp{python}"), self.place)
         self.step("validate the checkout", ["--command", "extension", "validate", "/mnt/project"])
         self.step("validate the zip", ["--command", "extension", "validate", f"/mnt/out/{archive.name}"])
         checkout = ["--source-dir", "/mnt/project", "--output-dir", "/mnt/out"]
@@ -345,7 +345,7 @@ def main(arguments: list[str] | None = None) -> int:
             program.prepare(OUTPUT / f"{program.version}-setup.txt")
             if not words.setup:
                 Way(program, place, words.match).walk()
-        except (Failed, SetupFailed, build_extension.BuildError) as error:
+        except (Failed, SetupFailed, extension.BuildError) as error:
             print(f"test_blender: {error}", file=sys.stderr, flush=True)
             return False
         return True

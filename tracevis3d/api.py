@@ -23,7 +23,7 @@ from . import parameters as declarations
 from .atomic import write_text
 from .drawing.animation import Change, eased, read_changes
 from .drawing.frame import Frame
-from .drawing.output import FILMS, Output
+from .drawing.output import FILMS, Output, need_blender
 from .drawing.output import check as check_output
 from .drawing.primitives import Drawing
 from .errors import InputError, TraceVisError, UsageError
@@ -680,6 +680,8 @@ class Figure:
             If an option is invalid.
         InputError
             If the file can't be written.
+        MissingDependency
+            If Blender is not there.
         """
         size, dpi = options.pop("size", None), options.pop("dpi", None)
         if size is not None:
@@ -689,6 +691,7 @@ class Figure:
         except TypeError as error:
             raise UsageError(f"render: {error}") from None
         check_output(path, output)
+        need_blender()
         changes = self.changes(path, animate)
         from .scene.output.produce import produce
 

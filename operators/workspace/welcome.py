@@ -12,7 +12,7 @@ SENTENCES = (
     "Point at anything to see what it is; a click selects it, a double click zooms to it.",
     "The time strip of the workspace shows all of the time: drag its frame. ? lists all keys.",
 )
-#: It travels in the extension: see tools/build_extension.py.
+#: It travels in the extension: see tools/release/extension.py.
 EXAMPLE = Path(__file__).parents[2] / "examples" / "vt_markdown_repeat1.json.gz"
 
 

@@ -131,6 +131,31 @@ def test_what_is_off_is_reported_in_one_sentence(words, code, said, capsys, tmp_
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("words", "python", "said"),
+    [
+        (["render", "icicle", "x.json", "-o", "x.png"], "3.11", "'pip install tracevis3d[bpy]'"),
+        (["render", "icicle", "x.json", "-o", "x.png"], "3.12", "for Python 3.11 and 3.13, this is 3.12"),
+        (["explain", "x.json", "y.json", "-o", "found"], "3.13", "--no-figures"),
+        (["bookmarks", "x.blend"], "3.13", "reading a .blend needs Blender"),
+    ],
+)
+def test_without_blender_what_needs_it_says_what_to_install(
+    words, python, said, capsys, tmp_path, monkeypatch
+):
+    from tracevis3d.drawing import output
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(output, "_has_blender", lambda: False)
+    monkeypatch.setattr(output, "PYTHON", python)
+    assert main(words) == 1
+    complaint = capsys.readouterr().err
+    assert said in complaint
+    assert "blender --background --command tracevis3d" in complaint
+    assert complaint.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
 def test_interrupted(tiny, monkeypatch, capsys):
     from tracevis3d.formats import files
 

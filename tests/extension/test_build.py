@@ -1,11 +1,21 @@
 """The zips of the extension: what is in them, and what the build refuses."""
 
+import base64
+import csv
+import ctypes
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
 import tomllib
 import zipfile
 
 import pytest
 
-from tools import build_extension as build
+from tools.release import extension as build
+from tools.release import slim
+from tools.release.__main__ import main
 
 LINUX = build.Target.parse("linux-x64-cp313")
 
@@ -18,6 +28,7 @@ def wheel(folder, name, requires=()):
     lines += [f"Requires-Dist: {requirement}\n" for requirement in requires]
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"{project}-{version}.dist-info/METADATA", "".join(lines))
+        archive.writestr(f"{project}-{version}.dist-info/RECORD", "")
     return path
 
 
@@ -98,7 +109,7 @@ def test_the_zip_has_the_extension_and_nothing_else(tmp_path, monkeypatch):
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
-        assert archive.read(f"wheels/{name}") == own.read_bytes()
+        assert archive.read(f"wheels/{name}") == slim.slimmed(own)
     assert {n.split("/")[0] for n in names} == {*(top.split("/")[0] for top in build.CONTENT), "wheels"}
     assert [n for n in names if n.startswith("examples/")] == [build.EXAMPLE]
     assert not [n for n in names if "__pycache__" in n or n.endswith(".pyc") or "/." in n]
@@ -109,6 +120,8 @@ def test_the_zip_has_the_extension_and_nothing_else(tmp_path, monkeypatch):
     assert {k: v for k, v in manifest.items() if k not in ("wheels", "platforms")} == expected
     # The same sources give the same zip.
     assert build.build(LINUX, tmp_path / "again").read_bytes() == path.read_bytes()
+    with zipfile.ZipFile(build.build(LINUX, tmp_path / "next", version="9.8.7")) as archive:
+        assert tomllib.loads(archive.read("blender_manifest.toml").decode())["version"] == "9.8.7"
 
 
 def git_manifest():
@@ -130,5 +143,70 @@ def test_the_manifest_in_git_names_no_wheels_and_the_librarys_version():
 
 
 def test_an_unknown_target_is_reported_in_one_sentence(capsys):
-    assert build.main(["--target", "amiga-cp311"]) == 1
+    assert main(["extension", "--target", "amiga-cp311"]) == 1
     assert "amiga-cp311" in capsys.readouterr().err
+
+
+def test_a_slim_wheel_lists_what_it_holds(tmp_path):
+    path = tmp_path / "numba-1.0-py3-none-any.whl"
+    kept = {"numba/core/a.py": b"a = 1\n", "numba/testing/b.py": b"", "numba/_c.so": b"\x7fELF no library"}
+    left = ["numba/tests/t.py", "numba/cuda/driver.py", "numba/_c.c", "numba/core/a.pyi"]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**kept, **dict.fromkeys(left, b"unused")}.items():
+            archive.writestr(name, content)
+        archive.writestr("numba-1.0.dist-info/RECORD", "".join(f"{name},,\n" for name in (*kept, *left)))
+    slimmed = tmp_path / "slim.whl"
+    slimmed.write_bytes(slim.slimmed(path))
+    with zipfile.ZipFile(slimmed) as archive:
+        assert set(archive.namelist()) == {*kept, "numba-1.0.dist-info/RECORD"}
+        rows = list(csv.reader(archive.read("numba-1.0.dist-info/RECORD").decode().splitlines()))
+        for name, digest, size in rows[:-1]:
+            content = archive.read(name)
+            assert content == kept[name]
+            raw = base64.urlsafe_b64decode(digest.removeprefix("sha256=") + "=")
+            assert (raw, int(size)) == (hashlib.sha256(content).digest(), len(content))
+    assert rows[-1] == ["numba-1.0.dist-info/RECORD", "", ""]
+
+
+@pytest.mark.skipif(not shutil.which("cc") or sys.platform != "linux", reason="no C compiler, or no ELF")
+def test_a_library_without_its_symbols_does_what_it_did(tmp_path):
+    source, library = tmp_path / "twice.c", tmp_path / "twice.so"
+    source.write_text("static int hidden(int n) { return n + n; }\nint twice(int n) { return hidden(n); }\n")
+    subprocess.run(["cc", "-g", "-shared", "-fPIC", "-o", library, source], check=True)
+    whole = library.read_bytes()
+    slimmed = slim.without_symbols(whole)
+    assert len(slimmed) < len(whole)
+    assert b"hidden" not in slimmed
+    small = tmp_path / "small.so"
+    small.write_bytes(slimmed)
+    assert ctypes.CDLL(str(small)).twice(21) == 42
+    assert slim.without_symbols(slimmed) == slimmed
+    assert slim.without_symbols(b"MZ of Windows") == b"MZ of Windows"
+
+
+def test_a_repository_lists_each_zip_for_its_platform_and_python(tmp_path, monkeypatch):
+    pytest.importorskip("bpy", reason="no bpy")
+    from tools.release import check, repository
+
+    own = wheel(tmp_path, "msgspec-1.0-cp313-cp313-manylinux_2_28_x86_64.whl")
+    other = wheel(tmp_path, "msgspec-1.0-cp314-cp314-win_amd64.whl")
+    windows = build.Target.parse("windows-x64-cp314")
+    monkeypatch.setattr(build, "fetch", lambda target: [own if target == LINUX else other])
+    zips = [build.build(target, tmp_path / "dist") for target in (LINUX, windows)]
+    index = repository.make(tmp_path / "repository", zips)
+    data = {one["archive_url"]: one for one in json.loads(index.read_text())["data"]}
+    assert set(data) == {f"./{path.name}" for path in zips}
+    for path in zips:
+        one = data[f"./{path.name}"]
+        assert one["archive_size"] == path.stat().st_size
+        assert one["archive_hash"] == f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"
+    check.check_extension(index.parent)
+    page = index.with_name("index.html").read_text()
+    assert all(path.name in page for path in zips)
+    assert "${" not in page
+    # Nothing that the tool refuses gets into a repository.
+    broken = tmp_path / "broken.zip"
+    with zipfile.ZipFile(broken, "w") as archive:
+        archive.writestr("blender_manifest.toml", 'schema_version = "1.0.0"\nid = "x"\n')
+    with pytest.raises(build.BuildError, match="name"):
+        repository.validate(broken)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.blender_module import Blender
-from tools import build_extension as build
+from tools.release import extension as build
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACE = ROOT / "examples" / "vt_markdown_repeat1.json.gz"

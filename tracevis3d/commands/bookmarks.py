@@ -7,7 +7,7 @@ from typing import Any
 
 from ..command_line.arguments import print_json
 from ..command_line.terminal import table
-from ..errors import MissingDependency
+from ..drawing.output import need_blender
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -18,15 +18,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(words: argparse.Namespace) -> None:
     """Print them."""
-    try:
-        from ..scene.window.bookmarks import bookmarks_of
-    except ModuleNotFoundError as error:
-        if error.name != "bpy":
-            raise
-        raise MissingDependency(
-            "a .blend is read by Blender: install its module with 'pip install bpy', or run "
-            "'blender --background --command tracevis3d bookmarks FILE.blend'"
-        ) from None
+    need_blender("reading a .blend")
+    from ..scene.window.bookmarks import bookmarks_of
 
     found = bookmarks_of(words.file)
     if words.json:

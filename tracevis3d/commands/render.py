@@ -7,6 +7,7 @@ import argparse
 from ..command_line.arguments import load, reading
 from ..command_line.terminal import Bar
 from ..drawing.frame import Frame
+from ..drawing.output import need_blender
 from ..errors import UsageError
 
 
@@ -102,6 +103,7 @@ def run(words: argparse.Namespace) -> None:
         draft=words.draft,
     )
     api.check_output(words.output, options)
+    need_blender()
     if words.caption:
         caption.check(words.caption)
     warm_up.begin()

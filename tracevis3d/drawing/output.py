@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
 
-from ..errors import UsageError
+from ..errors import MissingDependency, UsageError
 from ..places import check_folder
 from .frame import Frame
 
@@ -28,6 +30,9 @@ STILLS = (".png", ".jpg", ".jpeg", ".exr", ".webp")
 FIGURES = (".svg", ".pdf")
 FILMS = (".mp4", ".mkv")
 SCENES = (".blend", ".glb", ".usdc")
+#: The Pythons that there is a module of Blender for: see pyproject.toml.
+MODULE_PYTHONS = ("3.11", "3.13")
+PYTHON = "{}.{}".format(*sys.version_info)
 _WITH_ALPHA = (".png", ".exr", ".webp", *FIGURES)
 
 
@@ -103,3 +108,34 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
     if not 1 <= output.fps <= 240:
         raise UsageError(f"--fps {output.fps}: 1 to 240 is expected")
     check_folder(path)
+
+
+def need_blender(what: str = "rendering") -> None:
+    """Raise unless Blender's module is there; it is not loaded.
+
+    Parameters
+    ----------
+    what : str
+        What it is needed for, to begin the sentence with.
+
+    Raises
+    ------
+    MissingDependency
+        If it is not installed.
+    """
+    if _has_blender():
+        return
+    module = (
+        "install its module with 'pip install tracevis3d[bpy]'"
+        if PYTHON in MODULE_PYTHONS
+        else f"its module is for Python {' and '.join(MODULE_PYTHONS)}, this is {PYTHON}: "
+        "install TraceVis3D there"
+    )
+    raise MissingDependency(
+        f"{what} needs Blender: {module}, or install the extension in Blender and run "
+        "'blender --background --command tracevis3d …'"
+    )
+
+
+def _has_blender() -> bool:
+    return "bpy" in sys.modules or importlib.util.find_spec("bpy") is not None

@@ -4,7 +4,9 @@ import shutil
 from functools import partial
 
 from .. import interrupts
+from ..drawing.output import need_blender
 
+need_blender()
 with interrupts.held(loading=True):  # an exception while Blender starts ends the process with a fault
     import bpy
 

@@ -8,7 +8,7 @@ from typing import Any
 from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
 from ....drawing.frame import Frame
-from ....drawing.output import Output, check
+from ....drawing.output import Output, check, need_blender
 from ....errors import UsageError
 from .match import comparing
 
@@ -83,6 +83,8 @@ def run(words: argparse.Namespace) -> None:
     output = Output(style=words.style, engine=words.engine, frame=frame)
     if words.output:
         # Invalid arguments are reported before minutes are spent on reading.
+        if not words.no_figures or words.walk:
+            need_blender("drawing the findings, which --no-figures leaves out,")
         check(made_folder(words.output) / "01.png", output)
         warm_up.begin()
     with Bar(words.quiet) as bar:

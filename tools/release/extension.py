@@ -1,14 +1,14 @@
-"""Build the Blender extension: one zip per platform and Python, into ``dist/``.
+"""The zips of the Blender extension: one per platform and Python.
 
-    python tools/build_extension.py                 for this machine's platform and Python
-    python tools/build_extension.py --all           for every target of tools/wheels.toml
-    python tools/build_extension.py --target linux-x64-cp313
-    python tools/build_extension.py --update        choose the newest wheels and write tools/wheels.toml
+    python -m tools.release extension                 for this machine's platform and Python, into dist/
+    python -m tools.release extension --all           for every target of tools/release/wheels.toml
+    python -m tools.release extension --target linux-x64-cp313
+    python -m tools.release extension --update        choose the newest wheels and write wheels.toml
 
 Blender reads the Pythons that an extension supports from the names of its wheels and refuses the whole
 extension on any other, and takes the highest version of a package that any extension brings. So each zip
-has the wheels of one Python, pinned with their SHA-256 in ``tools/wheels.toml``, unmodified; NumPy is
-Blender's own and is never among them.
+has the wheels of one Python, pinned with their SHA-256 in ``wheels.toml``, without what the extension never
+loads (``slim.py``); NumPy is Blender's own and is never among them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import email
 import hashlib
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -29,8 +30,10 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
-ROOT = Path(__file__).resolve().parents[1]
-LOCK = ROOT / "tools" / "wheels.toml"
+from . import slim
+
+ROOT = Path(__file__).resolve().parents[2]
+LOCK = Path(__file__).with_name("wheels.toml")
 WHEELS = ROOT / "build" / "wheels"
 DIST = ROOT / "dist"
 MANIFEST = "blender_manifest.toml"
@@ -58,10 +61,14 @@ TARGETS = (
     "linux-x64-cp314",
     "windows-x64-cp311",
     "windows-x64-cp313",
+    "windows-x64-cp314",
     "macos-arm64-cp311",
     "macos-arm64-cp313",
+    "macos-arm64-cp314",
     "macos-x64-cp311",
 )
+#: How the pinned wheels are renewed.
+_UPDATE = "python -m tools.release extension --update"
 # So that the same sources give the same zip.
 _TIMESTAMP = (2020, 1, 1, 0, 0, 0)
 
@@ -110,32 +117,38 @@ class Target:
             raise BuildError(f"pip can't download {requirement} for {self}: {reason}")
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
-    parser = argparse.ArgumentParser(description="Build the Blender extension into dist/.")
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare its words."""
     parser.add_argument("--all", action="store_true", help="build every target, not only this machine's")
     parser.add_argument("--target", action="append", default=[], help=f"one of {', '.join(TARGETS)}")
     parser.add_argument("--output", type=Path, default=DIST, help="folder for the zips (default dist/)")
-    parser.add_argument(
-        "--update", action="store_true", help="choose the newest wheels; write tools/wheels.toml"
-    )
-    words = parser.parse_args(arguments)
-    try:
-        if words.update:
-            update()
-            return 0
-        targets = [Target.parse(name) for name in (TARGETS if words.all else words.target)]
-        for target in targets or [Target.here()]:
-            path = build(target, words.output)
-            print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
-    except BuildError as error:
-        print(f"build_extension: {error}", file=sys.stderr)
-        return 1
-    return 0
+    parser.add_argument("--update", action="store_true", help="choose the newest wheels; write wheels.toml")
 
 
-def build(target: Target, output: Path = DIST) -> Path:
+def run(words: argparse.Namespace) -> None:
+    """Build the zips that are asked for."""
+    targets = [Target.parse(name) for name in (TARGETS if words.all else words.target)]
+    if words.update:
+        update(targets or [Target.parse(name) for name in TARGETS])
+        return
+    for target in targets or [Target.here()]:
+        path = build(target, words.output)
+        print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
+
+
+def build(target: Target, output: Path = DIST, version: str = "") -> Path:
     """Write the zip for ``target`` into the folder ``output`` and return its path.
+
+    Parameters
+    ----------
+    target : Target
+    output : Path
+    version : str
+        In place of the manifest's, to try how an update goes.
+
+    Returns
+    -------
+    Path
 
     Raises
     ------
@@ -144,16 +157,21 @@ def build(target: Target, output: Path = DIST) -> Path:
     """
     wheels = fetch(target)
     check_wheels(wheels, target)
-    version = tomllib.loads((ROOT / MANIFEST).read_text("utf-8"))["version"]
+    content = sources(wheels, target)
+    if version:
+        content[MANIFEST] = re.sub(
+            rb'(?m)^version = ".*"', f'version = "{version}"'.encode(), content[MANIFEST]
+        )
+    version = tomllib.loads(content[MANIFEST].decode())["version"]
     output.mkdir(parents=True, exist_ok=True)
     path = output / f"tracevis3d-{version}-{target}.zip"
     partial = path.with_suffix(".partial")
     with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in sorted(sources(wheels, target).items()):
-            _add(archive, name, content, zipfile.ZIP_DEFLATED)
+        for name, one in sorted(content.items()):
+            _add(archive, name, one, zipfile.ZIP_DEFLATED)
         for wheel in wheels:
             # Wheels are zips already.
-            _add(archive, f"wheels/{wheel.name}", wheel.read_bytes(), zipfile.ZIP_STORED)
+            _add(archive, f"wheels/{wheel.name}", _slimmed(wheel), zipfile.ZIP_STORED)
     os.replace(partial, path)
     return path
 
@@ -185,11 +203,23 @@ def manifest(text: str, wheels: list[Path], target: Target) -> str:
     return f'{head}\nplatforms = ["{target.platform}"]\nwheels = [\n{listed}]\n{bracket}{tail}'
 
 
+def _slimmed(wheel: Path) -> bytes:
+    """Return a wheel without what the extension never loads; it is made once."""
+    rules = hashlib.sha256(Path(slim.__file__).read_bytes()).hexdigest()[:12]
+    kept = wheel.parent / f"slim-{rules}" / wheel.name
+    if not kept.is_file():
+        kept.parent.mkdir(exist_ok=True)
+        partial = kept.with_suffix(f".{os.getpid()}")
+        partial.write_bytes(slim.slimmed(wheel))
+        os.replace(partial, kept)
+    return kept.read_bytes()
+
+
 def fetch(target: Target) -> list[Path]:
     """Return the pinned wheels of ``target``, downloaded unless they lie in ``build/wheels``."""
     pinned = _lock().get(str(target))
     if not pinned:
-        raise BuildError(f"tools/wheels.toml has no wheels for {target}: run with --update")
+        raise BuildError(f"tools/release/wheels.toml has no wheels for {target}: run {_UPDATE}")
     WHEELS.mkdir(parents=True, exist_ok=True)
     paths = []
     for name, digest in sorted(pinned.items()):
@@ -200,11 +230,15 @@ def fetch(target: Target) -> list[Path]:
                 target.download(f"{project}=={version}", Path(folder))
                 (downloaded,) = Path(folder).glob("*.whl")
                 if downloaded.name != name:
-                    raise BuildError(f"pip chose {downloaded.name} where tools/wheels.toml pins {name}")
+                    raise BuildError(
+                        f"pip chose {downloaded.name} where tools/release/wheels.toml pins {name}"
+                    )
                 os.replace(downloaded, path)
         if _digest(path) != digest:
             path.unlink()
-            raise BuildError(f"{name} is not the file that tools/wheels.toml pins: its SHA-256 differs")
+            raise BuildError(
+                f"{name} is not the file that tools/release/wheels.toml pins: its SHA-256 differs"
+            )
         paths.append(path)
     return paths
 
@@ -262,18 +296,20 @@ def _requirements(wheel: Path, target: Target) -> list[Requirement]:
     return [r for r in found if r.marker is None or r.marker.evaluate(environment)]
 
 
-def update() -> None:
-    """Write ``tools/wheels.toml`` anew, with the newest wheels of every target."""
-    lines = ["# Written by tools/build_extension.py --update: file name of each wheel = its SHA-256.\n"]
-    for name in TARGETS:
-        target = Target.parse(name)
-        lines.append(f"\n[{name}]\n")
+def update(targets: list[Target]) -> None:
+    """Write the newest wheels of some targets into ``wheels.toml``; those of the others stay."""
+    pinned = _lock()
+    for target in targets:
         with tempfile.TemporaryDirectory() as folder:
             for package in PACKAGES:
                 target.download(package, Path(folder))
             chosen = _matching_llvmlite(sorted(Path(folder).glob("*.whl")), target, Path(folder))
             check_wheels(chosen, target)
-            lines += [f'"{wheel.name}" = "{_digest(wheel)}"\n' for wheel in chosen]
+            pinned[str(target)] = {wheel.name: _digest(wheel) for wheel in chosen}
+    lines = [f"# Written by {_UPDATE}: file name of each wheel = its SHA-256.\n"]
+    for name in TARGETS:
+        lines.append(f"\n[{name}]\n")
+        lines += [f'"{wheel}" = "{digest}"\n' for wheel, digest in pinned.get(name, {}).items()]
     LOCK.write_text("".join(lines), "utf-8")
     print(LOCK)
 
@@ -303,7 +339,3 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes, compression: int) 
     entry.compress_type = compression
     entry.external_attr = 0o644 << 16
     archive.writestr(entry, content)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What a release consists of: built, listed and checked (``python -m tools.release``)."""
