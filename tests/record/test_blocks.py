@@ -59,9 +59,9 @@ def test_lines_lie_in_functions(tmp_path):
     )
     sources = Sources()
     found = [sources.function(str(path), line) for line in range(1, 14)]
-    outer, inner, module = ("outer", 3), ("inner", 5), ("<module>", 1)
+    outer, inner, module = ("outer", 3), ("outer.<locals>.inner", 5), ("<module>", 1)
     assert found == [
-        module, module, outer, outer, inner, inner, outer, module, module, module, ("m", 11), module, module
+        module, module, outer, outer, inner, inner, outer, module, module, module, ("C.m", 11), module, module
     ]  # fmt: skip
     assert sources.function("<frozen importlib._bootstrap>", 241)[0] != "<module>"
     assert sources.function(str(tmp_path / "none.py"), 7) == module

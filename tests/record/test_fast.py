@@ -100,10 +100,10 @@ def test_random_programs_against_their_own_diaries(tmp_path_factory, engine, pro
             one.join()
     trace = tv.load(path, cache=False)
     assert not trace.problems
-    short = [name.rpartition(" (")[0] or name for name in trace.functions.name]
-    for number, name in enumerate(trace.threads.name):
-        if name not in {one.name for one in threads}:
-            continue
+    short = [label.removeprefix("plain.") for label in trace.functions.label]
+    for one in threads:
+        # Not by its name: one that ends at once may have none on record.
+        number, name = trace.threads.tid.index(one.native_id), one.name
         calls = [call for call, of in enumerate(trace.calls.thread.tolist()) if of == number]
         called = [short[function] for function in trace.calls.function[calls].tolist()]
         depths = trace.calls.depth[calls].tolist()
@@ -137,9 +137,9 @@ def test_the_writer_reads_what_a_program_of_many_threads_has_written(tmp_path):
             thread.join()
     trace = tv.load(path, cache=False)
     assert not trace.problems
-    short = [name.rpartition(" (")[0] or name for name in trace.functions.name]
-    called = [short[function] for function in trace.calls.function.tolist()]
-    assert (called.count("leaf"), called.count("work")) == (29_301, 5)
+    called = [trace.functions.label[function] for function in trace.calls.function.tolist()]
+    test = "test_the_writer_reads_what_a_program_of_many_threads_has_written"
+    assert (called.count(f"{test}.leaf"), called.count(f"{test}.work")) == (29_301, 5)
     assert sum(trace.sync.names[name] == "Lock.release" for name in trace.sync.name.tolist()) == 29_301
 
 

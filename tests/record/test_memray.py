@@ -83,7 +83,7 @@ def test_every_block_with_its_thread_time_and_stack(tmp_path):
     assert len(set(memory.address[kept].tolist())) == 80  # they are real ones
     worker = [trace.threads.name[t] for t in memory.thread[kept].tolist()]
     assert sorted(worker) == ["worker 0"] * 40 + ["worker 1"] * 40
-    assert all(chain(trace, f)[:3] == ["leaf", "work", "run"] for f in memory.stack[kept].tolist())
+    assert all(chain(trace, f)[:3] == ["leaf", "work", "Thread.run"] for f in memory.stack[kept].tolist())
     # Each lies within its thread's call of leaf, give or take the distance of two marks.
     calls = trace.calls
     leaf = [trace.functions.label[f] == "leaf" for f in calls.function.tolist()]

@@ -223,7 +223,7 @@ class BufferWriter:
                 # Kept, so that no other code ever lies at this address.
                 code = self._known[key] = found[key]
                 if code is not None and code is not state.GAP:
-                    functions[key] = code.co_name, code.co_filename, code.co_firstlineno
+                    functions[key] = code.co_qualname, code.co_filename, code.co_firstlineno
             self.spool.add(spool.FUNCTIONS, 0, to_json(functions))
         self.spool.add(spool.CALLS, log.number, numbers.tobytes() + array("q", chunk[1::2]).tobytes())
 

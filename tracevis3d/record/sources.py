@@ -19,7 +19,7 @@ class Sources:
         self._variables: dict[str, list[Made]] = {}
 
     def function(self, file: str, line: int) -> tuple[str, int]:
-        """Return name and first line of the function around a line, as its code object has them."""
+        """Return qualified name and first line of the function around a line, as its code object has them."""
         if file not in self._files:
             self._files[file] = _stretches("".join(linecache.getlines(_path(file))))
         starts, functions = self._files[file]
@@ -63,21 +63,23 @@ def _stretches(text: str) -> tuple[list[int], list[tuple[str, int]]]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return starts, functions
 
-    def walk(node: ast.AST, around: tuple[str, int]) -> None:
+    def walk(node: ast.AST, around: tuple[str, int], scope: str) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = min([child.lineno, *(one.lineno for one in child.decorator_list)])
-                inside = child.name, first
+                inside = scope + child.name, first
                 starts.append(first)
                 functions.append(inside)
-                walk(child, inside)
+                walk(child, inside, f"{inside[0]}.<locals>.")
                 starts.append((child.end_lineno or first) + 1)
                 functions.append(around)
+            elif isinstance(child, ast.ClassDef):
+                walk(child, around, f"{scope}{child.name}.")
             else:
-                walk(child, around)
+                walk(child, around, scope)
 
     try:
-        walk(tree, functions[0])
+        walk(tree, functions[0], "")
     except RecursionError:
         return [0], functions[:1]
     return starts, functions

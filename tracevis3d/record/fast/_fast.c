@@ -321,7 +321,7 @@ static PyObject *as_utf8(PyObject *text) {
 
 /* Write number, line, the lengths of name and file, and these: for the writer. */
 static void announce(int64_t number, PyCodeObject *code) {
-    PyObject *name = as_utf8(code->co_name), *file = as_utf8(code->co_filename);
+    PyObject *name = as_utf8(code->co_qualname), *file = as_utf8(code->co_filename);
     if (name != NULL && file != NULL) {
         size_t n = (size_t)PyBytes_GET_SIZE(name), m = (size_t)PyBytes_GET_SIZE(file);
         if (n > 4096) n = 4096;

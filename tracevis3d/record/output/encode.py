@@ -315,8 +315,9 @@ class Encoder:
             shown = name
             if file:
                 known, first = self._sources.function(file, line)
-                # Comprehensions and the like begin where they are.
-                shown = f"{name} ({file}:{first if known == name else line})"
+                # memray leaves out what is around a function. Comprehensions begin where they are.
+                same = known.rpartition(".")[2] == name
+                shown = f"{known} ({file}:{first})" if same else f"{name} ({file}:{line})"
                 if not file.endswith(".py") and not file.startswith("<"):
                     shown = f"{name} ({file})"
             key = shown, parent, max(line, 0)
