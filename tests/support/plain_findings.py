@@ -11,6 +11,11 @@ from tests.support.plain_match import gamma, jaccard
 ALIKE, RECOUNTED, ALONE, BELOW = range(4)
 
 
+def rounded(value):
+    """Return the size of a sum of times to a thousandth of a nanosecond: sums differ in their last digits."""
+    return round(1024 * abs(value))
+
+
 def plain_median(pairs):
     """Return the value of (value, weight) below which half of the weight lies."""
     pairs, total = sorted(pairs, key=lambda pair: pair[0]), 0.0
@@ -398,7 +403,7 @@ class Plain:
             if abs(total) < 0.01 * self.most_time:
                 continue
             of = [g for g in passing if g["function"] == f and g["change"] * total > 0]
-            of.sort(key=lambda g: -abs(g["change"]))
+            of.sort(key=lambda g: -rounded(g["change"]))
             apart = of[0]["ratio"] - self.meanwhile(f, of)
             if abs(apart) > least and apart * of[0]["ratio"] > 0:
                 found.append((f, of))
@@ -437,7 +442,7 @@ class Plain:
                         rows.append((-over, pair[s], pair, len(g["pairs"]) <= 2))
             if not rows:
                 continue
-            rows.sort(key=lambda row: (round(row[0], 3), *row[1:]))
+            rows.sort(key=lambda row: (-rounded(row[0]), row[1]))
             pairs = [pair for _, _, pair, _ in rows]
             nodes = list(dict.fromkeys(t.node[pair[s]] for pair in pairs))
             change = -sum(row[0] for row in rows)
@@ -481,7 +486,7 @@ class Plain:
                     elif g not in known and abs(extra) < 0.02 * self.most_time:
                         total[node] += extra
         found, told = [], set()
-        for node in sorted(range(self.n), key=lambda n: (-abs(total[n]), n)):
+        for node in sorted(range(self.n), key=lambda n: (-rounded(total[n]), n)):
             factor = (usual[node] + total[node]) / max(usual[node], 1)
             if not self.known(node) or abs(total[node]) < 0.01 * self.most_time or 1 / 1.15 < factor < 1.15:
                 continue
@@ -656,7 +661,7 @@ class Plain:
                 time_ns=(was, now), below=(0, 0), examples=(i, j),
                 ranges=((a.start[i] - was, a.end[i]), (b.start[j] - now, b.end[j])),
             )  # fmt: skip
-            found.append((abs(change), one))
+            found.append((rounded(change), one))
         return [one for _, one in sorted(found, key=lambda pair: -pair[0])]
 
     # -- what has no match --

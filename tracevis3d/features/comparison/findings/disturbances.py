@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ....kernels.comparison.findings import add_up
 from .counterparts import Groups
 from .durations import LEAST_FACTOR
-from .evidence import Evidence, Finding, Range, weighted_median
+from .evidence import Evidence, Finding, Range, rounded, weighted_median
 
 #: A stall takes at least this share of the longer run.
 LEAST_STALL = 0.02
@@ -62,9 +62,7 @@ def stalls(evidence: Evidence, judged: Groups, start: list[Finding]) -> list[Fin
     for s, beyond in enumerate(over):
         which = np.flatnonzero((beyond >= LEAST_STALL * evidence.most_time) & ~told)
         if len(which):
-            # Times that differ by less are the same but for rounding: the number of the call decides.
-            longest = -np.round(beyond[which], 3)
-            which = which[np.lexsort(((judged.a, judged.b)[s][which], longest))]
+            which = which[np.lexsort(((judged.a, judged.b)[s][which], -rounded(beyond[which])))]
             found.append(_stall(evidence, judged, s, which, beyond[which]))
     return found
 
@@ -142,7 +140,7 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
     found: list[Finding] = []
     told = np.zeros(len(paths), np.bool_)
     nodes, ratio, weight = evidence.spread
-    for place in large[np.argsort(-np.abs(total[large]), kind="stable")].tolist():
+    for place in large[np.argsort(-rounded(total[large]), kind="stable")].tolist():
         if len(found) == _MOST:
             break
         inside = evidence.within(np.array([place]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .counterparts import Groups
-from .evidence import LEAST, Evidence, Finding, weighted_median
+from .evidence import LEAST, Evidence, Finding, rounded, weighted_median
 
 #: A function's usual call has to be farther from the pace than this many times what paths usually are ...
 _NOISES = 3.0
@@ -73,7 +73,7 @@ def changed(evidence: Evidence, judged: Groups, share: float = LEAST) -> list[tu
         groups = np.flatnonzero(
             passes & (judged.function == function) & (judged.change * total[function] > 0)
         )
-        groups = groups[np.argsort(-np.abs(judged.change[groups]), kind="stable")]
+        groups = groups[np.argsort(-rounded(judged.change[groups]), kind="stable")]
         ratio = float(judged.ratio[groups[0]])
         around = _pace_around(evidence, judged, function, groups)
         if abs(ratio - around) > least and (ratio - around) * ratio > 0:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ....analysis.subtrees import distinct_subtrees
 from ....kernels.layout.bundle import longest_rise
 from ....trace.model import Calls
-from .evidence import Evidence, Finding
+from .evidence import Evidence, Finding, rounded
 
 #: Calls are looked at one by one if one of their path lasts at least this share of the trace, ...
 _WORTH = 0.002
@@ -242,7 +242,7 @@ def offsets(evidence: Evidence, pairs: Pairs) -> list[Finding]:
     longer = np.maximum(wait[0], wait[1]) >= _LEAST_FACTOR * np.minimum(wait[0], wait[1])
     reported = np.flatnonzero(certain & longer & (np.abs(change) >= evidence.least_time))
     found = []
-    for i in reported[np.argsort(-np.abs(change[reported]), kind="stable")].tolist():
+    for i in reported[np.argsort(-rounded(change[reported]), kind="stable")].tolist():
         first = int(kept[i])
         path = int(pairs.node[first])
         examples = (int(pairs.a[first]), int(pairs.b[first]))
