@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 from tests.support import synthetic
 from tests.support.walked_traces import walked_trace
-from tracevis3d.analysis.measures import allocated_below, repetitions, self_time_of, self_times, sums_of
+from tracevis3d.analysis.measures import (
+    allocated_below,
+    repetitions,
+    self_time_of,
+    self_times,
+    sums_of,
+    total_time_by_function,
+)
 from tracevis3d.analysis.subtrees import distinct_subtrees
 from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Calls, Memory
 
@@ -73,3 +80,18 @@ def test_sums_are_of_those_calls_that_there_are(calls):
     lasted = sum(int(trace.calls.end[call]) - int(trace.calls.start[call]) for call in inside)
     own = sum(int(self_time_of(trace)[call]) for call in inside)
     assert sums_of(trace, np.array(calls, np.int64)) == (lasted, own)
+
+
+@given(st.integers(0, 2**32), st.integers(2, 60))
+@settings(deadline=None, max_examples=40)
+def test_total_times_count_recursion_once(seed: int, steps: int) -> None:
+    trace = walked_trace(seed, functions=3, steps=steps)
+    calls = trace.calls
+    wanted = [0] * len(trace.functions)
+    for i in range(len(calls)):
+        above, again = int(calls.parent[i]), False
+        while above >= 0:
+            again |= bool(calls.function[above] == calls.function[i])
+            above = int(calls.parent[above])
+        wanted[calls.function[i]] += 0 if again else int(calls.end[i] - calls.start[i])
+    assert total_time_by_function(trace).tolist() == wanted

@@ -110,7 +110,7 @@ def test_the_title_is_true(runs):
     few = int(np.count_nonzero(np.cumsum(value) < 0.9 * value.sum())) + 1
     share = round(100 * picture.value[top] / value.sum())
     said = f"{picture.names()[top]} has {share} % of the self time; {few} of {len(value)} classes have 90 %"
-    assert drawn(runs[:1]).title == f"vt_markdown_repeat1.json.gz: {said}"
+    assert drawn(runs[:1]).title == said
 
 
 def test_a_building_says_its_measures_and_leads_to_a_call(runs):

@@ -140,10 +140,7 @@ def test_arrows_lead_from_thread_to_thread(tmp_path):
     trace = formats.open_trace(path)
     table = compose(trace, Parameters(about="arrows"), FRAME).table
     assert table.flat.sum() == 3
-    assert (
-        drawn(trace, about="arrows").title
-        == "flows.json: thread 1 sends most to thread 2: 3 arrows, 100 % of all"
-    )
+    assert drawn(trace, about="arrows").title == "thread 1 sends most to thread 2: 3 arrows, 100 % of all"
 
 
 def test_lifting_and_collapsing_are_each_others_way_back(single):

@@ -69,7 +69,7 @@ def test_a_counter_is_as_high_as_its_value_and_the_title_says_its_peak(load):
     (strip,) = strips_of(compose(load, replace(FLAT, tracks="counters", peaks=False), FRAME))
     made = boxes(drawing)
     assert [round(float(v), 2) for v in made.size[:, 2] / strip.height * strip.high] == [20.0, 98.0, 30.0]
-    assert drawing.title == "load.json: cpu load (%) peaks at 98 % at 40 µs"
+    assert drawing.title == "cpu load (%) peaks at 98 % at 40 µs"
     assert texts(drawing, "band")["mean"] == ["20 %", "98 %", "30 %"]
 
 
@@ -235,7 +235,7 @@ def test_without_recorded_waits_threads_are_within_calls(tmp_path):
     path = tmp_path / "calls.json"
     path.write_text(json.dumps(events))
     drawing = drawn(formats.open_trace(path), tracks="running")
-    assert drawing.title == "calls.json: On average 2.5 of 3 threads are within a call"
+    assert drawing.title == "On average 2.5 of 3 threads are within a call"
 
 
 def test_a_tube_says_that_it_holds_the_busiest_threads(tmp_path):

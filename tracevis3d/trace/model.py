@@ -507,6 +507,14 @@ class Source:
         """The file's name without its folder, for titles; ``trace`` for one that was never a file."""
         return self.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1] or "trace"
 
+    @property
+    def title(self) -> str:
+        """The file's name without its suffixes, for pictures."""
+        name = self.name
+        for suffix in (".gz", ".zst", ".json", ".tv3", ".tsv", ".txt"):
+            name = name.removesuffix(suffix)
+        return name or self.name
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:

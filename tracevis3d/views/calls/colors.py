@@ -13,7 +13,6 @@ from ...analysis.measures import self_time_by_function, self_time_of
 from ...analysis.subtrees import subtrees_of
 from ...drawing.palettes import OTHER, Palette, cycle
 from ...drawing.primitives import Legend, LegendEntry
-from ...layout.cut import cut_index
 from ...layout.scales import Scale
 from ...trace.cached_results import cached_with_trace
 from ...trace.model import CONTAINER_KINDS, Trace
@@ -63,7 +62,7 @@ def coloring(
     palette: Palette,
     entries: int,
     threads: NDArray[np.int64],
-    area: NDArray[np.float64] | None = None,
+    drawn: NDArray[np.int64] | None = None,
 ) -> Coloring:
     """Return how calls are coloured.
 
@@ -74,19 +73,18 @@ def coloring(
         A key of :data:`COLORS`.
     palette : Palette
     entries : int
-        The most colours of kinds; what takes less time is grey and said to be ``other`` in the legend.
+        The most colours of kinds; those with less self time are grey and ``other`` in the legend.
     threads : int64 (k,)
         The lanes that are drawn, in order: neighbours never get the same colour.
-    area : float64 (functions,), optional
-        How much of the picture each function fills; what fills most gets the colours. Left out, that of an
-        icicle of the whole trace.
+    drawn : int64 (k,), optional
+        The calls in the picture, where they are few: the legend names no kind that none of them is of.
 
     Returns
     -------
     Coloring
-        With the colours, the function that picks among them for call ids, and the legend.
+        With the colours, the function that picks among them for call ids, and the legend. It depends on the
+        whole trace alone: a module has the same colour in all views, windows and cuts.
     """
-    area = area_by_function(trace) if area is None else area
     entries = min(entries, len(palette.kinds))
     if by == "none":
         one = np.stack([palette.kinds[0]])
@@ -98,20 +96,21 @@ def coloring(
     if by == "subtree":
         return _by_subtree(trace, palette, entries)
     if by == "auto":
-        by = "module" if _has_modules(trace, area) else "function"
+        by = "module" if _has_modules(trace) else "function"
     if by == "function":
         kind_of_function = np.arange(len(trace.functions), dtype=np.int64)
         names: Callable[[int], str] = trace.functions.label.__getitem__
     else:
         kind_of_function, names = named_containers(trace, by == "package")
-    return _by_kind(trace, by, kind_of_function, names, palette, entries, area)
+    return _by_kind(trace, by, kind_of_function, names, palette, entries, drawn)
 
 
-def _has_modules(trace: Trace, area: NDArray[np.float64]) -> bool:
-    """Return whether at least two modules have a share in the picture worth a colour."""
+def _has_modules(trace: Trace) -> bool:
+    """Return whether at least two modules have a share of the self time that is worth a colour."""
     kind, _ = named_containers(trace, False)
-    known = np.bincount(kind[kind >= 0], area[kind >= 0])
-    return bool(np.count_nonzero(known > 0.02 * area.sum()) >= 2)
+    own = self_time_by_function(trace)
+    known = np.bincount(kind[kind >= 0], own[kind >= 0])
+    return bool(np.count_nonzero(known > 0.02 * own.sum()) >= 2)
 
 
 def _by_kind(
@@ -121,27 +120,28 @@ def _by_kind(
     names: Callable[[int], str],
     palette: Palette,
     entries: int,
-    area_by_function: NDArray[np.float64],
+    drawn: NDArray[np.int64] | None,
 ) -> Coloring:
-    """Colour the kinds of functions that matter most; ``kind`` (functions,) is -1 for none."""
+    """Colour the kinds of functions with most self time; ``kind`` (functions,) is -1 for none."""
     has = kind >= 0
     kinds = int(kind.max(initial=-1)) + 1
-    area = np.bincount(kind[has], area_by_function[has], kinds)
     own = np.bincount(kind[has], self_time_by_function(trace)[has], kinds)
-    # What fills the picture and what the program spends its time in both deserve colours.
-    weight = area / max(float(area.sum()), 1.0) + own / max(float(own.sum()), 1.0)
-    order = np.argsort(-weight, kind="stable")[:entries]
-    order = order[weight[order] > 0]
+    order = np.argsort(-own, kind="stable")[:entries]
+    order = order[own[order] > 0]
     color_of_kind = np.full(kinds + 1, len(order), np.int32)  # the last place is for kind -1
     color_of_kind[order] = np.arange(len(order))
     table = color_of_kind[kind]
     total = max(float(self_time_by_function(trace).sum()), 1.0)
+    there = np.arange(len(order))
+    if drawn is not None:
+        there = there[np.isin(there, table[trace.calls.function[drawn]])]
     lines = [
-        LegendEntry(f"{names(int(k))}  {units.percentage(own[k] / total)}", i) for i, k in enumerate(order)
+        LegendEntry(f"{names(int(order[i]))}  {units.percentage(own[order[i]] / total)}", i)
+        for i in there.tolist()
     ]
-    rest = int(np.count_nonzero(own > 0)) - int(np.count_nonzero(own[order] > 0))
+    rest = int(np.count_nonzero(own > 0)) - len(there)
     if rest > 0 or not has.all() or not lines:
-        other = (total - float(own[order].sum())) / total
+        other = (total - float(own[order[there]].sum())) / total
         lines.append(
             LegendEntry(
                 f"{f'{rest:,} other' if rest > 0 else 'other'}  {units.percentage(other)}", len(order)
@@ -239,33 +239,3 @@ def top_repeats(trace: Trace, most: int) -> tuple[NDArray[np.int64], Indices]:
         length[inside] = 0.0
         chosen.append(int(roots[0]))
     return np.array(chosen, np.int64), pick
-
-
-#: Pixels of the picture that areas are estimated for.
-_OVERVIEW = 2000
-
-
-@cached_with_trace()
-def area_by_function(trace: Trace) -> NDArray[np.float64]:
-    """Return how much of an icicle of the whole trace each function's boxes fill, float64 (functions,); kept.
-
-    It doesn't depend on the window that a view shows, so that colours chosen by it stay when one zooms.
-
-    Parameters
-    ----------
-    trace : Trace
-
-    Returns
-    -------
-    float64 (functions,)
-        Nanoseconds times levels.
-    """
-    calls, span = trace.calls, int(trace.calls.end.max(initial=0))
-    cut = cut_index(trace).cut(0, span + 1, resolution_ns=span / _OVERVIEW)
-    ids, clusters = cut.calls, cut.clusters
-    functions = len(trace.functions)
-    area = np.zeros(functions)
-    area += np.bincount(calls.function[ids], calls.end[ids] - calls.start[ids], functions)
-    levels = clusters.bottom - clusters.depth + 1
-    area += np.bincount(calls.function[clusters.longest], (clusters.end - clusters.start) * levels, functions)
-    return area

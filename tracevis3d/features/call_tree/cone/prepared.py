@@ -124,11 +124,8 @@ def prepare(trace: Trace, parameters: Parameters, progress: Progress = silent) -
     original = np.flatnonzero(state != filtering.HIDDEN)
     picture = compose(trace, p, original)
     progress(0.7, "placing cones")
-    there = picture.call >= 0
-    area = np.bincount(
-        trace.calls.function[picture.call[there]], picture.radius[there] ** 2, len(trace.functions)
-    ).astype(np.float64)
-    colors = coloring(trace, p.color, PALETTES[p.palette], p.entries, picture.threads, area)
+    drawn = picture.call[picture.call >= 0]
+    colors = coloring(trace, p.color, PALETTES[p.palette], p.entries, picture.threads, drawn)
     ready = Prepared(p, whole, trace, original, state, hidden, facts, picture, colors)
     call = ready.calls(picture)
     if len(hidden):

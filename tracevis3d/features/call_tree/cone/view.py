@@ -24,6 +24,7 @@ from ....views.calls.actions import with_actions
 from ....views.calls.colors import Coloring
 from ....views.view import View
 from ..commands import COMMANDS
+from ..headline import about, headline
 from . import labels as names
 from .actions import OPEN_AROUND, TURN
 from .camera import SHARE, on_the_way, whole
@@ -86,7 +87,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         camera=camera,
         labels=tuple(group for group in texts if len(group)),
         legends=_legends(ready.colors, picture, closed, paint.neutral, len(path) > 1, bool(faded.any()), p),
-        title=_title(trace),
+        title=headline(trace),
         notes=_notes(trace, picture, facts, opened, p),
         counts={
             "calls": len(trace.calls),
@@ -132,16 +133,13 @@ def _legends(
     return tuple(found)
 
 
-def _title(trace: Trace) -> str:
-    return f"{trace.source.name}: call tree of {len(trace.calls):,} calls"
-
-
 def _notes(
     trace: Trace, picture: Layout, facts: dict[str, Any], opened: int, p: Parameters
 ) -> tuple[str, ...]:
     shown = int(np.count_nonzero(picture.nodes.depth > 1))
     stood = int(picture.iterations[picture.nodes.depth > 1].sum())
     notes = [
+        about(trace),
         f"{len(picture.graph):,} distinct subtrees; {shown:,} places of the tree are shown (the most "
         f"interesting by {p.interest}), which represent {stood:,} calls with repeats",
         _order_in_words(picture, p),

@@ -29,6 +29,7 @@ from ....views.calls.colors import Coloring, coloring
 from ....views.calls.measures import Measure, measure
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
+from ..headline import about, headline
 from .boxes import call_boxes, cluster_boxes, measured
 from .detail import LevelOfDetail
 from .layout import Layout, compose
@@ -97,7 +98,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         labels=tuple(label for label in labels if len(label)),
         axes=(ruler, *depth_axis(picture)),
         legends=_legends(colors, clusters, other),
-        title=_title(trace),
+        title=_title(picture),
         notes=_notes(picture, cut, shown, scale, note),
         counts={
             "calls": cut.total,
@@ -121,19 +122,19 @@ def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...
     return tuple(legends)
 
 
-def _title(trace: Trace) -> str:
-    threads = int(np.count_nonzero(trace.threads.count))
-    return (
-        f"{trace.source.name}: {profile.amount(trace)} in {units.duration(trace.span_ns)}"
-        f" on {units.counted(threads, 'thread')}"
-    )
+def _title(picture: Layout) -> str:
+    """Return where the time of the trace goes; of a part of it, which trace it is of."""
+    (low, high), (first, last) = picture.window, call_span(picture.trace)
+    return headline(picture.trace) if low <= first and high >= last else about(picture.trace)
 
 
 def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_out: str) -> tuple[str, ...]:
     p, trace = picture.parameters, picture.trace
-    notes = [] if cut.total else ["no call lies in this window"]
     low, high = picture.window
     first, last = call_span(trace)
+    notes = [about(trace)] if low <= first and high >= last else []
+    if not cut.total:
+        notes.append("no call lies in this window")
     if low > first or high < last:
         notes.append(f"from {units.exact_duration(low)} to {units.exact_duration(high)}")
     elif last < 0.9 * trace.span_ns and high < trace.span_ns:

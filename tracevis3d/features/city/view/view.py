@@ -57,18 +57,18 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     mark = drawing.color(_FINDING)
     if picture.before is not None:
         sentence, top = change(picture.names(), picture.before, picture.value, parameters.height)
-        name = f"{traces[0].source.name} and {traces[1].source.name}"
+        drawing.note(f"{traces[0].source.title} and {traces[1].source.title}")
     else:
         whole = Parts(picture.runs[0].parts.what, picture.path, picture.runs[0].parts.of_function)
         sentence, top = summary(whole, picture.value, parameters.height)
-        name = traces[0].source.name
+        drawing.note(traces[0].source.title)
     buildings.districts(drawing, picture)
     colors = buildings.buildings(drawing, picture)
     pairs = buildings.arcs(drawing, picture)
     buildings.names(drawing, picture, colors, top if parameters.findings else -1, mark)
     drawing.note(*_notes(picture, pairs))
     progress(1.0, "drawn")
-    return drawing.finish(camera(picture), f"{name}: {sentence}", parts=len(picture.path), pairs=pairs)
+    return drawing.finish(camera(picture), sentence, parts=len(picture.path), pairs=pairs)
 
 
 def _notes(picture: Layout, pairs: int) -> tuple[str, ...]:

@@ -70,11 +70,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     shown = found[: parameters.findings]
     cells.marks(drawing, picture, shown, mark)
     drawing.explain(*colors.legends())
-    drawing.note(*_notes(picture))
+    drawing.note(trace.source.title, *_notes(picture))
     progress(1.0, "drawn")
     flat = picture.table.flat
     return drawing.finish(
-        camera(picture), f"{trace.source.name}: {found[0].sentence}",
+        camera(picture), found[0].sentence,
         rows=flat.shape[0], columns=flat.shape[1], levels=picture.table.value.shape[2],
     )  # fmt: skip
 

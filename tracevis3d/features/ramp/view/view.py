@@ -66,11 +66,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     found = findings(last)
     bars.marks(drawing, picture, found[: parameters.findings], mark)
     drawing.explain(colors.legend(picture))
-    drawing.note(*_notes(picture))
-    title = f"{traces[0].source.name}: {found[0].sentence}"
+    title, names = found[0].sentence, traces[0].source.title
     if len(picture.runs) > 1:
         title = compare(picture.runs[0], last)
-        drawing.note(f"first run {traces[0].source.name}, second run {traces[1].source.name}")
+        names = f"first run {names}, second run {traces[1].source.title}"
+    drawing.note(names, *_notes(picture))
     progress(1.0, "drawn")
     return drawing.finish(camera(picture), title, rounds=sum(map(len, picture.runs)))
 

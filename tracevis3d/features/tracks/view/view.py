@@ -70,13 +70,14 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         camera = wall.draw(drawing, picture, shown, mark)
     step = (picture.window[1] - picture.window[0]) / (len(picture.edges) - 1)
     drawing.note(
+        trace.source.title,
         f"a cell is {units.duration(step)} wide ({parameters.resolution:g} px) and shows the mean"
         + (", pale above it the highest value" if parameters.peaks and parameters.form == "wall" else ""),
         trace.problems.note(),
     )
     title = said or f"{units.counted(len(picture.tracks), 'track')}, nothing changes"
     progress(1.0, "drawn")
-    return drawing.finish(camera, f"{trace.source.name}: {title}", tracks=len(picture.tracks))
+    return drawing.finish(camera, title, tracks=len(picture.tracks))
 
 
 def _suits(trace: Trace) -> float:

@@ -1,0 +1,31 @@
+"""The title of pictures of calls, on programs whose time is known."""
+
+import pytest
+
+from tests.comparison.test_findings import leaf, traced
+from tracevis3d.features.call_tree.headline import about, headline
+
+
+@pytest.mark.parametrize(
+    ("calls", "said"),
+    [
+        (
+            ("main", 10, [("load", 10, [leaf("read", 60)]), leaf("show", 20)]),
+            "read alone has 60 % of the time",
+        ),
+        (
+            ("main", 10, [("load", 30, [leaf("read", 20), leaf("parse", 20)]), leaf("show", 20)]),
+            "70 % of the time goes to load and what it calls",
+        ),
+        (
+            ("main", 10, [leaf(name, 30) for name in "abc"]),
+            "100 % of the time goes to main and what it calls",
+        ),
+        # Recursion: the time within it counts once.
+        (("main", 50, [("f", 10, [("f", 10, [leaf("f", 10)])])]), "main alone has 62 % of the time"),
+    ],
+)
+def test_where_the_time_goes(calls, said):
+    trace = traced(calls)
+    assert headline(trace) == said
+    assert about(trace).endswith("on 1 thread")

@@ -1,0 +1,74 @@
+"""The title of a picture of calls: where most of the time goes, in one sentence."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ... import units
+from ...analysis.measures import calls_by_function, self_time_by_function, total_time_by_function
+from ...trace import profile
+from ...trace.model import Trace
+
+#: A function with at least this share of the time is where it goes.
+_MOST = 0.4
+
+
+def headline(trace: Trace) -> str:
+    """Return where most of the time goes: the function that is closest to the work and still has much of it.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    str
+        Of an empty trace: that it has no calls.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> headline(tv.load("examples/vt_markdown_repeat1.json.gz"))
+    '43 % of the time goes to markdownFromFile and what it calls'
+    """
+    calls = trace.calls
+    roots = np.flatnonzero(calls.depth == 1)
+    every = float((calls.end[roots] - calls.start[roots]).sum())
+    if not len(calls):
+        return f"{trace.source.title}: no calls"
+    if every <= 0:
+        often = calls_by_function(trace)
+        most = int(often.argmax())
+        return f"{trace.functions.label[most]} is called most: {units.counted(int(often[most]), 'time')}"
+    whole, own = total_time_by_function(trace), self_time_by_function(trace)
+    of = _of_what(trace)
+    alone = int(own.argmax())
+    share = units.percentage(own[alone] / every)
+    if own[alone] >= _MOST * every:
+        return f"{trace.functions.label[alone]} alone has {share} of {of}"
+    much = np.flatnonzero(whole >= _MOST * every)
+    if len(much):
+        # Of functions with the same time the callee is closer to the work.
+        first = np.full(len(whole), len(calls))
+        np.minimum.at(first, calls.function, np.arange(len(calls)))
+        best = int(much[np.lexsort((-first[much], whole[much]))[0]])
+        return (
+            f"{units.percentage(whole[best] / every)} of {of} goes to {trace.functions.label[best]} "
+            "and what it calls"
+        )
+    return f"{trace.functions.label[alone]} has most of {of} to itself: {share}"
+
+
+def about(trace: Trace) -> str:
+    """Return which recording it is, and its size: ``run: 1,234 calls in 5.2 s on 2 threads``."""
+    threads = units.counted(int(np.count_nonzero(trace.threads.count)), "thread")
+    return f"{trace.source.title}: {profile.amount(trace)} in {units.duration(trace.span_ns)} on {threads}"
+
+
+def _of_what(trace: Trace) -> str:
+    """Return what the durations of calls are."""
+    if "no times" in trace.problems:
+        return "the events"
+    if len(trace.samples.weight):
+        return "the samples"
+    return "the time" if np.count_nonzero(trace.threads.count) < 2 else "the threads' time"
