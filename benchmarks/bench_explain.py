@@ -11,7 +11,7 @@ def rows():
     best, name = max((sum(v.rivals[name] == 1 for v in changed), name) for name in RIVALS)
     return [
         {
-            "name": f"explain: known changes told first, of {len(verdicts)}", "ours": ours, "peer": best,
+            "name": f"explain: known changes ranked first, of {len(verdicts)}", "ours": ours, "peer": best,
             "peer_name": name, "unit": "pairs", "ratio": ours / max(best, 1),
         }
     ]  # fmt: skip

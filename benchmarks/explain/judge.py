@@ -76,7 +76,7 @@ def table(verdicts: list[Verdict]) -> str:
         rows.append((f"{v.pair.name}: {v.pair.change}", told, str(len(v.false)), *rivals))
     first = [sum(v.rivals[name] == 1 for v in verdicts if v.pair.functions) for name in names]
     false = sum(len(v.false) for v in verdicts)
-    rows.append(("told first", str(sum(v.place == 1 for v in verdicts)), str(false), *map(str, first)))
+    rows.append(("ranked first", str(sum(v.place == 1 for v in verdicts)), str(false), *map(str, first)))
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 
 

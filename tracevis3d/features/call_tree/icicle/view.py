@@ -175,6 +175,7 @@ VIEW = View(
     name="icicle",
     title="Icicle",
     sentence="The call tree of each thread: width is time, height is stack depth, thickness a chosen measure",
+    docs="icicle.md",
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,
