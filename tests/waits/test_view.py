@@ -625,6 +625,8 @@ def test_the_picture_begins_with_the_first_finding():
     assert x.max() == pytest.approx(305 * WIDTH / 1000, abs=0.03)
     callouts = drawing.callouts
     assert callouts[0].text == "h holds L for 300 ns"
+    ((source, start, end),) = callouts[0].spans
+    assert (source, end - start) == (0, 300)
     assert len(callouts) == 2
     assert callouts[1].detail == "held by h 295 ns, w0 49 ns, w1 49 ns"
 

@@ -20,6 +20,7 @@ def main():
     window_time = support.extension(".operators.explore.motion.window_time")
     content = support.extension(".operators.workspace.strip.content")
     stored = support.extension(".operators.workspace.strip.stored")
+    overlay = support.extension(".operators.overlay.content")
     drawing = support.extension(".operators.workspace.strip.drawing")
     marks, zoom = (support.extension(".operators.explore." + name) for name in ("marks", "motion.zoom"))
     window = bpy.context.window_manager.windows[0]
@@ -196,9 +197,10 @@ def main():
     send("WHEELUPMOUSE", "PRESS", *at(lanes[0].whole[1] // 2))
     yield lambda: shown(0) != before[0] and shown(1) != before[1] and not window_time.is_gliding()
 
-    # The longest waits of threads, a click goes to one.
+    # What delays threads, and their longest waits, as in the callouts; a click goes to one.
     yield from import_into(threaded, "threads")
-    assert len(drawing.signs) == 3
+    callouts = overlay.contents.of(support.only_view()).explained.callouts
+    assert len(drawing.signs) == len(callouts) >= 2, (drawing.signs, callouts)
     support.screenshot(place / "strip_of_threads.png")
     (left, low, right, high), _ = next(sign for sign in drawing.signs if sign[1] == 1)
     shown_area = max((x for x in window.screen.areas if x.type == "VIEW_3D"), key=lambda x: x.width)

@@ -173,4 +173,5 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
     detail = f"{duration(waits.hold_delay[worst])} of others' time{where}"
     call = int(waits.ops.call[held.acquire[worst]])
     place = float(at[0]), float(at[1]), float(at[2])
-    return (Callout(words, detail, place, 1e18, color, ((0, call),) if call >= 0 else ()),)
+    spans = ((0, int(times[0]), int(times[1])),)
+    return (Callout(words, detail, place, 1e18, color, ((0, call),) if call >= 0 else (), spans),)
