@@ -144,7 +144,7 @@ class Way:
         if memory.is_file():
             views = (*views, "memory", self.outside(memory))
         self.windows(
-            Turn("what explains a view, in a window", "windows/overlay.py", *views, done="laid"),
+            Turn("what explains a view, in a window", "windows/overlay.py", *views, done="laid-icicle"),
             Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             Turn(

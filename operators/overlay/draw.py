@@ -12,6 +12,7 @@ from ...tracevis3d.layout.sight.framing import Lens
 from ...tracevis3d.layout.sight.view_projection import ViewProjection
 from ...tracevis3d.overlay.compose import compose
 from ...tracevis3d.overlay.items import Choices, Overlay, Theme
+from ...tracevis3d.overlay.ramps import choices
 from ...tracevis3d.overlay.sight import Depths
 from .. import handlers
 from ..explore import overlay as explore
@@ -177,10 +178,10 @@ def _choices(scene: bpy.types.Scene, collection: bpy.types.Collection, content: 
     """Return what a person has chosen of the explanations of a view."""
     explained = content.explained
     chosen, shown = legend.chosen_in(scene), legend.shown_in(scene)
-    every = [(k, i) for k, one in enumerate(explained.legends) for i in range(len(one.entries))]
+    every = [(k, i) for k, one in enumerate(explained.legends) for i in range(len(choices(one)))]
 
     def among(found: legend.Chosen) -> frozenset[tuple[int, int]]:
-        return frozenset(at for at in every if legend.words_of(explained, *at) in found.entries)
+        return frozenset(at for at in every if found and legend.words_of(explained, *at) in found.entries)
 
     lit = among(shown) if shown.how == "pointed" else frozenset()
     names = legend.names_of(collection, content, shown)

@@ -14,6 +14,7 @@ from bpy.props import StringProperty
 from ...tracevis3d.drawing.explanations import Explanations
 from ...tracevis3d.drawing.selector import Selector
 from ...tracevis3d.overlay.names import standing_on
+from ...tracevis3d.overlay.ramps import choices
 from ...tracevis3d.scene import page, styles
 from ...tracevis3d.scene.window import element_metadata
 from ...tracevis3d.scene.window.cut_out import CutOut, surface, veil
@@ -55,7 +56,7 @@ _pointed: Words | None = None
 def words_of(explained: Explanations, legend: int, entry: int) -> Words:
     """Return the words by which an entry is known."""
     found = explained.legends[legend]
-    return found.title, found.entries[entry].text
+    return found.title, choices(found)[entry].text
 
 
 def chosen_in(scene: bpy.types.Scene) -> Chosen:
@@ -129,7 +130,7 @@ def selectors(explained: Explanations, chosen: Chosen) -> list[Selector]:
     return [
         entry.selector
         for legend in explained.legends
-        for entry in legend.entries
+        for entry in choices(legend)
         if (legend.title, entry.text) in chosen.entries
     ]
 

@@ -30,14 +30,18 @@ void main()
   gl_Position = ModelViewProjectionMatrix * vec4(pos, 0.0, 1.0);
 }
 """
-#: A 3D view's region takes linear light, and shows it as sRGB.
+#: A 3D view's region takes linear light, and shows it as sRGB. It mixes light, too, in which dark letters
+#: become thin and pale, and light ones fat: how much of the ink a pixel takes is corrected for both.
 _FRAGMENT = """
 void main()
 {
   vec3 low = ink.rgb / 12.92;
   vec3 high = pow((ink.rgb + vec3(0.055)) / 1.055, vec3(2.4));
   vec3 light = mix(high, low, vec3(lessThanEqual(ink.rgb, vec3(0.04045))));
-  fragColor = vec4(mix(ink.rgb, light, linear), ink.a * texture(atlas, place).r);
+  float share = ink.a * texture(atlas, place).r;
+  float bright = dot(ink.rgb, vec3(0.2126, 0.7152, 0.0722));
+  float mixed = mix(1.0 - (1.0 - share) * (1.0 - share), pow(share, 1.5), bright);
+  fragColor = vec4(mix(ink.rgb, light, linear), mix(share, mixed, linear));
 }
 """
 

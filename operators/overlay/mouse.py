@@ -5,6 +5,7 @@ import bpy
 from ...tracevis3d import units
 from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.overlay.items import Target
+from ...tracevis3d.overlay.ramps import choices
 from ..explore import overlay as explore
 from ..explore.place import Place
 from . import callouts, draw, legend
@@ -39,7 +40,7 @@ class _Cover(explore.Cover):
             legend.point(None)
             return []
         k, i = target.index
-        entry = content.explained.legends[k].entries[i]
+        entry = choices(content.explained.legends[k])[i]
         elements = legend.count(collection, entry.selector)
         if not elements:
             legend.point(None)
@@ -62,7 +63,7 @@ class _Cover(explore.Cover):
             callouts.go(context, place.area, collection, content.explained, target.index[0])
         elif target.kind == "entry" and content is not None:
             k, i = target.index
-            if legend.count(collection, content.explained.legends[k].entries[i].selector):
+            if legend.count(collection, choices(content.explained.legends[k])[i].selector):
                 legend.click(context, legend.words_of(content.explained, k, i), double, extend)
 
     def restore(self, context: bpy.types.Context) -> bool:

@@ -15,8 +15,8 @@ from .items import Measure, Overlay, Rectangle, Target, Theme, fitted
 MOST = 3
 #: Sizes of the type: the widest, and distances from the point at which room is sought.
 _WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0, 26.0)
-#: What a place costs: each size of the type away from the point, all of it over data, and each leader line
-#: crossed; a callout stays where it was unless another place is so much better.
+#: What a place costs: each size of the type away from the point, all of it over data, and each leader line or
+#: statement crossed; a callout stays where it was unless another place is so much better.
 _FAR, _OVER, _CROSSED, _STAYS = 0.025, 1.0, 0.7, 0.5
 _DIRECTIONS = (
     (1.0, 0.6),
@@ -64,6 +64,7 @@ def lay_callouts(
     # No statement may hide what another one points at.
     points = [(x - size, y - size, x + size, y + size) for x, y in at.tolist() if np.isfinite(x)]
     leaders: list[Rectangle] = []
+    statements: list[Rectangle] = []
     shown = 0
     for k, (callout, (x, y)) in enumerate(zip(callouts, at.tolist())):
         if shown >= MOST:
@@ -77,10 +78,12 @@ def lay_callouts(
         wide = max(measure(text) * size for text in words) + 2.4 * pad
         high = line * len(rows) + 1.2 * pad
         taken = [*out.taken, *points]
-        found = _room(x, y, wide, high, size, free, taken, leaders, (before or {}).get(k, -1), covered)
+        known = (before or {}).get(k, -1)
+        found = _room(x, y, wide, high, size, free, taken, leaders, statements, known, covered)
         if found is None:
             continue
         out.places[k], box = found
+        statements.append(box)
         shown += 1
         own = theme.accent
         near = _nearest(x, y, box)
@@ -107,7 +110,8 @@ def lay_callouts(
 
 def _room(
     x: float, y: float, wide: float, high: float, size: float, free: Rectangle, taken: list[Rectangle],
-    leaders: list[Rectangle], before: int, covered: Callable[[Rectangle], float] | None,
+    leaders: list[Rectangle], statements: list[Rectangle], before: int,
+    covered: Callable[[Rectangle], float] | None,
 ) -> tuple[int, Rectangle] | None:  # fmt: skip
     """Return the best free place for a box about a point, and which of those that are tried; None without."""
     best, least = None, np.inf
@@ -123,6 +127,8 @@ def _room(
         cost = _FAR * distance - (_STAYS if place == before else 0.0)
         own = (x, y, *_nearest(x, y, box))
         cost += _CROSSED * sum(_cross(own, other) for other in leaders)
+        cost += _CROSSED * sum(_passes(own, other) for other in statements)
+        cost += _CROSSED * sum(_passes(other, box) for other in leaders)
         if cost < least and covered is not None:
             cost += _OVER * covered(box)
         if cost < least:
@@ -133,6 +139,13 @@ def _room(
 def _nearest(x: float, y: float, box: Rectangle) -> tuple[float, float]:
     """Return the point of a box that is nearest to a point."""
     return min(max(x, box[0]), box[2]), min(max(y, box[1]), box[3])
+
+
+def _passes(line: Rectangle, box: Rectangle) -> bool:
+    """Return whether a line, from (x, y) to (x, y), passes through a box."""
+    x0, y0, x1, y1 = box
+    ends_inside = any(x0 < line[k] < x1 and y0 < line[k + 1] < y1 for k in (0, 2))
+    return ends_inside or _cross(line, (x0, y0, x1, y1)) or _cross(line, (x0, y1, x1, y0))
 
 
 def _cross(a: Rectangle, b: Rectangle) -> bool:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..drawing.primitives import Legend
 from .items import Choices, Color, Measure, Overlay, Rectangle, Target, Theme, fitted
+from .ramps import ramp_parts
 
 #: Sizes of the type: of a legend's rows, of the widest panel, and of swatches.
 _ROW, _WIDEST, _SWATCH = 1.55, 24.0, 0.85
@@ -143,7 +144,7 @@ def lay_legends(
             out.write(text, x + 1.6 * swatch, base, size, ink, "legend", measure(text) * size)
             out.targets.append(Target(box, "entry", (k, entry)))
         elif entry == -2:
-            _lay_ramp(legends[k], palette, x, y, wide, row, theme, measure, out)
+            _lay_ramp(k, legends[k], palette, (x, y, x + wide, y + row), choices, theme, measure, out)
         else:
             out.write(text, x, base, size, theme.panel_muted, "legend", measure(text) * size)
             if entry == -1:
@@ -169,16 +170,27 @@ def _folded(legends: tuple[Legend, ...], most: int) -> frozenset[int]:
 
 
 def _lay_ramp(
-    legend: Legend, palette: NDArray[np.float32], x: float, y: float, wide: float, row: float, theme: Theme,
+    k: int, legend: Legend, palette: NDArray[np.float32], box: Rectangle, choices: Choices, theme: Theme,
     measure: Measure, out: Overlay,
 ) -> None:  # fmt: skip
+    """Add the ramp of legend ``k``, the parts of which answer the mouse as entries do."""
     size = theme.type
     first, last = legend.ramp or (0, 0)
+    x, y, wide, row = box[0], box[1], box[2] - box[0], box[3] - box[1]
+    low, high = y + 0.62 * row, y + 0.95 * row
     steps = 32
     for s in range(steps):
         color = palette[round(first + (last - first) * s / (steps - 1))]
         a, b = x + wide * s / steps, x + wide * (s + 1) / steps
-        out.fills.append(((a, y + 0.62 * row, b + 0.5, y + 0.95 * row), _solid(color)))
+        out.fills.append(((a, low, b + 0.5, high), _solid(color)))
+    for i, part in enumerate(ramp_parts(legend), len(legend.entries)):
+        begin, end = part.selector.colors[0]
+        a, b = (x + wide * (at - first) / (last - first + 1) for at in (begin, end + 1))
+        out.targets.append(Target((a, low, b, high), "entry", (k, i)))
+        if (k, i) in choices.chosen or (k, i) in choices.lit:
+            ink = theme.accent if (k, i) in choices.chosen else theme.panel_ink
+            thick = max(round(0.15 * size), 1)
+            out.fills += [((a, low - thick, b, low), ink), ((a, high, b, high + thick), ink)]
     taken = -np.inf
     for at, text in zip(legend.ramp_tick, legend.ramp_text):
         across = measure(text) * size

@@ -25,8 +25,8 @@ MOST, _TRIED = 400, 2400
 _APPEARS = 1.15
 #: Sizes of the type that a name needs, of which not all fits: a few characters.
 _SHORTEST = 4.5
-#: With so much more room than it needs a name is drawn in full strength.
-_CLEAR, _FAINTEST = 1.3, 0.7
+#: With so much more room than it needs a name is drawn in full strength; else, and where it is shortened.
+_CLEAR, _FAINTEST, _SHORTENED = 1.3, 0.75, 0.9
 #: Least height, in sizes of the type, of the line that the drawing gave a name: on an element, and beside it.
 _LEAST_ON, _LEAST_BESIDE = 0.75, 0.3
 #: How much a name that is shown counts in its favour.
@@ -265,7 +265,7 @@ def lay_names(
         ink = names.inks[row_of] or theme.ink
         whole = text == names.text[row_of]
         strength = _FAINTEST + (1 - _FAINTEST) * min(max((fits - 1) / (_CLEAR - 1), 0.0), 1.0)
-        color: Color = (*ink, strength if whole else 0.85)
+        color: Color = (*ink, strength if whole else _SHORTENED)
         out.write(text, start, y - 0.35 * size, size, color, "name", wide * size)
         out.names[names.keys[row_of]] = text
 

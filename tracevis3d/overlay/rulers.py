@@ -66,12 +66,14 @@ def lay_rulers(
     """
     edges: set[str] = set()
     drawn = 0
+    # A line in ``free`` may have its texts just outside.
+    bounds = (free[0] - theme.type, free[1] - theme.type, free[2] + theme.type, free[3] + theme.type)
     for axis in axes:
         if drawn >= _MOST or not (np.isfinite(axis.length) and axis.length > 0):
             continue
         on_it = _in_sight(axis, eye, free, np.zeros(3))
         if on_it is not None and on_it.length >= _LEAST * theme.scale:
-            _draw(axis, on_it, eye, theme, measure, out, None)
+            _draw(axis, on_it, eye, bounds, theme, measure, out, None)
             drawn += 1
             continue
         direction = np.asarray(axis.direction, np.float64)
@@ -93,7 +95,7 @@ def lay_rulers(
             moved[:, 1] = bottom + strip
         else:
             moved[:, 0] = left + 2 * strip
-        _draw(axis, _Line(seen.along, moved), eye, theme, measure, out, edge)
+        _draw(axis, _Line(seen.along, moved), eye, bounds, theme, measure, out, edge)
 
 
 def _in_sight(axis: Axis, eye: ViewProjection, free: Rectangle, away: Floats) -> _Line | None:
@@ -170,6 +172,7 @@ def _draw(
     axis: Axis,
     line: _Line,
     eye: ViewProjection,
+    bounds: Rectangle,
     theme: Theme,
     measure: Measure,
     out: Overlay,
@@ -200,7 +203,7 @@ def _draw(
             base = y - 0.35 * size
         box = (left, base - 0.25 * size, left + wide, base + 0.85 * size)
         taken = any(_overlap(box, other, 0.6 * size) for other in (*boxes, *out.taken))
-        if taken or not _inside(box, eye):
+        if taken or not _inside(box, bounds):
             continue
         end = (x, y + off * _TICK * scale) if level else (x + off * _TICK * scale, y)
         out.lines.append(((x, y), end, scale, faint))
@@ -209,13 +212,13 @@ def _draw(
     if title and boxes:
         wide = measure(title) * size
         last = boxes[-1] if level else max(boxes, key=lambda box: box[3])
-        left = last[2] + size if level else last[0]
+        left = last[2] + size if level else min(last[0], bounds[2] - wide)
         base = last[1] + 0.25 * size if level else last[3] + 0.5 * size
         box = (left, base - 0.25 * size, left + wide, base + 0.85 * size)
-        if not _inside(box, eye) and level:
+        if not _inside(box, bounds) and level:
             left = boxes[0][0] - size - wide
             box = (left, box[1], left + wide, box[3])
-        if _inside(box, eye) and not any(_overlap(box, other, 0.0) for other in (*boxes, *out.taken)):
+        if _inside(box, bounds) and not any(_overlap(box, other, 0.0) for other in (*boxes, *out.taken)):
             out.write(title, left, base, size, (*theme.muted, 1.0), "tick", wide)
             boxes.append(box)
     out.taken += boxes
@@ -234,5 +237,5 @@ def _overlap(a: Rectangle, b: Rectangle, margin: float) -> bool:
     return a[0] < b[2] + margin and b[0] < a[2] + margin and a[1] < b[3] and b[1] < a[3]
 
 
-def _inside(box: Rectangle, eye: ViewProjection) -> bool:
-    return box[0] >= 0 and box[1] >= 0 and box[2] <= eye.width and box[3] <= eye.height
+def _inside(box: Rectangle, bounds: Rectangle) -> bool:
+    return box[0] >= bounds[0] and box[1] >= bounds[1] and box[2] <= bounds[2] and box[3] <= bounds[3]

@@ -1,7 +1,8 @@
 """Title, legend, rulers and names over the scene: ``overlay.py VIEW TRACE [VIEW TRACE ...] FOLDER``.
 
 Started by Blender with ``--enable-event-simulate``. Each view is imported as a new user does; the
-texts are read from the overlay's own record. Writes screenshots and, if all went well, ``laid``.
+texts are read from the overlay's own record. Writes screenshots and, if all went well, ``laid-VIEW`` with the
+first view.
 """
 
 import sys
@@ -16,6 +17,8 @@ import support
 *words, place = support.arguments()
 place = Path(place)
 LEAST = 11.0  # pixels
+#: Views that no other step points at, flattens, and opens again.
+NEW = ("tracks", "matrix", "city", "ramp")
 
 
 def main():
@@ -25,13 +28,23 @@ def main():
     page = support.extension(".operators.overlay.page")
     legend = support.extension(".operators.overlay.legend")
     content = support.extension(".operators.overlay.content")
+    ramps = support.extension(".tracevis3d.overlay.ramps")
     explore = support.extension(".operators.explore.overlay")
     settings = support.extension(".operators.state.settings")
     projection = support.extension(".tracevis3d.layout.sight.view_projection")
-    window = bpy.context.window_manager.windows[0]
-    area = max((a for a in window.screen.areas if a.type == "VIEW_3D"), key=lambda a: a.width)
-    region = next(r for r in area.regions if r.type == "WINDOW")
-    view = area.spaces.active.region_3d
+    selection = support.extension(".operators.state.selection")
+    trace_state = support.extension(".operators.state.trace_state")
+    pointer = support.extension(".operators.explore.pointer")
+    window = area = region = view = None
+
+    def find():
+        nonlocal window, area, region, view
+        window = bpy.context.window_manager.windows[0]
+        area = max((a for a in window.screen.areas if a.type == "VIEW_3D"), key=lambda a: a.width)
+        region = next(r for r in area.regions if r.type == "WINDOW")
+        view = area.spaces.active.region_3d
+
+    find()
 
     def here():
         return bpy.context.temp_override(window=window, area=area, region=region)
@@ -64,13 +77,13 @@ def main():
         """Point at an entry, click it, take it back, show it alone, and leave it."""
         (made,) = draw.regions[region.as_pointer()].shown.values()
         explained = content.contents.of(settings.active_in(window.scene)).explained
+        collection = settings.active_in(window.scene)
         found = [
             target
             for target in made.targets
             if target.kind == "entry"
             and legend.count(
-                settings.active_in(window.scene),
-                explained.legends[target.index[0]].entries[target.index[1]].selector,
+                collection, ramps.choices(explained.legends[target.index[0]])[target.index[1]].selector
             )
         ]
         assert found, f"{name}: no entry of the legend stands for anything"
@@ -141,6 +154,66 @@ def main():
         with here():
             support.extension(".operators.explore.acts").deselect_all(bpy.context)
 
+    def by_the_data(name):
+        """Point at an element, click it, and see the flat twin, which undo takes back."""
+        collection = settings.active_in(window.scene)
+
+        def spot():
+            for y in range(round(0.3 * region.height), round(0.8 * region.height), 7):
+                for x in range(round(0.3 * region.width), round(0.7 * region.width), 7):
+                    with here():
+                        hit = pointer.under(bpy.context, region, area.spaces.active, x, y)
+                    if hit is not None:
+                        return region.x + x, region.y + y
+            raise AssertionError(f"{name}: nothing is under any pixel")
+
+        x, y = spot()
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        yield lambda: explore.state.hit is not None and bool(explore.state.told)
+        said = explore.state.told[0]
+        assert said.title, name
+        assert said.where or said.rows, (name, said)
+        yield support.at_rest()
+        support.screenshot(place / f"overlay-{name}-hover.png")
+        press("LEFTMOUSE", x, y)
+        yield (
+            lambda: (
+                explore.state.pinned is not None
+                or any(selection.selected(key) for key in trace_state.keys_of(collection))
+            )
+        )
+        yield 0.5
+        with here():
+            support.extension(".operators.explore.acts").deselect_all(bpy.context)
+        stored = getattr(collection.tracevis3d, name)
+        opened, before = stored.opening, [text.text for text in texts() if text.kind == "title"]
+        with here():
+            bpy.ops.ed.undo_push(message="Before")
+            stored.opening = 0.0
+            bpy.ops.tracevis3d.rebuild("EXEC_DEFAULT", True)
+        yield support.at_rest()
+        support.screenshot(place / f"overlay-{name}-flat.png")
+        check(f"{name}, flat")
+        with here():
+            bpy.ops.ed.undo()
+        yield support.at_rest()
+        collection = settings.active_in(window.scene)
+        assert getattr(collection.tracevis3d, name).opening == opened
+        assert [text.text for text in check(f"{name}, undone") if text.kind == "title"] == before
+
+    def by_a_file(name):
+        """Save and open again: the same is said."""
+        before = [text.text for text in texts() if text.kind in ("title", "fact", "legend")]
+        saved = place / f"overlay-{name}.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(saved))
+        bpy.ops.wm.open_mainfile(filepath=str(saved))
+        yield lambda: bool(bpy.context.window_manager.windows)
+        find()
+        yield lambda: bool(texts())
+        yield support.at_rest()
+        assert [t.text for t in check(f"{name}, again") if t.kind in ("title", "fact", "legend")] == before
+        saved.unlink()
+
     def filled():
         """Return how much of the region's shorter side the data take."""
         collection = settings.active_in(window.scene)
@@ -185,9 +258,12 @@ def main():
 
         (made,) = known.shown.values()
         k = next(t for t in made.targets if t.kind == "entry").index[0]
-        left, bottom, right, top = next(t for t in made.targets if t.kind == "legend" and t.index == (k,)).box
-        at = region.x + int((left + right) / 2), region.y + int((bottom + top) / 2)
         for wanted in (False, True):
+            # A folded legend is narrower.
+            (made,) = draw.regions[region.as_pointer()].shown.values()
+            heading = next(t for t in made.targets if t.kind == "legend" and t.index == (k,))
+            left, bottom, right, top = heading.box
+            at = region.x + int((left + right) / 2), region.y + int((bottom + top) / 2)
             window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=at[0], y=at[1])
             press("LEFTMOUSE", *at)
             yield lambda k=k, wanted=wanted: is_open(k) == wanted
@@ -195,6 +271,8 @@ def main():
             yield 0.5
         yield from by_the_legend(name)
         yield from by_a_callout(name)
+        if name in NEW:
+            yield from by_the_data(name)
         press("ESC", *at)
         yield support.at_rest()
         assert not explore.state.exploring
@@ -218,6 +296,8 @@ def main():
         yield lambda: not page.is_page(window.scene)
         yield support.at_rest()
         check(f"{name}, back from the page")
+        if name in NEW:
+            yield from by_a_file(name)
 
 
-support.drive(main(), place, "laid")
+support.drive(main(), place, f"laid-{words[0]}")
