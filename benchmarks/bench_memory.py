@@ -20,6 +20,7 @@ from tracevis3d.features.memory.blocks import Blocks, find_blocks
 from tracevis3d.features.memory.call_sites import Sites
 from tracevis3d.features.memory.curves import site_table
 from tracevis3d.features.memory.live.live_view import Memory as Live
+from tracevis3d.features.memory.moments import Moments, find_moments
 from tracevis3d.features.memory.pyramid import Items, Pyramid
 from tracevis3d.features.memory.view.detail import LevelOfDetail
 from tracevis3d.features.memory.view.parameters import Parameters
@@ -70,10 +71,12 @@ def rows() -> list[dict[str, Any]]:
         row(f"{what}: live bytes and peaks of 500 call sites", table, peer, "NumPy, sorted by site")
     )
     order = np.arange(BLOCKS, dtype=np.int32)
-    width = blocks.size.astype(np.float64)
-    low = np.cumsum(width) - width
-    pyramid, built = best(3, partial(Pyramid, blocks, order, low, width, (0, end)))
-    total = float(width.sum())
+    low = np.cumsum(blocks.size) - blocks.size
+    moments, followed = best(3, partial(find_moments, blocks, (0, end)))
+    _, peer = best(1, partial(numpy_moments, blocks, moments))
+    result.append(row(f"{what}: the moments of most bytes in 256 cells", followed, peer, "NumPy, sorted"))
+    pyramid, built = best(3, partial(Pyramid, blocks, order, low, blocks.size, moments))
+    total = float(blocks.size.sum())
     for share in (1.0, 0.01, 0.0001):
         high = 0.5 * total + 0.5 * share * total
         cut = partial(pyramid.cut, high - share * total, high, share * total / 600)
@@ -200,13 +203,22 @@ def numpy_profiles(blocks: Blocks, pyramid: Pyramid, items: Items) -> NDArray[np
     """Return the live bytes of each item in each cell by looking at each of its blocks."""
     which = pyramid.order[items.first[0] : items.stop[-1]]
     item = np.repeat(np.arange(len(items)), items.stop - items.first)
-    born = np.clip((blocks.born[which] - pyramid.start) // pyramid.step, 0, pyramid.cells - 1)
-    last = np.maximum(blocks.until[which] - 1, blocks.born[which])
-    died = np.clip((last - pyramid.start) // pyramid.step, 0, pyramid.cells - 1)
+    born = np.searchsorted(pyramid.moments.row, blocks.row[which])
+    ended = np.where(blocks.free_row < 0, 1 << 60, blocks.free_row)
+    died = np.searchsorted(pyramid.moments.row, ended[which])
     change = np.zeros((len(items), pyramid.cells + 1), np.int64)
     np.add.at(change, (item, born), blocks.size[which])
-    np.subtract.at(change, (item, died + 1), blocks.size[which])
+    np.subtract.at(change, (item, died), blocks.size[which])
     return np.asarray(np.cumsum(change, axis=1)[:, : pyramid.cells])
+
+
+def numpy_moments(blocks: Blocks, moments: Moments) -> NDArray[np.int64]:
+    """Return the most bytes within each cell from births and deaths sorted by row."""
+    row = np.concatenate([blocks.row, blocks.free_row[blocks.free_row >= 0]])
+    change = np.concatenate([blocks.size, -blocks.size[blocks.free_row >= 0]])
+    order = np.argsort(row, kind="stable")
+    live, first = np.cumsum(change[order]), np.searchsorted(blocks.time[row[order]], moments.edge[:-1])
+    return np.asarray(np.maximum.reduceat(live, np.minimum(first, len(live) - 1)))
 
 
 def sorted_sites(blocks: Blocks, of: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -14,6 +14,7 @@ from tracevis3d.features.memory.blocks import NEVER, Oddity, find_blocks
 from tracevis3d.features.memory.call_sites import Sites
 from tracevis3d.features.memory.curves import curves, site_table
 from tracevis3d.features.memory.findings import cohorts, find_memory, holes
+from tracevis3d.features.memory.moments import find_moments
 from tracevis3d.features.memory.pyramid import Pyramid
 from tracevis3d.features.memory.summary import MemoryUse, memory_facts
 from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Memory, Trace
@@ -106,6 +107,24 @@ def intervals(blocks):
             yield i, begin, end
 
 
+def plain_moments(memory: Memory, blocks, start: int, step: int, cells: int):
+    """Return of each cell the most bytes that live, the first row after which, and those at its end."""
+    found = []
+    for c in range(cells):
+        rows = [row for row in range(len(memory)) if memory.time[row] < start + c * step]
+        candidates = [rows[-1] if rows else -1]
+        candidates += [
+            row for row in range(len(memory)) if start + c * step <= memory.time[row] < start + (c + 1) * step
+        ]
+        live = [
+            sum(int(size) for row, free, size in zip(blocks.row, blocks.free_row, blocks.size)
+                if row <= after and not 0 <= free <= after)
+            for after in candidates
+        ]  # fmt: skip
+        found.append((max(live), candidates[live.index(max(live))], live[-1]))
+    return found
+
+
 @given(ROWS, st.integers(1, 30), st.integers(1, 60), st.sampled_from([1, 5, 40]), st.data())
 @settings(deadline=None, max_examples=120)
 def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat, data) -> None:
@@ -116,43 +135,58 @@ def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat,
     stop = data.draw(st.integers(start + 1, end))
     shown = np.flatnonzero((blocks.born < stop) & (blocks.died > start)).astype(np.int32)
     order = np.random.default_rng(1).permutation(shown)
-    width = blocks.size[order].astype(float)
-    low = np.cumsum(width) - width
-    pyramid = Pyramid(blocks, order, low, width, (start, stop), cells)
+    moments = find_moments(blocks, (start, stop), cells)
+    if repeat == 1:
+        found = list(zip(moments.live.tolist(), moments.row.tolist(), moments.after.tolist()))
+        assert found == plain_moments(memory, blocks, moments.start, moments.step, len(moments))
+    taken = data.draw(st.sampled_from([blocks.size, 2 * blocks.size + 1]))
+    width = taken[order]
+    # Groups begin anew; within them blocks lie side by side, or on each other.
+    bounds = sorted({0, len(order), data.draw(st.integers(0, len(order)))})
+    low = np.concatenate(
+        [np.cumsum(width[a:b]) // data.draw(st.sampled_from([1, 2])) for a, b in pairwise(bounds)]
+        or [np.empty(0, np.int64)]
+    )
+    pyramid = Pyramid(blocks, order, low, taken, moments, bounds=np.array(bounds))
     breaks = np.array(sorted(data.draw(st.sets(st.integers(0, len(order) + 1), max_size=3))), np.int64)
-    items = pyramid.cut(-1.0, float(width.sum()) + 1, float(least), breaks)
+    items = pyramid.cut(-1.0, float(low.max(initial=0)) + 1, float(least), breaks)
     # The plain way: one after another until it is wide enough, a wide one alone.
-    wanted, at = [], 0
+    wanted, at, limits = [], 0, {*breaks.tolist(), *bounds}
     while at < len(order):
         first = at
         at += 1
         if width[first] < least:
-            while at < len(order) and width[at] < least and at not in breaks and low[at] < low[first] + least:
+            while at < len(order) and width[at] < least and at not in limits and low[at] < low[first] + least:
                 at += 1
         wanted.append((first, at))
     assert list(zip(items.first.tolist(), items.stop.tolist())) == wanted
     assert items.alone.tolist() == [last - first == 1 and width[first] >= least for first, last in wanted]
     assert items.low.tolist() == [low[first] for first, _ in wanted]
     assert items.high.tolist() == [low[last - 1] + width[last - 1] for _, last in wanted]
+    position = {int(block): i for i, block in enumerate(order)}
     for i, (first, last) in enumerate(wanted):
         members = set(order[first:last].tolist())
         for c in range(pyramid.cells):
+            row = moments.row[c]
+            alive = [j for j in members if blocks.row[j] <= row and not 0 <= blocks.free_row[j] <= row]
+            assert items.live[i, c] == sum(int(blocks.size[j]) for j in alive)
+            assert items.room[i, c] == sum(int(taken[j]) for j in alive)
+            assert not alive or items.lowest[i, c] == min(low[position[j]] for j in alive)
             left = start + c * pyramid.step
             right = left + pyramid.step
             # A block without duration is there in its cell; what ends at the edge is not there beyond it.
-            alive = [
+            there = [
                 j for j in members
                 if (blocks.born[j] < right and (blocks.until[j] > left or blocks.born[j] == left))
                 or (c == pyramid.cells - 1 and blocks.born[j] >= right)
             ]  # fmt: skip
-            assert items.live[i, c] == sum(int(blocks.size[j]) for j in alive)
             since = [
                 b
                 for j, b, e in intervals(blocks)
                 if j in members and b < right and (e > left or b == e == left)
             ]
-            assert (items.since[i, c] < NEVER) == bool(alive)
-            if alive:
+            assert (items.since[i, c] < NEVER) == bool(there)
+            if there:
                 assert items.since[i, c] == min(since)
         # The last cell is as long as the others, and may end after the window.
         end_of_cells = start + pyramid.cells * pyramid.step
@@ -161,22 +195,23 @@ def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat,
 
 
 @given(ROWS, st.integers(-1, 60), st.integers(0, 60), st.data())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=100)
 def test_a_cut_is_of_what_lies_in_its_part_of_the_axis(rows, left, wide, data) -> None:
     blocks = find_blocks(memory_of(rows), 1000)
-    n, width = len(blocks), blocks.size.astype(float)
-    low, right = np.cumsum(width) - width, left + wide
+    n, right = len(blocks), left + wide
+    bounds = sorted({0, n, data.draw(st.integers(0, n))})
+    # On each other: a wide block may reach over many that begin further right.
+    each = [np.cumsum(blocks.size[a:b]) // 3 for a, b in pairwise(bounds)]
+    low = np.concatenate([np.empty(0, np.int64), *each])
     lone = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)), np.bool_)
-    pyramid = Pyramid(blocks, np.arange(n, dtype=np.int32), low, width, (0, 1000), 3, lone)
+    moments = find_moments(blocks, (0, 1000), 3)
+    pyramid = Pyramid(blocks, np.arange(n, dtype=np.int32), low, blocks.size, moments, lone, np.array(bounds))
     items = pyramid.cut(float(left), float(right), 1.0)
-    begin = next((i for i in range(n) if low[i] + width[i] > left), n)
-    stop = max(next((i for i in range(n) if low[i] >= right), n), begin)
-    assert [i for first, last in zip(items.first, items.stop) for i in range(first, last)] == [
-        *range(begin, stop)
-    ]
+    seen = [i for i in range(n) if low[i] < right and (low[i] >= left or low[i] + blocks.size[i] > left)]
+    assert [i for first, last in zip(items.first, items.stop) for i in range(first, last)] == seen
     assert (len(pyramid), pyramid.start, pyramid.step, pyramid.cells) == (n, 0, 334, 3)
     for first, last, alone in zip(items.first.tolist(), items.stop.tolist(), items.alone.tolist()):
-        assert alone == (last - first == 1 and bool(lone[first]) and width[first] >= 1)
+        assert alone == (last - first == 1 and bool(lone[first]) and blocks.size[first] >= 1)
 
 
 @given(ROWS, st.integers(1, 20), st.integers(1, 30), st.data())

@@ -14,7 +14,7 @@ from tracevis3d import api
 from tracevis3d.drawing.picked import PickedElement
 from tracevis3d.errors import UsageError
 from tracevis3d.features.interactions.view.pointing import Where
-from tracevis3d.features.memory.view.layout import WIDTH
+from tracevis3d.features.memory.view.layout import sizes
 from tracevis3d.filters.stack import as_text, parse
 from tracevis3d.parameters import read
 from tracevis3d.trace.names import words_of
@@ -288,7 +288,7 @@ def test_the_wheel_zooms_along_bytes_about_the_mouse(left, wide, x, factor, shar
     low, high = change.parameters["left"], change.parameters["right"]
     assert -1e-12 <= low < high <= 1 + 1e-12
     assert high - low == pytest.approx(min(max(wide / factor, 1e-6), 1.0), abs=1e-9)
-    at = min(max(x / WIDTH, 0.0), 1.0)
+    at = min(max(x / sizes(1.0)[0], 0.0), 1.0)
     if low > 1e-9 and high < 1 - 1e-9:
         assert low + at * (high - low) == pytest.approx(left + at * wide, abs=1e-6)
     if change.between is not None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...views.actions import Action, Change, State
-from .view.layout import WIDTH
+from .view.layout import sizes
 
 #: Of the bytes: no view shows less.
 _LEAST = 1e-6
@@ -18,7 +18,8 @@ Range = tuple[float, float]
 
 def zoom(state: State) -> Change:
     """Return the parameters that show so many times less of the bytes; what the mouse is over stays."""
-    share = min(max(state.point[0] / WIDTH, 0.0), 1.0)
+    wide, _ = sizes(float(state.parameters["opening"]))
+    share = min(max(state.point[0] / wide, 0.0), 1.0)
     low, high = _bytes(state.goal or state.parameters)
     wide = min(max((high - low) / state.amount, _LEAST), 1.0)
     left = min(max(low + share * (high - low - wide), 0.0), 1.0 - wide)

@@ -55,6 +55,8 @@ class Blocks:
         Nanoseconds, ascending for each block.
     end : int
         The end of the recording.
+    time : int64 (rows,)
+        When each row of the recording was written, in nanoseconds.
     double_frees, unknown_frees, overwritten, unknown_accesses : Oddity
         Frees of what was freed before; frees of what was never allocated; addresses given out again before
         they were freed (the older block ends there); accesses to what does not live.
@@ -69,6 +71,7 @@ class Blocks:
     first_access: Ints
     access: Ints
     end: int
+    time: Ints
     double_frees: Oddity
     unknown_frees: Oddity
     overwritten: Oddity
@@ -118,7 +121,7 @@ def find_blocks(memory: Memory, end: int) -> Blocks:
         old = keys, last
         keys, last = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)
         k.move_table(*old, keys, last)
-    time = np.asarray(memory.time)
+    time = np.ascontiguousarray(memory.time, np.int64)
     accesses = np.flatnonzero((kind == ACCESS) & (block_of >= 0))
     owner = block_of[accesses]
     accesses = accesses[np.argsort(owner, kind="stable")]
@@ -133,6 +136,7 @@ def find_blocks(memory: Memory, end: int) -> Blocks:
         first_access=np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64),
         access=time[accesses],
         end=end,
+        time=time,
         **odd,
     )
 

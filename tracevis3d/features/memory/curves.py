@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...kernels.memory.allocations import follow_sites
 from .blocks import Blocks
 from .call_sites import Sites
+from .moments import find_moments
 
 Ints = NDArray[np.int64]
 
@@ -82,38 +83,18 @@ def curves(blocks: Blocks, window: tuple[int, int], cells: int, recent: int) -> 
     -------
     Curves
     """
-    start, span = window[0], max(window[1] - window[0], 1)
-    step = -(-span // min(cells, span))
-    cells = -(-span // step)
-    edge = start + step * np.arange(cells + 1, dtype=np.int64)
-    # Live bytes: each birth and death in the order of the rows.
-    freed = blocks.free_row >= 0
-    rows = int(max(blocks.row.max(initial=-1), blocks.free_row.max(initial=-1))) + 1
-    change, time = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-    change[blocks.row] = blocks.size
-    change[blocks.free_row[freed]] -= blocks.size[freed]
-    time[blocks.row] = blocks.born
-    time[blocks.free_row[freed]] = blocks.died[freed]
-    there = np.zeros(rows, np.bool_)
-    there[blocks.row] = there[blocks.free_row[freed]] = True
-    running, time = np.cumsum(change)[there], time[there]
-    first = np.searchsorted(time, edge, "left")
-    before = np.concatenate([[0], running])[first]
-    live = before[:-1].copy()
-    if len(running):
-        inside = first[1:] > first[:-1]
-        # What is behind the window counts for nothing: live bytes are never negative.
-        most = np.maximum.reduceat(np.append(running[: first[-1]], 0), first[:-1])
-        live[inside] = np.maximum(live[inside], most[inside])
+    moments = find_moments(blocks, window, cells)
+    start, step, edge = moments.start, moments.step, moments.edge
+    cells = len(moments)
     inside = (blocks.born >= start) & (blocks.born < edge[-1])
     cell = (blocks.born[inside] - start) // step
     return Curves(
         start,
         step,
-        live,
+        moments.live,
         np.bincount(cell, minlength=cells).astype(np.int64),
         np.bincount(cell, blocks.size[inside], cells).astype(np.int64),
-        _idle(blocks, edge, recent) / np.maximum(before[1:], 1),
+        _idle(blocks, edge, recent) / np.maximum(moments.after, 1),
         recent,
     )
 

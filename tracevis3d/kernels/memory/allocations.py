@@ -12,6 +12,8 @@ DOUBLE_FREES, UNKNOWN_FREES, OVERWRITTEN, UNKNOWN_ACCESSES, COUNTS = 0, 2, 4, 6,
 #: Slots of its state: the next row, blocks so far, slots taken.
 ROW, BLOCKS, TAKEN, STATE_SIZE = 0, 1, 2, 3
 DONE, TABLE_FULL = 0, 1
+#: Where the first block lies in a profile in which nothing lives.
+NOWHERE = 1 << 62
 
 
 @inline
@@ -96,6 +98,49 @@ def move_table(keys, last, new_keys, new_last):  # type: ignore[no-untyped-def]
             new_last[where] = last[slot]
 
 
+@kernel
+def follow_live(change, time, start, step, stop, most, moment, after):  # type: ignore[no-untyped-def]
+    """Follow the live bytes row by row: the most within each cell of time, and the row after which they live.
+
+    Parameters
+    ----------
+    change : int64 (rows,)
+        By how many bytes each row changes what lives.
+    time : int64 (rows,)
+        Ascending.
+    start, step, stop : int
+        Cell ``c`` begins at ``start + c * step``; rows from ``stop`` on belong to none.
+    most, moment, after : int64 (cells,)
+        Filled: the most bytes that live within a cell, the first row after which they do (-1: before all),
+        and the bytes that live at its end.
+    """
+    live = np.int64(0)
+    cells = len(most)
+    cell = np.int64(-1)
+    row = 0
+    while row < len(time) and time[row] < stop:
+        now = np.int64(-1)
+        if time[row] >= start:
+            now = min((time[row] - start) // step, np.int64(cells - 1))
+        while cell < now:
+            cell += 1
+            most[cell] = live
+            moment[cell] = row - 1
+            after[cell] = live
+        live += change[row]
+        if cell >= 0:
+            after[cell] = live
+            if live > most[cell]:
+                most[cell] = live
+                moment[cell] = row
+        row += 1
+    while cell < cells - 1:
+        cell += 1
+        most[cell] = live
+        moment[cell] = row - 1
+        after[cell] = live
+
+
 @inline
 def cell_of(time, start, step, cells):  # type: ignore[no-untyped-def]
     """Return the cell of ``step`` nanoseconds that a time lies in; the first or last one beyond them."""
@@ -106,77 +151,119 @@ def cell_of(time, start, step, cells):  # type: ignore[no-untyped-def]
 
 @inline
 def add_block(  # type: ignore[no-untyped-def]
-    block, born, died, size, first_access, access, start, step, change, oldest, touched, row
-):
-    """Add one block, with each of its idle intervals, to a row of profiles."""
+    block, at, low, taken, begin, stop, born, died, first_access, access, start, step, jump, change, lowest,
+    oldest, touched, row
+):  # fmt: skip
+    """Add one block, with each of its idle intervals, to a row of profiles; it lies right of those before.
+
+    ``jump`` int32 (cells + 1,) leads from each cell to the next one in which nothing lives yet.
+    """
     cells = touched.shape[1]
-    low = cell_of(born[block], start, step, cells)
+    if stop[block] > begin[block]:
+        change[row, begin[block]] += taken[block]
+        change[row, stop[block]] -= taken[block]
+        cell = np.int64(jump[begin[block]])
+        while jump[cell] != cell:
+            cell = np.int64(jump[cell])
+        while cell < stop[block]:
+            lowest[row, cell] = low[at]
+            jump[cell] = cell + 1
+            cell += 1
+            while jump[cell] != cell:
+                cell = np.int64(jump[cell])
+        jump[begin[block]] = cell
     high = cell_of(max(died[block] - 1, born[block]), start, step, cells)
-    change[row, low] += size[block]
-    change[row, high + 1] -= size[block]
     since = born[block]
-    cell = low
     if born[block] >= start:
-        touched[row, low] += 1
+        touched[row, cell_of(born[block], start, step, cells)] += 1
     for i in range(first_access[block], first_access[block + 1]):
-        at = access[i]
-        if at < since:
+        at_ = access[i]
+        if at_ < since:
             continue
-        if at >= start + step * cells:
+        if at_ >= start + step * cells:
             break
-        if at > start:
-            until = cell_of(max(at - 1, since), start, step, cells)
+        if at_ > start:
+            until = cell_of(max(at_ - 1, since), start, step, cells)
             oldest[row, until] = min(oldest[row, until], since)
-        since = at
-        cell = cell_of(at, start, step, cells)
-        if at >= start:
-            touched[row, cell] += 1
+        since = at_
+        if at_ >= start:
+            touched[row, cell_of(at_, start, step, cells)] += 1
     oldest[row, high] = min(oldest[row, high], since)
+
+
+@inline
+def reset(jump):  # type: ignore[no-untyped-def]
+    """Let each cell lead to itself."""
+    for c in range(len(jump)):
+        jump[c] = c
 
 
 @kernel
 def fill_leaves(  # type: ignore[no-untyped-def]
-    order, leaf, born, died, size, first_access, access, start, step, change, oldest, touched, width, widest
-):
+    order, leaf, low, taken, begin, stop, born, died, first_access, access, start, step, jump, change, lowest,
+    oldest, touched, lone, widest
+):  # fmt: skip
     """Fill the profiles of the leaves of a pyramid: ``leaf`` blocks each, in the given order.
 
-    ``change`` int64 (nodes, cells + 1) is the change of live bytes at the beginning of each cell, ``oldest``
-    int64 (nodes, cells) the earliest beginning of an idle interval that ends in a cell, ``touched`` int32
-    (nodes, cells) how many allocations and accesses lie in it; ``widest`` float64 the widest block.
+    ``change`` int64 (nodes, cells + 1) is the change of what lives from each moment to the next, ``lowest``
+    int64 (nodes, cells) where the first block lies that lives then, ``oldest`` int64 (nodes, cells) the
+    earliest beginning of an idle interval that ends in a cell, ``touched`` int32 (nodes, cells) how many
+    allocations and accesses lie in it; ``widest`` int64 the widest block that may stand alone. Block ``b``
+    lives at the moments ``begin[b]:stop[b]``.
     """
     for position in range(len(order)):
         row = position // leaf
+        if position % leaf == 0:
+            reset(jump)
+        block = order[position]
         add_block(
-            order[position], born, died, size, first_access, access, start, step, change, oldest, touched, row
-        )
-        widest[row] = max(widest[row], width[position])
+            block, position, low, taken, begin, stop, born, died, first_access, access, start, step, jump,
+            change, lowest, oldest, touched, row
+        )  # fmt: skip
+        if lone[position]:
+            widest[row] = max(widest[row], taken[block])
 
 
 @kernel
-def fill_inner(first, count, change, oldest, touched, widest):  # type: ignore[no-untyped-def]
+def fill_inner(first, count, change, lowest, oldest, touched, widest):  # type: ignore[no-untyped-def]
     """Fill the inner levels of a pyramid: node ``i`` joins ``2 i`` and ``2 i + 1`` of the level below."""
     for level in range(1, len(first)):
         for i in range(count[level]):
             to = first[level] + i
             for child in range(2 * i, min(2 * i + 2, count[level - 1])):
-                add_profile(first[level - 1] + child, change, oldest, touched, change, oldest, touched, to)
+                add_profile(
+                    first[level - 1] + child,
+                    change,
+                    lowest,
+                    oldest,
+                    touched,
+                    change,
+                    lowest,
+                    oldest,
+                    touched,
+                    to,
+                )
                 widest[to] = max(widest[to], widest[first[level - 1] + child])
 
 
 @inline
-def add_profile(source, change, oldest, touched, to_change, to_oldest, to_touched, to):  # type: ignore[no-untyped-def]
-    """Add one row of profiles to another."""
+def add_profile(  # type: ignore[no-untyped-def]
+    source, change, lowest, oldest, touched, to_change, to_lowest, to_oldest, to_touched, to
+):
+    """Add one row of profiles to another, none of whose blocks lies further right."""
     cells = touched.shape[1]
     for c in range(cells):
         to_change[to, c] += change[source, c]
+        if to_lowest[to, c] == NOWHERE:
+            to_lowest[to, c] = lowest[source, c]
         to_oldest[to, c] = min(to_oldest[to, c], oldest[source, c])
         to_touched[to, c] += touched[source, c]
     to_change[to, cells] += change[source, cells]
 
 
 @inline
-def next_wide(position, stop, least, width, leaf, first, count, widest):  # type: ignore[no-untyped-def]
-    """Return the first position from ``position`` on, before ``stop``, of a block that is wide enough."""
+def next_wide(position, stop, least, order, taken, lone, leaf, first, count, widest):  # type: ignore[no-untyped-def]
+    """Return the first position from ``position`` on, before ``stop``, of a block that stands alone."""
     while position < stop:
         if position % leaf == 0:
             # Climb over what is narrow, then go down to where it is wide.
@@ -190,15 +277,38 @@ def next_wide(position, stop, least, width, leaf, first, count, widest):  # type
                 continue
         last = min(stop, (position // leaf + 1) * leaf)
         while position < last:
-            if width[position] >= least:
+            if lone[position] and taken[order[position]] >= least:
                 return position
             position += 1
     return stop
 
 
+@inline
+def first_from(low, begin, stop, value):  # type: ignore[no-untyped-def]
+    """Return the first position from ``begin`` on, before ``stop``, with ``low`` of ``value`` or more."""
+    while begin < stop:
+        middle = (begin + stop) // 2
+        if low[middle] < value:
+            begin = middle + 1
+        else:
+            stop = middle
+    return begin
+
+
+@kernel
+def find_ranges(low, bounds, left, right, begin, stop):  # type: ignore[no-untyped-def]
+    """Find the positions of each group whose ``low`` lies from ``left`` on and before ``right``.
+
+    Group ``g`` is ``bounds[g]:bounds[g + 1]``, in which ``low`` never decreases.
+    """
+    for g in range(len(bounds) - 1):
+        begin[g] = first_from(low, bounds[g], bounds[g + 1], left)
+        stop[g] = first_from(low, begin[g], bounds[g + 1], right)
+
+
 @kernel
 def cut_blocks(  # type: ignore[no-untyped-def]
-    begin, stop, low, width, least, breaks, leaf, first, count, widest, item_first, item_stop
+    begin, stop, low, order, taken, lone, least, breaks, leaf, first, count, widest, item_first, item_stop
 ):
     """Take blocks from ``begin`` on together until they are ``least`` wide; return how many items there are.
 
@@ -206,12 +316,18 @@ def cut_blocks(  # type: ignore[no-untyped-def]
     ----------
     begin, stop : int
         Positions.
-    low, width : float64 (n,)
-        Along the axis, in the order of the positions; ``low`` never decreases.
+    low : int64 (n,)
+        Along the axis, in the order of the positions; it never decreases from ``begin`` to ``stop``.
+    order : int32 (n,)
+        The block at each position.
+    taken : int64 (blocks,)
+        How wide each is.
+    lone : bool (n,)
+        A block of ``least`` width that may stand alone is an item of its own.
     breaks : int64 (k,)
         Positions, ascending, over which nothing is joined; the last is ``stop`` or beyond.
     item_first, item_stop : int64 (room,)
-        Filled. A block of ``least`` width is an item of its own.
+        Filled.
     """
     items = 0
     at = begin
@@ -220,20 +336,12 @@ def cut_blocks(  # type: ignore[no-untyped-def]
         while breaks[next_break] <= at:
             next_break += 1
         item_first[items] = at
-        if width[at] >= least:
+        if lone[at] and taken[order[at]] >= least:
             at += 1
         else:
             limit = min(stop, breaks[next_break])
-            wanted = low[at] + least
-            left = at + 1
-            right = limit
-            while left < right:
-                middle = (left + right) // 2
-                if low[middle] < wanted:
-                    left = middle + 1
-                else:
-                    right = middle
-            at = next_wide(at, left, least, width, leaf, first, count, widest)
+            left = first_from(low, at + 1, limit, low[at] + least)
+            at = next_wide(at, left, least, order, taken, lone, leaf, first, count, widest)
         item_stop[items] = at
         items += 1
     return items
@@ -241,32 +349,41 @@ def cut_blocks(  # type: ignore[no-untyped-def]
 
 @kernel
 def profile_items(  # type: ignore[no-untyped-def]
-    item_first, item_stop, order, leaf, level_first, born, died, size, first_access, access, start, step,
-    change, oldest, touched, live, since, touches,
+    item_first, item_stop, order, leaf, level_first, low, taken, begin, stop, born, died, first_access,
+    access, start, step, jump, change, lowest, oldest, touched, live, at_low, since, touches,
 ):  # fmt: skip
-    """Give each item's profile: what it is like in each cell of time.
+    """Give each item's profile: what it is like at each moment, and in each cell of time.
 
-    ``live`` int64 (items, cells + 1) holds live bytes, ``since`` int64 (items, cells) when the block that is
-    idle longest was last touched (a large number: nothing lives), ``touches`` int32 allocations and accesses.
-    All of ``live`` and ``touches`` is 0 before, ``since`` the large number.
+    ``live`` int64 (items, cells + 1) holds how wide all is that lives, ``at_low`` int64 (items, cells) where
+    the first of it lies, ``since`` int64 (items, cells) when the block that is idle longest was last touched
+    (a large number: nothing lives), ``touches`` int32 allocations and accesses. All of ``live`` and
+    ``touches`` is 0 before, the others the large number.
     """
     cells = touches.shape[1]
     for item in range(len(item_first)):
         at = item_first[item]
-        stop = item_stop[item]
-        while at < stop:
-            if at % leaf or at + leaf > stop:
+        last = item_stop[item]
+        reset(jump)
+        while at < last:
+            if at % leaf or at + leaf > last:
                 add_block(
-                    order[at], born, died, size, first_access, access, start, step, live, since, touches, item
-                )
+                    order[at], at, low, taken, begin, stop, born, died, first_access, access, start, step,
+                    jump, live, at_low, since, touches, item
+                )  # fmt: skip
                 at += 1
                 continue
             level = 0
             node = at // leaf
-            while level + 1 < len(level_first) and node % 2 == 0 and at + (leaf << (level + 1)) <= stop:
+            while level + 1 < len(level_first) and node % 2 == 0 and at + (leaf << (level + 1)) <= last:
                 node //= 2
                 level += 1
-            add_profile(level_first[level] + node, change, oldest, touched, live, since, touches, item)
+            add_profile(
+                level_first[level] + node, change, lowest, oldest, touched, live, at_low, since, touches, item
+            )
+            # What lives in it lies left of all that comes.
+            for c in range(cells):
+                if at_low[item, c] != NOWHERE and jump[c] == c:
+                    jump[c] = c + 1
             at += leaf << level
         for c in range(1, cells):
             live[item, c] += live[item, c - 1]

@@ -10,17 +10,22 @@ from numpy.typing import NDArray
 from ....errors import UsageError
 from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
+from ..moments import Moments, find_moments
+from ..packing import NO_DISTRICTS, Districts, pack_groups
 from ..pyramid import Pyramid
 from ..summary import MemoryUse
 from .parameters import Parameters
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 #: Unused addresses are left out where they are more than this share of what is used.
 _UNUSED = 1 / 200
-#: Shorter blocks, as a share of the window, never stand alone where blocks lie on top of each other in time.
+#: Shorter blocks, as a share of the window, never stand alone.
 _SHORTEST = 1 / 400
+#: Orders in which blocks are packed; their axis begins at its far end.
+PACKED = ("site", "fit")
+#: Widths that are roots or logarithms are counted in so many parts of 1.
+_PARTS = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +37,19 @@ class Arrangement:
     pyramid : Pyramid
     total : float
         The length of the axis, in bytes (or their roots or logarithms).
-    site_first : int64 (sites + 1,) or (0,)
-        Positions at which each call site begins, where they are the order.
+    districts : Districts
+        Where call sites lie, where they are the order.
     regions : int64 (k,)
         Positions at which a run of used addresses begins, where they are the order.
+    brief : int
+        Blocks that are left out: they live at no moment, and too short to be seen.
     """
 
     pyramid: Pyramid
     total: float
-    site_first: Ints
+    districts: Districts
     regions: Ints
+    brief: int = 0
 
 
 @cached_with_trace()
@@ -50,8 +58,9 @@ def memory_use(trace: Trace) -> MemoryUse:
     return MemoryUse(trace)
 
 
-#: What an arrangement follows from: order, width and sites of the parameters, and the window.
-Order = tuple[str, str, str, tuple[int, int]]
+#: What an arrangement follows from: order, width and sites of the parameters, whether blocks are left out
+#: that are too short to be seen, and the window.
+Order = tuple[str, str, str, bool, tuple[int, int]]
 
 
 def order_of(p: Parameters, window: tuple[int, int]) -> Order:
@@ -60,7 +69,7 @@ def order_of(p: Parameters, window: tuple[int, int]) -> Order:
     Parameters
     ----------
     p : Parameters
-        ``order``, ``width`` and ``sites`` are read.
+        ``order``, ``width``, ``sites`` and ``height`` are read.
     window : (int, int)
         Nanoseconds.
 
@@ -68,7 +77,7 @@ def order_of(p: Parameters, window: tuple[int, int]) -> Order:
     -------
     Order
     """
-    return p.order, p.width, p.sites, window
+    return p.order, p.width, p.sites, p.height != "access", window
 
 
 def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement:
@@ -78,7 +87,7 @@ def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement
     ----------
     trace : Trace
     p : Parameters
-        ``order``, ``width`` and ``sites`` are read.
+        ``order``, ``width``, ``sites`` and ``height`` are read.
     window : (int, int)
         Nanoseconds.
 
@@ -94,8 +103,27 @@ def arrange(trace: Trace, p: Parameters, window: tuple[int, int]) -> Arrangement
     return arranged(trace, *order_of(p, window))
 
 
+@cached_with_trace(most=2)
+def moments_of(trace: Trace, window: tuple[int, int]) -> Moments:
+    """Return the moments of a window of a trace.
+
+    Parameters
+    ----------
+    trace : Trace
+    window : (int, int)
+        Nanoseconds.
+
+    Returns
+    -------
+    Moments
+    """
+    return find_moments(memory_use(trace).blocks, window)
+
+
 @cached_with_trace(most=1)
-def arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int, int]) -> Arrangement:
+def arranged(
+    trace: Trace, by: str, measure: str, names: str, visible: bool, window: tuple[int, int]
+) -> Arrangement:
     """Return the blocks of a window in order; the last arrangement of a trace is kept.
 
     Parameters
@@ -107,6 +135,8 @@ def arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int,
         A value of the parameter ``width``.
     names : str
         Call sites with commas between them; empty: all.
+    visible : bool
+        Whether blocks are left out that are too short to be seen.
     window : (int, int)
         Nanoseconds.
 
@@ -119,7 +149,7 @@ def arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int,
     UsageError
         If no call site has such a name, or the recording has no addresses to order by.
     """
-    use = memory_use(trace)
+    use, moments = memory_use(trace), moments_of(trace, window)
     blocks, sites = use.blocks, use.sites
     if by == "address" and not use.has_addresses:
         raise UsageError("order=address: this recording has no addresses; use order=creation")
@@ -130,45 +160,60 @@ def arranged(trace: Trace, by: str, measure: str, names: str, window: tuple[int,
         if not fits.any():
             raise UsageError(f"sites={names}: no call site has such a name ('tracevis3d memory' lists them)")
         shown &= fits[sites.of_block]
+    lasted = np.minimum(blocks.until, window[1]) - np.maximum(blocks.born, window[0])
+    lone = lasted >= _SHORTEST * (window[1] - window[0])
+    brief = 0
+    # The paper's axis is all that is ever allocated.
+    if visible and by != "creation":
+        begin, stop = moments.of(blocks)
+        seen = shown & (lone | (begin < stop))
+        brief = int(np.count_nonzero(shown)) - int(np.count_nonzero(seen))
+        shown = seen
     order = np.flatnonzero(shown).astype(np.int32)
-    nothing = np.empty(0, np.int64)
+    taken = blocks.size
+    if measure != "bytes" and by != "address":
+        size = blocks.size.astype(np.float64)
+        taken = np.round(_PARTS * (np.sqrt(size) if measure == "sqrt" else np.log2(1 + size))).astype(
+            np.int64
+        )
     if by == "address":
-        return _by_address(use, order[np.argsort(blocks.address[order], kind="stable")], window)
-    site_first = nothing
-    if by == "site":
-        of = sites.of_block[order]
-        order = order[np.argsort(of, kind="stable")]
-        site_first = np.concatenate([[0], np.cumsum(np.bincount(of, minlength=len(sites)))]).astype(np.int64)
-    elif by == "lifetime":
+        return _by_address(use, order[np.argsort(blocks.address[order], kind="stable")], moments, lone, brief)
+    if by in PACKED:
+        of = sites.of_block if by == "site" else np.zeros(len(blocks), np.int32)
+        packed = pack_groups(blocks, order, of, len(sites) if by == "site" else 1, taken, moments)
+        made = Pyramid(
+            blocks, packed.order, packed.low, taken, moments, lone[packed.order], bounds=packed.bounds
+        )
+        districts = packed.districts if by == "site" else NO_DISTRICTS
+        return Arrangement(made, max(float(packed.total), 1.0), districts, _NOTHING, brief)
+    if by == "lifetime":
         order = order[np.lexsort((blocks.born[order], -blocks.died[order]))]
-    size = blocks.size[order].astype(np.float64)
-    width = {"bytes": size, "sqrt": np.sqrt(size), "log": np.log2(1 + size)}[measure]
-    low = np.cumsum(width) - width
-    total = float(width.sum())
-    return Arrangement(Pyramid(blocks, order, low, width, window), max(total, 1.0), site_first, nothing)
+    wide = taken[order]
+    low, total = np.cumsum(wide) - wide, float(wide.sum())
+    made = Pyramid(blocks, order, low, taken, moments)
+    return Arrangement(made, max(total, 1.0), NO_DISTRICTS, _NOTHING, brief)
 
 
-def _by_address(use: MemoryUse, order: NDArray[np.int32], window: tuple[int, int]) -> Arrangement:
+_NOTHING = np.empty(0, np.int64)
+
+
+def _by_address(
+    use: MemoryUse, order: NDArray[np.int32], moments: Moments, lone: NDArray[np.bool_], brief: int
+) -> Arrangement:
     """Lay blocks where their addresses are; long unused stretches are cut short."""
     blocks = use.blocks
-    nothing = np.empty(0, np.int64)
     if not len(order):
-        return Arrangement(Pyramid(blocks, order, np.empty(0), np.empty(0), window), 1.0, nothing, nothing)
-    base = blocks.address[order[0]]
-    low = (blocks.address[order] - base).astype(np.float64)
-    size = blocks.size[order].astype(np.float64)
-    reach = np.maximum.accumulate(low + size)
-    gap = np.maximum(low[1:] - reach[:-1], 0.0)
+        made = Pyramid(blocks, order, np.empty(0, np.int64), blocks.size, moments)
+        return Arrangement(made, 1.0, NO_DISTRICTS, _NOTHING, brief)
+    low = (blocks.address[order] - blocks.address[order[0]]).astype(np.int64)
+    reach = np.maximum.accumulate(low + blocks.size[order])
+    gap = np.maximum(low[1:] - reach[:-1], 0)
     # What is used with the gaps that stay: the limit follows from what is left, smallest gaps first.
-    used = float(reach[-1] - gap.sum())
-    limit = max(used * _UNUSED, 1.0)
+    used = int(reach[-1] - gap.sum())
+    limit = max(int(used * _UNUSED), 1)
     long = gap > limit
-    removed = np.concatenate([[0.0], np.cumsum(np.where(long, gap - limit, 0.0))])
-    low = low - removed
-    total = float(reach[-1] - removed[-1])
+    removed = np.concatenate([[0], np.cumsum(np.where(long, gap - limit, 0))])
+    low, total = low - removed, float(reach[-1] - removed[-1])
     regions = np.concatenate([[0], np.flatnonzero(long) + 1]).astype(np.int64)
-    lasted = np.minimum(blocks.until, window[1])[order] - np.maximum(blocks.born[order], window[0])
-    lone = lasted >= _SHORTEST * (window[1] - window[0])
-    return Arrangement(
-        Pyramid(blocks, order, low, size, window, lone=lone), max(total, 1.0), nothing, regions
-    )
+    made = Pyramid(blocks, order, low, blocks.size, moments, lone[order])
+    return Arrangement(made, max(total, 1.0), NO_DISTRICTS, regions, brief)

@@ -13,16 +13,17 @@ from ....drawing.selector import Selector
 from ....layout import ticks
 from ..findings import MemoryFinding
 from ..summary import MemoryUse
-from .layout import DEPTH, PLATE, WIDTH, Layout
+from .arrangement import PACKED
+from .layout import PLATE, Layout
 from .terrain import Heights, Pieces
-from .wall import on_wall
+from .wall import FOUND, FOUND_STEP, MOST_FOUND, on_wall
 
 Floats = NDArray[np.float64]
 
-#: Names stand in so many rows.
-_ROWS = 6
+#: Names have so many letters; in the flat picture they are slanted.
+_LETTERS, _SLANT = 32, math.sqrt(0.5)
 #: Narrower districts, as shares of the width, are not named.
-_LEAST_DISTRICT = 0.006
+_LEAST_DISTRICT = 0.025
 _CHARACTER = 0.52
 #: Findings that have a callout.
 _CALLED_OUT = 3
@@ -30,7 +31,7 @@ _CALLED_OUT = 3
 
 def byte_axis(picture: Layout) -> Axis:
     """Return the ruler along the front edge: bytes, or addresses."""
-    p, made = picture.parameters, picture.arrangement
+    p, made, use = picture.parameters, picture.arrangement, picture.use
     low, high = picture.span
     at: list[float]
     if p.order == "address":
@@ -43,16 +44,26 @@ def byte_axis(picture: Layout) -> Axis:
         at, texts = [starts[i] for i in kept], [f"0x{address[i]:x}" for i in kept]
         title = f"Address; unused stretches are cut short ({units.byte_size(made.total)} shown)"
     elif p.width == "bytes":
-        at = _byte_steps(low, high)
-        texts = [units.byte_size(value) for value in at]
-        title = "Bytes allocated, side by side"
+        # What is packed is counted from the far end, where it begins.
+        from_end = made.total if p.order in PACKED else None
+        if from_end is None:
+            at = _byte_steps(low, high)
+            texts = [units.byte_size(value) for value in at]
+            title = "Bytes allocated, side by side"
+        else:
+            steps = _byte_steps(from_end - high, from_end - low)
+            at, texts = [from_end - value for value in steps], [units.byte_size(value) for value in steps]
+            title = f"Bytes, packed: {units.byte_size(use.table.peak[-1])} live at most"
     else:
         at, texts = [], []
         words = "square roots" if p.width == "sqrt" else "logarithms"
         title = f"Blocks, side by side: widths are {words} of bytes, not bytes"
+    deep = picture.deep if picture.across else 0.0
+    outward = 1.0 if picture.across else -1.0
     return Axis(
-        (0.0, -0.05, 0.0), (1.0, 0.0, 0.0), WIDTH, tuple(float(picture.x(a)) for a in at), tuple(texts),
-        title=title, outward=(0.0, -1.0, 0.0), height=picture.text,
+        (0.0, deep + 0.05 * outward, 0.0), (1.0, 0.0, 0.0), picture.wide,
+        tuple(float(picture.x(a)) for a in at), tuple(texts),
+        title=title, outward=(0.0, outward, 0.0), height=picture.text,
     )  # fmt: skip
 
 
@@ -66,7 +77,7 @@ def _byte_steps(low: float, high: float, most: int = 8) -> list[float]:
 
 
 def time_axis(picture: Layout) -> Axis:
-    """Return the ruler along time, at the right edge."""
+    """Return the ruler along time, at the near edge."""
     low, high = picture.window
     if picture.use.has_times:
         found = ticks.time_ticks(low, high, 8)
@@ -76,23 +87,21 @@ def time_axis(picture: Layout) -> Axis:
         at = tuple(ticks.rounds(low, high, 8))
         texts, title = tuple(units.count(a) for a in at), "Records, in order (no times are recorded)"
     return Axis(
-        (WIDTH + 0.05, 0.0, 0.0), (0.0, 1.0, 0.0), DEPTH,
+        (-0.05, 0.0, 0.0), (0.0, 1.0, 0.0), picture.deep,
         tuple(float(picture.y(round(a))) for a in at), texts,
-        title=title, outward=(1.0, 0.0, 0.0), height=picture.text,
+        title=title, outward=(-1.0, 0.0, 0.0), height=picture.text,
         window=(high, low) if picture.use.has_times else None,
     )  # fmt: skip
 
 
-def height_axis(picture: Layout, scale: Heights, beside: float = 0.0) -> Axis | None:
-    """Return the ruler of heights, so far beside the far corner; None for the flat picture.
+def height_axis(picture: Layout, scale: Heights) -> Axis | None:
+    """Return the ruler of heights, at the near corner where time begins; None for the flat picture.
 
     Parameters
     ----------
     picture : Layout
     scale : Heights
         Of heights.
-    beside : float
-        Scene units.
 
     Returns
     -------
@@ -121,14 +130,14 @@ def height_axis(picture: Layout, scale: Heights, beside: float = 0.0) -> Axis | 
         title = "Age"
     high = picture.reach * scale.of(np.array(at)) + PLATE
     return Axis(
-        (WIDTH + beside, DEPTH, 0.0), (0.0, 0.0, 1.0), picture.reach, tuple(high.tolist()),
+        (0.0, picture.deep, 0.0), (0.0, 0.0, 1.0), picture.reach, tuple(high.tolist()),
         tuple(map(write, at)),
-        title=title, outward=(1.0, 0.0, 0.0), height=picture.text,
+        title=title, outward=(0.0, 1.0, 0.0), height=picture.text,
     )  # fmt: skip
 
 
 def site_names(picture: Layout, hair: int) -> tuple[Lines, Labels] | None:
-    """Return the names of call sites behind their districts, and lines to them; those with most bytes win.
+    """Return the names of call sites where their districts end, and lines to them; the widest win.
 
     Parameters
     ----------
@@ -141,58 +150,60 @@ def site_names(picture: Layout, hair: int) -> tuple[Lines, Labels] | None:
     (Lines, Labels) or None
         None: there are no districts, or no names are wanted.
     """
-    made, p = picture.arrangement, picture.parameters
-    if not len(made.site_first) or not p.labels:
+    places, p = picture.arrangement.districts, picture.parameters
+    if not len(places) or not p.labels:
         return None
-    low = np.append(made.pyramid.low, made.total)[made.site_first]
-    left, right = np.maximum(low[:-1], picture.span[0]), np.minimum(low[1:], picture.span[1])
-    seen = np.flatnonzero(right - left > 0)
-    middle = picture.x((left + right)[seen] / 2)
-    height = 0.92 * picture.text
-    chosen: list[int] = []
-    taken: list[float] = []
-    shown = picture.span[1] - picture.span[0]
-    for i in np.argsort(-(right - left)[seen], kind="stable").tolist():
-        if len(chosen) >= p.labels or (right - left)[seen[i]] < _LEAST_DISTRICT * shown:
-            break
-        if all(abs(middle[i] - other) >= 1.7 * height for other in taken):
-            chosen.append(i)
-            taken.append(float(middle[i]))
-    if not chosen:
+    left, right = np.maximum(places.low, picture.span[0]), np.minimum(places.high, picture.span[1])
+    wide = right - left
+    seen = np.flatnonzero(wide >= _LEAST_DISTRICT * (picture.span[1] - picture.span[0]))
+    if not len(seen):
         return None
-    # A staircase that rises to the left: no line from a name to its district crosses a name.
-    rows: list[tuple[float, int, int]] = []
-    for i in sorted(chosen, key=lambda i: -float(middle[i])):
-        wide = height * (_CHARACTER * len(picture.use.sites.name[seen[i]]) + 1)
-        row = 1 + max((r for x, r, _ in rows if x < float(middle[i]) + wide), default=-1)
-        if row < _ROWS:
-            rows.append((float(middle[i]), row, int(seen[i])))
-    n = len(rows)
-    stand, lie = picture.fold
-    # Level in the picture, so that names in turned pictures need no more room than others.
-    turn = math.radians(p.opening * p.turn)
-    rise = np.array([0.35 + 1.35 * height * row for _, row, _ in rows])
-    foot = np.array([(x, DEPTH + 0.05, 0.0) for x, _, _ in rows])
-    top = foot + rise[:, None] * np.array([0.0, lie, stand])
+    height = 0.85 * picture.text
+    # Names stand upright, one behind the other, each a bit higher in the picture.
+    apart = 1.25 * height / (math.sin(math.radians(p.tilt)) if picture.across else _SLANT)
+    most = min(p.labels, max(int(1.25 * picture.wide / apart), 1))
+    seen = seen[np.argsort(-wide[seen], kind="stable")][:most]
+    foot = np.asarray(picture.x((left + right)[seen] / 2))
+    order = np.argsort(foot, kind="stable")
+    seen, foot = seen[order], foot[order]
+    place = _spread(foot, apart)
+    n, away = len(seen), -0.12 if picture.across else picture.deep + 0.05
+    side = -1.0 if picture.across else 1.0
+    begin = np.stack([foot, np.full(n, away), np.zeros(n)], axis=1)
+    end = np.stack([place, np.full(n, away + 0.5 * side), np.zeros(n)], axis=1)
     leaders = Lines(
-        "call site", np.stack([foot, top], axis=1).reshape(-1, 3).astype(np.float32), 2 * np.arange(n + 1),
+        "call site", np.stack([begin, end], axis=1).reshape(-1, 3).astype(np.float32), 2 * np.arange(n + 1),
         np.full(n, 0.015, np.float32), np.full(n, hair, np.int32), np.arange(n),
     )  # fmt: skip
-    anchor = top + np.array([0.3 * height, -0.02 * stand, 0.02 * lie])
+    texts = tuple(_site(picture, int(site)) for site in places.site[seen])
+    anchor = end + np.array([0.0, 0.1 * side, 0.0])
     return leaders, Labels(
-        "call site", tuple(picture.use.sites.name[site] for _, _, site in rows), anchor.astype(np.float32),
+        "call site", texts, anchor.astype(np.float32),
         np.full(n, height, np.float32), np.full(n, np.inf, np.float32), np.full(n, 3.0, np.float32), align=-1,
-        right=(math.cos(turn), math.sin(turn), 0.0), up=(0.0, lie, stand),
+        right=picture.level if picture.across else (_SLANT, _SLANT, 0.0),
+        up=picture.upward if picture.across else (-_SLANT, _SLANT, 0.0),
     )  # fmt: skip
 
 
-def overhang(labels: Labels) -> float:
-    """Return how far names of call sites reach beyond the terrain's right edge, in scene units, about."""
-    ends = [
-        float(at[0]) + _CHARACTER * len(text) * float(height) * labels.right[0]
-        for text, at, height in zip(labels.text, labels.anchor, labels.height, strict=True)
-    ]
-    return max(max(ends, default=0.0) - WIDTH, 0.0)
+def _spread(at: Floats, apart: float) -> Floats:
+    """Return ascending places that are so far apart, each as near to its own as may be."""
+    # Runs that are too close are centred on the mean of what they stand for.
+    runs: list[tuple[float, int]] = []
+    for value in at.tolist():
+        runs.append((value, 1))
+        while len(runs) > 1:
+            (a, m), (b, n) = runs[-2:]
+            if b - a >= apart * (m + n) / 2:
+                break
+            runs[-2:] = [((a * m + b * n) / (m + n), m + n)]
+    return np.array([middle + apart * (i - (n - 1) / 2) for middle, n in runs for i in range(n)])
+
+
+def _site(picture: Layout, site: int) -> str:
+    if site < 0:
+        return "smaller call sites"
+    name, size = picture.use.sites.name[site], units.byte_size(int(picture.use.table.peak[site]))
+    return f"{name if len(name) <= _LETTERS else name[: _LETTERS - 1] + '…'}  {size}"
 
 
 def longest(labels: Labels) -> float:
@@ -223,45 +234,35 @@ def findings(
     list of Marks or Lines, list of Labels, Legend or None, list of Callout
     """
     shown = _chosen(picture.use.findings, picture.parameters.findings)
-    items, use = picture.items, picture.use
+    use = picture.use
     entries: list[LegendEntry] = []
     callouts: list[Callout] = []
-    points, numbers, braces, brace_numbers = [], [], [], []
+    points, numbers, bars, bar_numbers = [], [], [], []
     for finding in shown:
-        number = len(entries) + 1
-        if finding.site >= 0 and len(items):
-            place = _place(picture, cut, finding)
-            if place is None:
-                continue
-            points.append(place)
-            numbers.append(str(number))
-            at = np.array(place)
-        elif picture.parameters.curves and finding.kind in ("saw-tooth", "fragmentation"):
-            times = np.array([finding.start_ns, finding.end_ns])
-            if times[1] < picture.window[0] or times[0] > picture.window[1]:
-                continue
-            y = picture.y(times)
-            braces.append(on_wall(picture, y + np.array([0.03, -0.03]), np.full(2, 0.49), 0.03))
-            brace_numbers.append(str(number))
-            at = braces[-1].mean(axis=0)
-        elif finding.kind == "cohort" and len(items):
-            place = _place(picture, cut, finding)
-            if place is None:
-                continue
-            points.append(place)
-            numbers.append(str(number))
-            at = np.array(place)
-        else:
+        number, at = len(entries) + 1, None
+        if finding.site >= 0 or finding.kind == "cohort":
+            at = _place(picture, cut, finding)
+            if at is not None:
+                points.append(at)
+                numbers.append(str(number))
+        times = np.array([finding.start_ns, finding.end_ns])
+        there = times[1] >= picture.window[0] and times[0] <= picture.window[1]
+        if picture.parameters.curves and there and number <= MOST_FOUND:
+            y = picture.y(times) + np.array([0.03, -0.03])
+            up = FOUND + FOUND_STEP * (MOST_FOUND - number)
+            bars.append(on_wall(picture, y, np.full(2, up), 0.06))
+            bar_numbers.append(str(number))
+            if at is None:
+                x, y_, z = bars[-1].mean(axis=0).tolist()
+                at = (x, y_, z)
+        if at is None:
             continue
         head, detail = _words(finding, use)
         if number <= _CALLED_OUT:
-            x, y, z = at.tolist()
             span = (0, finding.start_ns, finding.end_ns)
             callouts.append(
-                Callout(
-                    f"{number}  {head}", detail, (x, y, z), len(shown) - number, color, spans=(span,)
-                )
-            )  # fmt: skip
+                Callout(f"{number}  {head}", detail, at, len(shown) - number, color, spans=(span,))
+            )
         stands_for = Selector(kinds=("finding",), ids=(number,))
         entries.append(LegendEntry(f"{number}  {head}: {detail}", color, stands_for=stands_for))
     made: list[Marks | Lines] = []
@@ -278,16 +279,15 @@ def findings(
         if picture.parameters.opening < 0.5:
             above = point + np.array([0, 0.2 + 0.5 * text, 0.35], np.float32)
         labels.append(_numbers(picture, numbers, above, text))
-    if braces:
-        n = len(braces)
+    if bars:
+        n = len(bars)
         made.append(
-            Lines("finding", np.concatenate(braces).astype(np.float32), 2 * np.arange(n + 1),
-                  np.full(n, 0.06, np.float32), np.full(n, color, np.int32),
-                  np.array(brace_numbers, np.int64))
+            Lines("finding", np.concatenate(bars).astype(np.float32), 2 * np.arange(n + 1),
+                  np.full(n, 0.07, np.float32), np.full(n, color, np.int32),
+                  np.array(bar_numbers, np.int64))
         )  # fmt: skip
-        anchor = np.array([b.mean(axis=0) for b in braces])
-        anchor += 0.6 * text * np.array([-picture.fold[1], 0, picture.fold[0]])
-        labels.append(_numbers(picture, brace_numbers, anchor.astype(np.float32), text))
+        anchor = np.array([bar[0] for bar in bars]) + np.array([0.0, 0.35 * text, 0.0])
+        labels.append(_numbers(picture, bar_numbers, anchor.astype(np.float32), text))
     return made, labels, Legend("Found", tuple(entries)) if entries else None, callouts
 
 
@@ -331,10 +331,9 @@ def _place(picture: Layout, cut: Pieces, finding: MemoryFinding) -> tuple[float,
 
 def _numbers(picture: Layout, texts: list[str], anchor: NDArray[np.float32], text: float) -> Labels:
     n = len(texts)
-    stand, lie = picture.fold
     return Labels(
         "finding", tuple(texts), anchor, np.full(n, text, np.float32), np.full(n, np.inf, np.float32),
-        np.full(n, 20.0, np.float32), right=(1.0, 0.0, 0.0), up=(0.0, lie, stand),
+        np.full(n, 20.0, np.float32), right=picture.level, up=picture.upward,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from ....trace.model import Trace
 from ....views.detail import Detail, Pane
 from ..pyramid import Items
 from .colors import block_colors
-from .layout import WIDTH, breaks, compose
+from .layout import compose
 from .metadata import meaning
 from .terrain import heights, pieces, terrain
 
@@ -42,7 +42,7 @@ class LevelOfDetail:
         self.camera = self._picture.camera
         self.panes: tuple[Pane, ...] = (
             Pane(
-                0, self._picture.span, (0.0, WIDTH), self._picture.pixels_per_unit,
+                0, self._picture.span, (0.0, self._picture.wide), self._picture.pixels_per_unit,
                 ("block", "block cluster"),
             ),
         )  # fmt: skip
@@ -66,23 +66,13 @@ class LevelOfDetail:
         Detail
         """
         picture, (low, high) = self._picture, self.panes[pane].window
-        pyramid = picture.arrangement.pyramid
-        coarse = picture.parameters.resolution * (high - low) / (WIDTH * picture.pixels_per_unit)
+        pyramid, limits = picture.arrangement.pyramid, picture.arrangement.regions
+        coarse = picture.parameters.resolution * (high - low) / (picture.wide * picture.pixels_per_unit)
         fine = coarse * picture.pixels_per_unit / pixels_per_unit
         begin, end = max(seen[0], low), min(seen[1], high)
-        near = pyramid.cut(begin, end, fine, breaks(picture, fine))
-        parts = [near]
+        near = pyramid.cut(begin, end, fine, limits)
         # What lies beside it, as in the picture; of items that reach into it the part beside.
-        first, last = (int(near.first[0]), int(near.stop[-1])) if len(near) else (0, 0)
-        items = picture.items
-        if begin > low and first > 0:
-            left = items.stop <= first
-            edge = int(items.stop[left][-1]) if left.any() else int(items.first[0])
-            parts[:0] = [_only(items, left), self._between(edge, first, coarse)]
-        if end < high and last < len(pyramid):
-            right = items.first >= last
-            edge = int(items.first[right][0]) if right.any() else int(items.stop[-1])
-            parts += [self._between(last, edge, coarse), _only(items, right)]
+        parts = [near, *self._beside(near, int(max(coarse, 1)))]
         columns = {f.name: np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Items)}
         nearer = replace(picture, items=Items(**columns), pixels_per_unit=pixels_per_unit)
         paint = Paint()
@@ -90,15 +80,30 @@ class LevelOfDetail:
         shown = terrain(nearer, pieces(nearer, self._heights), colors)
         return Detail(shown, (), paint.palette, meaning(nearer))
 
-    def _between(self, first: int, stop: int, coarse: float) -> Items:
-        """Return the items of the positions from ``first`` on to ``stop``."""
-        pyramid = self._picture.arrangement.pyramid
-        if stop <= first:
-            return pyramid.cut(0.0, 0.0, coarse)
-        limits = np.unique(np.append(breaks(self._picture, coarse), [first, stop]))
-        till = float(pyramid.low[stop]) if stop < len(pyramid) else self._picture.arrangement.total
-        found = pyramid.cut(float(pyramid.low[first]), till, coarse, limits)
-        return _only(found, (found.first >= first) & (found.stop <= stop))
+    def _beside(self, near: Items, least: int) -> list[Items]:
+        """Return the picture's items without the positions of ``near``."""
+        items, pyramid = self._picture.items, self._picture.arrangement.pyramid
+        # Runs of positions that are near, then what is left of each item between them.
+        joined = np.flatnonzero(near.first[1:] != near.stop[:-1])
+        if not len(near):
+            return [items]
+        first = near.first[np.append(0, joined + 1)]
+        stop = near.stop[np.append(joined, len(near) - 1)]
+        a, b = np.searchsorted(stop, items.first, "right"), np.searchsorted(first, items.stop, "left")
+        whole = a >= b
+        begins, ends = [], []
+        for i in np.flatnonzero(~whole).tolist():
+            at, last = int(items.first[i]), int(items.stop[i])
+            for run in range(int(a[i]), int(b[i])):
+                if first[run] > at:
+                    begins.append(at)
+                    ends.append(int(first[run]))
+                at = int(stop[run])
+            if at < last:
+                begins.append(at)
+                ends.append(last)
+        rest = pyramid.items(np.array(begins, np.int64), np.array(ends, np.int64), least)
+        return [_only(items, whole), rest]
 
 
 def _only(items: Items, which: NDArray[np.bool_]) -> Items:

@@ -22,12 +22,17 @@ from .parameters import Parameters
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Scene units: bytes, time, and the highest terrain.
-WIDTH, DEPTH, HEIGHT = 16.0, 8.0, 3.4
+#: Scene units of bytes, and of time: in the flat picture, across which bytes lie, and in the terrain, across
+#: which time runs.
+_FLAT, _RAISED = (16.0, 8.0), (7.0, 16.0)
+#: How high the terrain is at most.
+HEIGHT = 1.7
 #: The wall with the curves stands so far beside, and is so high.
-WALL_GAP, WALL = 0.35, 2.9
+WALL_GAP, WALL = 0.25, 4.2
+#: From this opening on time runs across the picture, and texts stand for that.
+ACROSS = 0.5
 #: Share of the picture that the drawing can have.
-_SHARE = (0.93, 0.68)
+_SHARE = (0.95, 0.8)
 #: Thickness of blocks without height.
 PLATE = 0.02
 _SMALL_TEXT, _READABLE = 0.25, 2.2
@@ -57,6 +62,7 @@ class Layout:
     camera : Camera
         From where it is seen.
     pixels_per_unit : float
+        Of a scene unit along the bytes.
     text : float
         Line height of the smaller texts.
     """
@@ -73,15 +79,44 @@ class Layout:
     pixels_per_unit: float
     text: float
 
-    def x(self, at: Floats | float) -> Floats:
+    @property
+    def wide(self) -> float:
+        """How many scene units bytes take."""
+        return sizes(self.parameters.opening)[0]
+
+    @property
+    def deep(self) -> float:
+        """How many scene units time takes."""
+        return sizes(self.parameters.opening)[1]
+
+    @property
+    def across(self) -> bool:
+        """Whether time runs across the picture."""
+        return self.parameters.opening >= ACROSS
+
+    @property
+    def level(self) -> tuple[float, float, float]:
+        """The direction in which texts on the ground and the wall run."""
+        turn = _turn(self.parameters)
+        return (math.cos(turn), math.sin(turn), 0.0)
+
+    @property
+    def upward(self) -> tuple[float, float, float]:
+        """The direction in which texts stand: on the wall, or on the ground of the flat picture."""
+        stand, lie = self.fold
+        return (0.0, lie, stand)
+
+    def x(self, at: Floats | Ints | float) -> Floats:
         """Return where places along the arrangement's axis lie."""
         low, high = self.span
-        return np.asarray(np.clip(WIDTH * (np.asarray(at, np.float64) - low) / (high - low), 0.0, WIDTH))
+        share = (np.asarray(at, np.float64) - low) / (high - low)
+        return np.asarray(np.clip(self.wide * share, 0.0, self.wide))
 
     def y(self, time: Ints | int) -> Floats:
-        """Return where times lie: the window's end at the front edge."""
+        """Return where times lie: the window's end at 0."""
         low, high = self.window
-        return np.asarray(np.clip(DEPTH * (high - np.asarray(time, np.float64)) / (high - low), 0.0, DEPTH))
+        share = (high - np.asarray(time, np.float64)) / (high - low)
+        return np.asarray(np.clip(self.deep * share, 0.0, self.deep))
 
     @property
     def reach(self) -> float:
@@ -93,6 +128,27 @@ class Layout:
         """Cosine and sine of how far walls lean outward: flat on the ground for the flat picture."""
         angle = (1 - self.parameters.opening) * math.pi / 2
         return math.cos(angle), math.sin(angle)
+
+
+def sizes(opening: float) -> tuple[float, float]:
+    """Return how many scene units bytes and time take.
+
+    Parameters
+    ----------
+    opening : float
+        0 to 1.
+
+    Returns
+    -------
+    (float, float)
+    """
+    (a, b), (c, d) = _FLAT, _RAISED
+    return a + opening * (c - a), b + opening * (d - b)
+
+
+def _turn(p: Parameters) -> float:
+    """Return by how much the camera is turned: from the flat picture's view to one across time."""
+    return math.radians(p.opening * (p.turn - 90.0))
 
 
 def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
@@ -134,57 +190,37 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
     )  # fmt: skip
     # Texts need pixels, the camera has to hold the texts.
     for _ in range(2):
-        pixels = _pixels_per_unit(picture, frame)
-        text = max(_SMALL_TEXT, _READABLE * frame.least_text / pixels)
+        pixels, level = _pixels_per_unit(picture, frame)
+        text = max(_SMALL_TEXT, _READABLE * frame.least_text / level)
         picture = replace(picture, text=text, camera=_camera(p, text), pixels_per_unit=pixels)
-    least = p.resolution * (span[1] - span[0]) / (WIDTH * picture.pixels_per_unit)
-    return replace(picture, items=made.pyramid.cut(*span, least, breaks(picture, least)))
-
-
-def breaks(picture: Layout, least: float) -> Ints:
-    """Return the positions across which nothing is merged: bounds of sites and regions.
-
-    Parameters
-    ----------
-    picture : Layout
-    least : float
-        Narrower districts are no bound.
-
-    Returns
-    -------
-    int64 (k,)
-    """
-    made = picture.arrangement
-    if len(made.regions):
-        return made.regions
-    if not len(made.site_first):
-        return np.empty(0, np.int64)
-    low = np.append(made.pyramid.low, made.total)[made.site_first]
-    wide = np.diff(low) >= least
-    bounds: Ints = np.unique(np.concatenate([made.site_first[:-1][wide], made.site_first[1:][wide]]))
-    return bounds
+    least = p.resolution * (span[1] - span[0]) / (picture.wide * picture.pixels_per_unit)
+    return replace(picture, items=made.pyramid.cut(*span, least, made.regions))
 
 
 def _camera(p: Parameters, text: float) -> Camera:
-    turn = math.radians(p.opening * p.turn)
+    turn = _turn(p)
     tilt = math.radians(90.0 - p.opening * (90.0 - p.tilt))
     direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
-    flat = 1 - p.opening
+    flat, (wide, deep) = 1 - p.opening, sizes(p.opening)
     side = WALL_GAP + flat * WALL if p.curves else 0.3
     top = max(HEIGHT * p.relief * p.opening, WALL * p.opening if p.curves else 0.0)
     return Camera(
         direction=direction,
         up=(0.0, 1.0, 0.0) if p.opening == 0 else (0.0, 0.0, 1.0),
-        low=(-side - (4 * text if p.curves else 0), -3.2 * text, 0.0),
-        high=(WIDTH + 4 * text, DEPTH, max(top, 0.1)),
+        low=(-3.2 * text, -3.2 * text, 0.0),
+        high=(wide + side, deep + 3.2 * text, max(top, 0.1)),
         projection="orthographic" if p.opening == 0 else "perspective",
         lens=90.0,
     )
 
 
-def _pixels_per_unit(picture: Layout, frame: Frame) -> float:
+def _pixels_per_unit(picture: Layout, frame: Frame) -> tuple[float, float]:
+    """Return how many pixels a scene unit takes at most, along bytes and along texts."""
     projection = fit(picture.camera, frame, _SHARE)
-    ends = [(x, 0.0, 0.0) for x in (0.0, WIDTH / 2, WIDTH)]
+    ends = np.array([(x, 0.0, 0.0) for x in (0.0, picture.wide / 2, picture.wide)])
     here = projection.pixels(ends)
-    there = projection.pixels([(x + 0.01, y, z) for x, y, z in ends])
-    return float(np.hypot(*(there - here).T).max() / 0.01)
+    along, level = (
+        float(np.hypot(*(projection.pixels(ends + 0.01 * np.array(way)) - here).T).max() / 0.01)
+        for way in ((1.0, 0.0, 0.0), picture.level)
+    )
+    return along, level

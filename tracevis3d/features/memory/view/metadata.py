@@ -18,7 +18,6 @@ def meaning(picture: Layout) -> dict[str, Meaning]:
     several = Meaning(
         values=(
             ("blocks", (items.stop - items.first).astype(np.float64)),
-            ("width (bytes)", (items.high - items.low)),
             ("most bytes alive", items.live.max(axis=1, initial=0).astype(np.float64)),
         )
     )

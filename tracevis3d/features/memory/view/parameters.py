@@ -8,8 +8,9 @@ from ....parameters import parameter
 from ....views import common_parameters
 
 _ORDERS = {
-    "site": "by call site, those that allocate most first; within it by creation",
-    "creation": "in the order of their creation",
+    "site": "by call site; packed: freed memory is used again, so the axis is what lives at once",
+    "fit": "packed all together: each block in the first place that is free when it is allocated",
+    "creation": "in the order of their creation, all that is ever allocated side by side, as in Memcov Viz",
     "lifetime": "by their end, then their beginning: blocks with the same lifetime lie together",
     "address": "by address; unused stretches are left out",
 }
@@ -86,20 +87,20 @@ class Parameters:
         True, "Draw live bytes, allocations and the idle share along time, on the wall", group="Detail"
     )
     footprint: float = parameter(
-        0.02, "Blocks of at least this share of the bytes shade their ground all the time, also before they "
-        "are allocated and after they are freed; 0: none does, nor in the flat picture", low=0.0,
-        high=1.0, group="Detail",
+        0.02, "Where blocks are not packed, those of at least this share of the bytes shade their ground all "
+        "the time, also before they are allocated and after they are freed; 0: none, nor in the flat picture",
+        low=0.0, high=1.0, group="Detail",
     )  # fmt: skip
     findings: int = parameter(
-        6, "The maximum number of findings marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
+        3, "The maximum number of findings marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
         high=20, group="Detail",
     )  # fmt: skip
     labels: int = common_parameters.labels(40, "The maximum number of call site names", 500)
-    entries: int = common_parameters.entries(7)
+    entries: int = common_parameters.entries(4)
     opening: float = parameter(
         1.0, "From the flat picture seen from above (0) to the terrain (1)", low=0.0, high=1.0, group="Shape"
     )
     relief: float = parameter(1.0, "How high the terrain is", low=0.0, high=4.0, group="Shape")
-    turn: float = common_parameters.turn(18.0, 60.0)
-    tilt: float = common_parameters.tilt(34.0, 5.0, 90.0)
+    turn: float = common_parameters.turn(5.0, 60.0)
+    tilt: float = common_parameters.tilt(32.0, 5.0, 90.0)
     palette: str = common_parameters.palette()

@@ -81,8 +81,12 @@ def _places_of_blocks(picture: Layout, block: NDArray[np.int64]) -> tuple[Floats
     pyramid = picture.arrangement.pyramid
     place = np.zeros(len(picture.use.blocks), np.int64)
     place[pyramid.order] = np.arange(len(pyramid))
-    low = pyramid.low[place[block]]
-    return picture.x(low), picture.x(low + pyramid.width[place[block]])
+    # What is left out there comes and goes at the edge.
+    low, high = np.zeros(len(block), np.int64), np.zeros(len(block), np.int64)
+    if len(pyramid):
+        known = np.isin(block, pyramid.order)
+        low[known], high[known] = pyramid.low[place[block[known]]], pyramid.high(place[block[known]])
+    return picture.x(low), picture.x(high)
 
 
 def _smooth(share: float) -> float:

@@ -10,15 +10,13 @@ from numpy.typing import NDArray
 from ....drawing.primitives import Wedges
 from ..blocks import NEVER
 from .colors import BlockColors
-from .layout import DEPTH, PLATE, WIDTH, Layout
+from .layout import PLATE, Layout
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 #: Scene units of time after which the ribs of merged blocks change their colour.
 _RIB = 0.11
-#: Neighbours stand apart by this share of the narrower one's width, and by so much at most.
-_APART, _MOST_APART = 0.08, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +67,8 @@ class Pieces:
         Nanoseconds.
     low, high : float64 (n,)
         Height from 0 to 1, at the start and the end.
+    left, right : int64 (n,)
+        Along the axis: where a block lies, or what lives of several at the moment of each cell.
     idle, second : bool (n,)
         Not accessed recently; every second rib, or neighbour.
     """
@@ -78,6 +78,8 @@ class Pieces:
     end: Ints
     low: Floats
     high: Floats
+    left: Ints
+    right: Ints
     idle: NDArray[np.bool_]
     second: NDArray[np.bool_]
 
@@ -93,7 +95,7 @@ class Places:
     Attributes
     ----------
     left, right : float64 (items,)
-        x in scene units.
+        x in scene units, of those that are one block.
     rise : float64 (items,)
         Share of its height; what has 0 is not drawn.
     """
@@ -126,17 +128,20 @@ def pieces(picture: Layout, scale: Heights) -> Pieces:
     n, cells = items.since.shape
     edge = pyramid.start + pyramid.step * np.arange(cells + 1, dtype=np.int64)
     edge[-1] = min(int(edge[-1]), picture.window[1])
-    alive = items.since < NEVER
+    alive = np.where(items.alone[:, None], items.since < NEVER, items.room > 0)
     # Touched within ``recent`` before the cell ends, or in the cell itself.
     back = -(-picture.recent // pyramid.step)
     total = np.concatenate([np.zeros((n, 1), np.int64), np.cumsum(items.touches, axis=1)], axis=1)
     idle = total[:, 1:] - total[:, np.maximum(np.arange(1, cells + 1) - back, 0)] == 0
-    rib = max(round(_RIB / DEPTH * cells), 1)
+    rib = max(round(_RIB / picture.deep * cells), 1)
     second = np.broadcast_to((np.arange(cells) // rib) % 2 == 1, (n, cells))
     second = np.where(items.alone[:, None], (np.arange(n) % 2 == 1)[:, None], second)
     value = {"age": items.since, "size": items.live, "access": items.touches.astype(np.int64)}[p.height]
+    # A block alone is as wide all the time, several are as wide as what lives of them.
+    lowest = np.where(items.alone[:, None], items.low[:, None], items.lowest)
+    room = np.where(items.alone[:, None], (items.high - items.low)[:, None], items.room)
     breaks = np.ones((n, cells), np.bool_)
-    for state in (value, idle, second, alive):
+    for state in (value, idle, second, alive, lowest, room):
         if state is value:
             breaks[:, 1:] = state[:, 1:] != state[:, :-1]
         else:
@@ -159,7 +164,11 @@ def pieces(picture: Layout, scale: Heights) -> Pieces:
         low, high = scale.of(start - np.minimum(since, start)), scale.of(end - np.minimum(since, end))
     else:
         low = high = scale.of(value.reshape(-1)[flat])
-    return Pieces(item, start, end, low, high, idle.reshape(-1)[flat], second.reshape(-1)[flat])
+    left = lowest.reshape(-1)[flat]
+    return Pieces(
+        item, start, end, low, high, left, left + room.reshape(-1)[flat], idle.reshape(-1)[flat],
+        second.reshape(-1)[flat]
+    )  # fmt: skip
 
 
 def terrain(
@@ -190,24 +199,25 @@ def terrain(
     if places is None:
         places = Places.of(picture)
     cut = cut.only(places.rise[cut.item] > 0)
-    left, right = places.left, places.right
-    apart = np.minimum(_APART * (right - left), _MOST_APART) / 2
-    left, right = left + apart, right - apart
+    one = items.alone[cut.item]
+    left = np.where(one, places.left[cut.item], picture.x(cut.left))
+    right = np.where(one, places.right[cut.item], picture.x(cut.right))
     corner = np.empty((len(cut.item), 2, 4, 3), np.float32)
     for k, (time, height) in enumerate(((cut.start, cut.low), (cut.end, cut.high))):
         y, z = picture.y(time), (PLATE + picture.reach * height) * places.rise[cut.item]
         for c, (x, top) in enumerate(((left, False), (right, False), (right, True), (left, True))):
-            corner[:, k, c, 0] = x[cut.item]
+            corner[:, k, c, 0] = x
             corner[:, k, c, 1] = y
             corner[:, k, c, 2] = z if top else 0.0
-    # What is shorter than a hair is drawn as one.
+    # A block that lives shorter than a hair is drawn as one.
     hair = 0.25 / picture.pixels_per_unit
-    short = corner[:, 0, 0, 1] - corner[:, 1, 0, 1] < hair
-    corner[short, 0, :, 1] = np.minimum(corner[short, 1, :, 1] + np.float32(hair), DEPTH)
+    block = pyramid.order[items.first[cut.item]].astype(np.int64) if len(items) else cut.item
+    blocks = picture.use.blocks
+    short = one & (cut.start <= blocks.born[block]) & (cut.end >= blocks.until[block])
+    short &= corner[:, 0, 0, 1] - corner[:, 1, 0, 1] < hair
+    corner[short, 0, :, 1] = np.minimum(corner[short, 1, :, 1] + np.float32(hair), picture.deep)
     corner[short, 1, :, 1] = corner[short, 0, :, 1] - np.float32(hair)
     color = colors.shade(cut.item, items.alone[cut.item], cut.idle, cut.second)
-    block = pyramid.order[items.first[cut.item]].astype(np.int64) if len(items) else cut.item
-    one = items.alone[cut.item]
     made = []
     for kind, which, ids in (("block", one, block), ("block cluster", ~one, cut.item + number)):
         made.append(
@@ -239,7 +249,7 @@ def footprints(picture: Layout, color: int, places: Places) -> tuple[Wedges, flo
     shown = float(picture.use.blocks.size[pyramid.order].sum()) * (p.right - p.left)
     large = np.flatnonzero(items.alone & (size >= p.footprint * shown))
     corner = np.empty((len(large), 2, 4, 3), np.float32)
-    for k, y in enumerate((0.0, DEPTH)):
+    for k, y in enumerate((0.0, picture.deep)):
         corner[:, k, :, 1] = y
     for c, (x, z) in enumerate(
         ((places.left, -0.01), (places.right, -0.01), (places.right, -0.004), (places.left, -0.004))
@@ -251,11 +261,12 @@ def footprints(picture: Layout, color: int, places: Places) -> tuple[Wedges, flo
     return made, float(size[large].min()) if len(large) else 0.0
 
 
-def floor(color: int, behind: float) -> Wedges:
+def floor(picture: Layout, color: int, behind: float) -> Wedges:
     """Return the ground that the blocks lie on, and so much behind it as names need.
 
     Parameters
     ----------
+    picture : Layout
     color : int
         Index into the palette.
     behind : float
@@ -265,8 +276,12 @@ def floor(color: int, behind: float) -> Wedges:
     -------
     Wedges
     """
+    wide, deep = picture.wide, picture.deep
     corner = np.array(
-        [[(0, y, -0.03), (WIDTH, y, -0.03), (WIDTH, y, -0.01), (0, y, -0.01)] for y in (0.0, DEPTH + behind)],
+        [
+            [(0, y, -0.03), (wide, y, -0.03), (wide, y, -0.01), (0, y, -0.01)]
+            for y in ((-behind, deep) if picture.across else (0.0, deep + behind))
+        ],
         np.float32,
     )
     return Wedges("ground", corner, np.array([0, 2]), np.array([color], np.int32), np.zeros(1, np.int64))

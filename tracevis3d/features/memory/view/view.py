@@ -7,7 +7,6 @@ From above it is Memcov Viz's picture.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -29,9 +28,10 @@ from ..commands import COMMANDS
 from ..live.settings import Settings, apply, wheel
 from ..tables import TABLES
 from . import captions, wall
+from .arrangement import PACKED
 from .colors import BlockColors, block_colors
 from .detail import LevelOfDetail
-from .layout import DEPTH, Layout, compose
+from .layout import Layout, compose
 from .metadata import meaning
 from .parameters import Parameters
 from .regroup import on_the_way
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 #: The shadow of large blocks on the ground.
 _FOOTPRINT = np.array([0.45, 0.47, 0.51, 0.32], np.float32)
+#: By how much the area below the live bytes is paler than their curve.
+_PALE = 0.72
 _FINDING = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
 
 
@@ -89,17 +91,16 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     if names is not None and p.regroup >= 1.0:
         drawing.add(names[0])
         drawing.write(names[1])
-    behind = captions.longest(names[1]) * math.sin(math.radians(abs(p.opening * p.turn))) if names else 0.0
-    beside = captions.overhang(names[1]) if names is not None else 0.0
-    drawing.add(floor(ground, behind))
+    beyond = captions.longest(names[1]) + 0.6 if names else 0.0
+    drawing.add(floor(picture, ground, 0.0))
     drawing.explain(*shown.colors.legends, _widths(drawing, shown, ground))
     if p.curves:
-        lines, texts, legend = wall.draw_curves(
-            picture, wall.series_of(picture), (curves, curves + 1, curves + 2), hair
+        pale = drawing.color(np.append(kinds[0, :3] + _PALE * (1 - kinds[0, :3]), 1.0))
+        lines, texts = wall.draw_curves(
+            picture, wall.series_of(picture), (curves, curves + 1, curves + 2), pale, hair
         )
         drawing.add(*lines)
         drawing.write(*texts)
-        drawing.explain(legend)
     if p.findings and not shown.moves:
         marks, texts, found, callouts = captions.findings(picture, pieces(picture, shown.scale), mark)
         drawing.add(*marks)
@@ -109,15 +110,19 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing.measure(
         captions.byte_axis(picture),
         captions.time_axis(picture),
-        captions.height_axis(picture, shown.scale, beside),
+        captions.height_axis(picture, shown.scale),
     )
     items = picture.items
     merged = int((items.stop - items.first)[~items.alone].sum())
     drawing.note(*_notes(picture, merged, shown.scale.kind))
     progress(1.0, "drawn")
-    high = picture.camera.high
+    low, high = picture.camera.low, picture.camera.high
+    if picture.across:
+        low = (low[0], min(low[1], -beyond), low[2])
+    else:
+        high = (high[0], max(high[1], picture.deep + beyond), high[2])
     return drawing.finish(
-        replace(picture.camera, high=(high[0] + beside, DEPTH + behind, high[2])),
+        replace(picture.camera, low=low, high=high),
         _title(picture),
         blocks=len(picture.arrangement.pyramid),
         blocks_alone=int(items.alone.sum()),
@@ -171,7 +176,7 @@ def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
     picture, entries = shown.picture, []
     p = picture.parameters
     # The flat twin is Memcov Viz's picture, which has none.
-    if not shown.moves and p.footprint and p.opening > 0:
+    if not shown.moves and p.footprint and p.opening > 0 and p.order not in PACKED:
         shade = drawing.color(_FOOTPRINT)
         shadow, least = footprints(picture, shade, Places.of(picture))
         drawing.add(shadow)
@@ -202,6 +207,8 @@ def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
             f"{merged:,} of {int((items.stop - items.first).sum()):,} blocks are narrower than "
             f"{p.resolution:g} px and merged with their neighbours"
         )
+    if picture.arrangement.brief:
+        notes.append(f"{picture.arrangement.brief:,} blocks lived too short to be seen")
     kept, kept_bytes = int(use.table.kept_blocks[-1]), int(use.table.kept[-1])
     notes.append(f"{units.counted(kept, 'block')} ({units.byte_size(kept_bytes)}) never freed")
     if p.height == "age" and not len(use.blocks.access):

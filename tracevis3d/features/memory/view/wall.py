@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .... import units
-from ....drawing.primitives import Labels, Legend, LegendEntry, Lines
+from ....drawing.primitives import Labels, Lines, Wedges
 from ..curves import Curves, curves
-from .layout import DEPTH, WALL, WALL_GAP, Layout
+from .layout import WALL, WALL_GAP, Layout
 
 Floats = NDArray[np.float64]
 
-_CELLS = 240
+_CELLS = 256
 _CURVE, _HAIR = 0.035, 0.012
-#: Each curve has its own stripe of the wall: from, to.
-_STRIPES = ((0.0, 0.46), (0.52, 0.73), (0.79, 1.0))
+#: Each curve has its own stripe of the wall: from, to. The live bytes are what is looked for first.
+_STRIPES = ((0.0, 0.62), (0.8, 0.88), (0.92, 1.0))
+#: Between them findings are marked along their time: from here up, in steps of so much.
+FOUND, FOUND_STEP, MOST_FOUND = 0.67, 0.045, 3
+#: How large the name of the first curve is.
+_NAME = 1.3
 
 
 def on_wall(picture: Layout, y: Floats, up: Floats, off: float = 0.0) -> Floats:
@@ -40,7 +45,9 @@ def on_wall(picture: Layout, y: Floats, up: Floats, off: float = 0.0) -> Floats:
     stand, lie = picture.fold
     y, up = np.broadcast_arrays(np.asarray(y, np.float64), np.asarray(up, np.float64))
     height = WALL * up
-    return np.stack([-WALL_GAP - height * lie + off * stand, y, height * stand + off * lie], axis=-1)
+    return np.stack(
+        [picture.wide + WALL_GAP + height * lie - off * stand, y, height * stand + off * lie], axis=-1
+    )
 
 
 def series_of(picture: Layout) -> Curves:
@@ -49,9 +56,9 @@ def series_of(picture: Layout) -> Curves:
 
 
 def draw_curves(
-    picture: Layout, found: Curves, colors: tuple[int, int, int], hair: int
-) -> tuple[list[Lines], list[Labels], Legend]:
-    """Return live bytes, allocations and the idle share as curves, with their scales and the legend.
+    picture: Layout, found: Curves, colors: tuple[int, int, int], pale: int, hair: int
+) -> tuple[list[Lines | Wedges], list[Labels]]:
+    """Return live bytes, allocations and the idle share as curves, with their names and scales.
 
     Parameters
     ----------
@@ -60,12 +67,14 @@ def draw_curves(
         The series of the window.
     colors : (int, int, int)
         Those of live bytes, allocations and the idle share, as indices into the palette.
+    pale : int
+        That of the area below the live bytes.
     hair : int
         The scales' colour.
 
     Returns
     -------
-    (list of Lines, list of Labels, Legend)
+    (list of Lines and Wedges, list of Labels)
     """
     use = picture.use
     middle = found.start + found.step * (np.arange(len(found)) + 0.5)
@@ -79,36 +88,70 @@ def draw_curves(
     rows: tuple[tuple[str, Floats, Callable[[float], str]], ...] = (
         ("live bytes", found.live.astype(np.float64), units.byte_size),
         (each, rate, lambda v: f"{units.count(v)}{unit}"),
-        ("idle share of live bytes", 100.0 * found.idle, lambda v: units.percentage(v / 100)),
+        ("idle share", 100.0 * found.idle, lambda v: units.percentage(v / 100)),
     )
-    lines, texts, anchors, grid = [], [], [], []
-    for (_, value, write), (low, high), color in zip(rows, _STRIPES, colors, strict=True):
+    lines: list[Lines | Wedges] = []
+    texts, anchors, grid = [], [], []
+    for (name, value, write), (low, high), color in zip(rows, _STRIPES, colors, strict=True):
         most = 100.0 if write(100.0).endswith("%") else max(float(value.max(initial=0)), 1e-9)
         up = low + (high - low) * value / most
-        point = on_wall(picture, y, up, 0.02)
+        point = on_wall(picture, y, up, 0.04)
+        if low == 0.0 and len(found) > 1:
+            lines.append(_area(picture, y, up, pale))
         lines.append(
             Lines("curve", point.astype(np.float32), np.array([0, len(point)]),
                   np.array([_CURVE], np.float32), np.array([color], np.int32), np.zeros(1, np.int64))
         )  # fmt: skip
         for at, text in ((0.0, "0"), (1.0, write(most))):
             place = low + (high - low) * at
-            grid.append(on_wall(picture, np.array([0.0, DEPTH]), np.full(2, place), 0.01))
-            texts.append(text)
-            anchors.append(on_wall(picture, np.array([-0.12]), np.array([place]))[0])
+            grid.append(on_wall(picture, np.array([0.0, picture.deep]), np.full(2, place), 0.03))
+            if low == 0.0:
+                texts.append(text)
+                anchors.append(on_wall(picture, np.array([picture.deep + 0.12]), np.array([place]))[0])
+        if low > 0.0:
+            texts.append(f"{name}, to {write(most)}")
+            anchors.append(on_wall(picture, np.array([picture.deep + 0.12]), np.array([(low + high) / 2]))[0])
     n = len(grid)
     lines.append(
         Lines("scale", np.concatenate(grid).astype(np.float32), 2 * np.arange(n + 1),
               np.full(n, _HAIR, np.float32), np.full(n, hair, np.int32), np.arange(n))
     )  # fmt: skip
-    labels = Labels(
-        "scale", tuple(texts), np.array(anchors, np.float32), np.full(n, 0.85 * picture.text, np.float32),
-        np.full(n, np.inf, np.float32), np.full(n, 2.0, np.float32), align=1,
-        right=(1.0, 0.0, 0.0), up=_text_up(picture),
+    labels = [_texts(picture, texts, anchors, 0.85, 2.0, 1), _name(picture, found)]
+    return lines, labels
+
+
+def _area(picture: Layout, y: Floats, up: Floats, color: int) -> Wedges:
+    """Return what lies below the curve of live bytes."""
+    zero = np.zeros(len(up))
+    corner = np.stack(
+        [on_wall(picture, y, at, off) for at, off in ((zero, 0.02), (zero, 0.0), (up, 0.0), (up, 0.02))],
+        axis=1,
+    )
+    return Wedges(
+        "live bytes", corner.astype(np.float32), np.array([0, len(y)]), np.array([color], np.int32),
+        np.zeros(1, np.int64),
     )  # fmt: skip
-    entries = tuple(LegendEntry(name, color) for (name, _, _), color in zip(rows, colors, strict=True))
-    return lines, [labels], Legend("On the wall", entries)
 
 
-def _text_up(picture: Layout) -> tuple[float, float, float]:
-    stand, lie = picture.fold
-    return (0.0, lie, stand)
+def _name(picture: Layout, found: Curves) -> Labels:
+    """Return the name of the live bytes, above the curve where the program begins."""
+    place = on_wall(picture, np.array([picture.deep - 0.2]), np.array([0.9 * _STRIPES[0][1]]), 0.06)[0]
+    size = units.byte_size(int(found.live.max(initial=0)))
+    return _texts(picture, [f"live bytes: at most {size}"], [place], _NAME, 30.0, -1)
+
+
+def _texts(
+    picture: Layout,
+    texts: list[str],
+    anchors: list[Floats],
+    size: float,
+    rank: float,
+    align: Literal[-1, 0, 1],
+) -> Labels:
+    """Return texts that stand upright on the wall."""
+    n = len(texts)
+    return Labels(
+        "scale", tuple(texts), np.array(anchors, np.float32).reshape(-1, 3),
+        np.full(n, size * picture.text, np.float32), np.full(n, np.inf, np.float32),
+        np.full(n, rank, np.float32), align=align, right=picture.level, up=picture.upward,
+    )  # fmt: skip
