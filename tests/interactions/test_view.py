@@ -204,9 +204,9 @@ def test_a_marked_stretch_shows_its_repeats(trace):
 def test_the_lone_call_is_marked_numbered_and_named(trace):
     drawing = drawn(trace)
     bead = of(drawing, "lone call")
-    legend = next(entry for entry in drawing.legends if entry.title == "Lone calls")
-    assert any("Log → Store" in entry.text for entry in legend.entries)
-    assert len(legend.entries) == len(bead)
+    assert any("Log → Store" in callout.text for callout in drawing.callouts)
+    assert len(drawing.callouts) == len(bead) <= 3
+    assert not any("Lone" in legend.title for legend in drawing.legends)
     numbers = next(label for label in drawing.labels if label.kind == "lone call")
     assert numbers.text == tuple(str(i + 1) for i in range(len(bead)))
     ((_, call),) = drawing.meaning["lone call"].calls
@@ -426,3 +426,20 @@ def test_lone_calls_are_numbered_as_they_happen(weka):
     ((_, call),) = drawing.meaning["lone call"].calls
     assert len(call) > 3
     assert (np.diff(weka.calls.start[call]) >= 0).all()
+    # Three are callouts, the legend names the others: together all of them, each with its number.
+    others = next(legend for legend in drawing.legends if legend.title == "Other lone calls")
+    told = [callout.text for callout in drawing.callouts] + [entry.text for entry in others.entries]
+    assert len(drawing.callouts) == 3
+    assert sorted(int(text.split()[0]) for text in told) == list(range(1, len(call) + 1))
+
+
+@pytest.mark.parametrize("unroll", [0, 0.4, 0.7])
+def test_no_tube_hides_a_bead(weka, unroll):
+    drawing = drawn(weka, unroll=unroll, outliers=8)
+    beads, tubes = of(drawing, "lone call"), of(drawing, "interaction")
+    towards = np.array(drawing.camera.direction) / np.linalg.norm(drawing.camera.direction)
+    numbers = next(label for label in drawing.labels if label.kind == "lone call")
+    axes = np.array([numbers.right, numbers.up]).T
+    for bead, size in zip(beads.point, beads.size, strict=True):
+        behind = np.linalg.norm((tubes.point - bead) @ axes, axis=1) < 0.5 * size
+        assert ((tubes.point[behind] - bead) @ towards < -0.5 * size).all()

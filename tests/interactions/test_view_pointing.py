@@ -244,8 +244,7 @@ def test_an_outlier_among_a_million_calls_is_named_marked_and_in_its_row():
     drawing = tv.interactions(trace, level="class", mantle="whole").drawing(Frame(1920, 1080))
     ((_, marked),) = drawing.meaning["lone call"].calls
     assert lone in marked.tolist()
-    legend = next(entry for entry in drawing.legends if entry.title == "Lone calls")
-    assert "→ Audit" in legend.entries[marked.tolist().index(lone)].text
+    assert "→ Audit" in drawing.callouts[marked.tolist().index(lone)].text
     # Its row of the mantle has its bar, too: no row is lost.
     found = interactions(trace, element_hierarchy(trace, "class"))
     image = of(drawing, "sequence")

@@ -7,18 +7,22 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ...drawing.primitives import Boxes, Callout, Drawing, Lines, Tubes
+from ...drawing.primitives import Boxes, Callout, Drawing, Image, Labels, Lines, Tubes, Wedges
 from ...layout.lettering import Typeface, clean, shorten
 from ..camera import Rectangle, View
 from ..color import mixed
 from ..styles import Style
-from .labels import Free
+from .labels import Free, unit
 from .legend import Line
 
 #: Pixels of a cell in which it is counted whether data is drawn.
 _CELL = 8
 #: Cost of a picture's height of distance, in panels that lie on data.
-_FAR = 2.2
+_FAR = 1.0
+#: What it costs to hide a name, in data of the same size; names that are looked at, at most.
+_NAME, _NAMES = 8.0, 500
+#: Points of images show data if they cover more than this, of 255.
+_SEEN = 24
 #: Points of tubes and boxes that are looked at, at most.
 _MOST = 200_000
 #: The widest panel, in line heights.
@@ -45,10 +49,13 @@ class Panels:
     left_out: int = 0
 
 
-def covered(drawing: Drawing, view: View) -> NDArray[np.bool_]:
-    """Return in which cells of the picture data is drawn, bool (rows, columns), the lowest row first."""
+def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.float64]:
+    """Return what a panel hides in each cell of the picture, float64 (rows, columns), the lowest row first.
+
+    0: nothing, 1: data, more: names that stand beside the data.
+    """
     rows, columns = (max(-(-n // _CELL), 1) for n in (view.frame.height, view.frame.width))
-    out = np.zeros((rows, columns), np.bool_)
+    out = np.zeros((rows, columns))
     points = []
     for element in drawing.elements:
         if isinstance(element, Boxes) and len(element):
@@ -66,12 +73,38 @@ def covered(drawing: Drawing, view: View) -> NDArray[np.bool_]:
             points += [centre + t * half * side for t in np.linspace(-1, 1, 9)]
         elif isinstance(element, Lines):
             points.append(element.point.astype(np.float64))
+        elif isinstance(element, Wedges):
+            points.append(element.corner.reshape(-1, 3).astype(np.float64))
+        elif isinstance(element, Image):
+            step = max(int((element.pixel[..., 3].size / _MOST) ** 0.5), 1)
+            shown = element.pixel[::step, ::step, 3] > _SEEN
+            points.append(element.point[::step, ::step][shown].astype(np.float64))
     if points:
-        at = view.pixels(np.concatenate(points)) / _CELL
-        inside = (at >= 0).all(axis=1) & (at[:, 0] < columns) & (at[:, 1] < rows)
-        place = at[inside].astype(np.int64)
-        out[place[:, 1], place[:, 0]] = True
+        _mark(out, view.pixels(np.concatenate(points)), 1.0)
+    names = [_rows_of_names(group, typeface) for group in drawing.labels if len(group)]
+    if names:
+        _mark(out, view.pixels(np.concatenate(names)), _NAME)
     return out
+
+
+def _mark(out: NDArray[np.float64], pixel: NDArray[np.float64], worth: float) -> None:
+    at = pixel / _CELL
+    inside = (at >= 0).all(axis=1) & (at[:, 0] < out.shape[1]) & (at[:, 1] < out.shape[0])
+    place = at[inside].astype(np.int64)
+    out[place[:, 1], place[:, 0]] = worth
+
+
+def _rows_of_names(group: Labels, typeface: Typeface) -> NDArray[np.float64]:
+    """Return points (n, 3) along names that are bound to no room, one to each half line height or so."""
+    right, up = unit(group.right), unit(group.up)
+    points = [np.empty((0, 3))]
+    for i in np.flatnonzero(np.isinf(group.room))[:_NAMES].tolist():
+        height = float(group.height[i])
+        width = height * typeface.width(clean(group.text[i])) * typeface.size_per_line
+        along = np.linspace(0.0, width, max(int(2 * width / max(height, 1e-9)), 2))
+        left = group.anchor[i] - right * (width * (group.align + 1) / 2)
+        points += [left + np.outer(along, right) + up * (t * height) for t in (-0.3, 0.3)]
+    return np.concatenate(points)
 
 
 def lay_out(
@@ -99,9 +132,9 @@ def lay_out(
     if not drawing.callouts or region[2] - region[0] < 12 * text or region[3] - region[1] < 8 * text:
         out.left_out = len(drawing.callouts)
         return out
-    cells = covered(drawing, view)
-    # How many cells with data lie below and left of each corner of a cell.
-    data = np.pad(np.cumsum(np.cumsum(cells, axis=0), axis=1), ((1, 0), (1, 0))).astype(np.float64)
+    cells = covered(drawing, view, typeface)
+    # What would be hidden below and left of each corner of a cell.
+    data = np.pad(np.cumsum(np.cumsum(cells, axis=0), axis=1), ((1, 0), (1, 0)))
     at = view.pixels([callout.point for callout in drawing.callouts])
     points = [(float(x), float(y)) for x, y in at]
     placed: list[tuple[Callout, tuple[float, float], Rectangle, list[tuple[str, float]]]] = []

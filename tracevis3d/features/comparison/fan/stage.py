@@ -19,11 +19,11 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....layout.icicle import Lanes
 from ....trace.model import Trace
+from ....trace.names import file_name
 from ....views.time_window import WIDTH, time_window
 from ..matching.many_traces import letter_of
 from ..view.geometry.walls import Fold
 from ..view.layout import Content, Layout, Wall, content, level_lanes, pixel_scale
-from ..view.names import file_name
 
 if TYPE_CHECKING:
     from ..view.parameters import Parameters

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels
 from ....layout import ticks
-from ....trace.model import Trace
+from ....trace.names import file_name
 from ....views.time_window import WIDTH
 from ..matching.many_traces import letter_of
 from .annotations.frames import Pen, plates
@@ -127,14 +127,6 @@ def _chains(wall: Wall, boxes: Boxes, room: Floats, enough: float, most: int) ->
 def title(wall: Wall) -> str:
     """Return the file's name without suffixes."""
     return file_name(wall.trace) or f"trace {letter_of(wall.source)}"
-
-
-def file_name(trace: Trace) -> str:
-    """Return the name of a trace's file without folder and suffixes."""
-    name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-    for suffix in (".gz", ".zst", ".json", ".tv3", ".tsv"):
-        name = name.removesuffix(suffix)
-    return name
 
 
 #: Free space between what stands behind a wall and its ruler.

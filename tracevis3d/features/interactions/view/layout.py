@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from ....views.time_window import time_window
 from ..hierarchy import Hierarchy, reordered, shared_hierarchy
 from ..interactions import Interactions, interactions
 from ..layers import layers
+from ..phase_names import names_of_kinds
 from ..phases import Phases, find_phases, joined, shared_kinds
 from ..rounds import Rounds, find_rounds
 from ..sector_order import SectorOrder, shortest_ways
@@ -32,7 +34,7 @@ Ints = NDArray[np.int64]
 RADIUS, LENGTH, PAIR_LENGTH, PAIR_GAP = 3.0, 29.0, 13.0, 6.4
 #: Where time goes down: as high as fits beside the width of the sheet.
 DOWN = 8.4
-RING, RELIEF = 0.34, 1.5
+RING, RELIEF = 0.45, 1.5
 #: How far the hierarchy is turned around the axis.
 ROLL = math.radians(28.0)
 
@@ -74,6 +76,16 @@ class Drum:
     steps: Phases
     rounds: tuple[Rounds, ...]
     bend: Bend
+
+    @cached_property
+    def does(self) -> list[str]:
+        """What each kind of phase is called."""
+        return names_of_kinds(self.trace, self.found, self.phases)
+
+    @cached_property
+    def steps_do(self) -> list[str]:
+        """What each kind of step is called."""
+        return names_of_kinds(self.trace, self.found, self.steps)
 
     def at(self, i: Ints | int) -> Floats:
         """Return where interactions lie along the axis; past the last one its end."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.frame import Frame
-from ....drawing.primitives import Image, Lines, Marks
+from ....drawing.primitives import Image, Lines, Marks, Tubes
 from ..hierarchy import Hierarchy
 from ..interactions import Interactions, Rare
 from .layout import Drum, Floats, Layout
@@ -21,8 +24,6 @@ _MOST_POINTS = 300_000
 _HAIR = 0.014
 #: Diameter of the beads at lone calls.
 BEAD = 0.42
-#: How far they stand towards the camera.
-_BEFORE = 1.8
 
 
 def spans(hierarchy: Hierarchy, sectors: Sectors, found: Interactions) -> Floats:
@@ -212,7 +213,9 @@ def brackets(drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Lines:
     return _lines("marked stretch", points, 3.5 * _HAIR, color, drum.source)
 
 
-def pins(picture: Layout, drum: Drum, rare: list[Rare], path: NDArray[np.float32], color: int) -> Marks:
+def pins(
+    picture: Layout, drum: Drum, rare: list[Rare], path: NDArray[np.float32], color: int, data: Sequence[Any]
+) -> Marks:
     """Return a bead for each lone call: where it ends on the mantle, or further back where another one is.
 
     Parameters
@@ -225,6 +228,8 @@ def pins(picture: Layout, drum: Drum, rare: list[Rare], path: NDArray[np.float32
         The way of each call, from caller to callee.
     color : int
         Index into the palette.
+    data : sequence of elements
+        They hide no bead: each stands before those that are drawn where it is.
 
     Returns
     -------
@@ -235,19 +240,47 @@ def pins(picture: Layout, drum: Drum, rare: list[Rare], path: NDArray[np.float32
     s = np.array([sectors.middle[node[found.callee[r.pair]]] for r in rare])
     t = drum.at(np.array([r.first for r in rare], np.int64))
     ends = drum.bend.mantle(s, t, BEAD / 2) if rare else np.empty((0, 3))
-    # Tubes may not hide a bead, nor may another one at its place.
-    before = np.zeros(3) if picture.flat else _BEFORE * np.array(picture.camera.direction)
+    # Another bead may not hide one, nor may tubes.
+    towards = np.array(picture.camera.direction) / np.linalg.norm(picture.camera.direction)
     axes = np.stack([picture.right, picture.up], axis=1)
     taken = np.empty((0, 2))
     point = np.empty((len(rare), 3))
     for i in range(len(rare)):
-        tried = np.concatenate([ends[i : i + 1], path[i, ::-3].astype(np.float64)]) + before
+        tried = np.concatenate([ends[i : i + 1], path[i, ::-3].astype(np.float64)])
         seen = tried @ axes
         apart = np.linalg.norm(seen[:, None] - taken[None], axis=2).min(axis=1, initial=np.inf)
         free = np.flatnonzero(apart >= 1.05 * BEAD)
         best = int(free[0]) if len(free) else int(np.argmax(apart))
         point[i], taken = tried[best], np.concatenate([taken, seen[best : best + 1]])
+        if not picture.flat:
+            near = nearest(tried[best], data, axes, towards) - float(tried[best] @ towards)
+            point[i] += max(near + BEAD, 0.0) * towards
     return Marks(
         "lone call", "sphere", point.astype(np.float32), np.full(len(rare), BEAD, np.float32),
         np.full(len(rare), color, np.int32), np.arange(len(rare), dtype=np.int64), source=drum.source,
     )  # fmt: skip
+
+
+def nearest(point: Floats, data: Sequence[Any], axes: Floats, towards: Floats) -> float:
+    """Return how far towards the camera the tubes reach that are drawn at a bead; -inf if there are none.
+
+    Parameters
+    ----------
+    point : float64 (3,)
+        The bead's middle.
+    data : sequence of elements
+    axes : float64 (3, 2)
+        To the right and up in the picture.
+    towards : float64 (3,)
+        From what is seen to the camera, of length 1.
+
+    Returns
+    -------
+    float
+        Scene units along ``towards``.
+    """
+    reach = -np.inf
+    for tube in (element for element in data if isinstance(element, Tubes)):
+        near = (np.abs((tube.point - point) @ axes) < BEAD).all(axis=1)
+        reach = max(reach, float((tube.point[near] @ towards).max(initial=-np.inf)))
+    return reach

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from .... import units
 from ....drawing.links import Link, Relation, joined, lists
 from ....drawing.primitives import Meaning
 from ....trace.names import label_of_call
-from ..phase_names import names_of_kinds
 from ..phases import Phases, characteristic, describe, enclosing_call, letter
 from .layout import Drum, Ints, Layout
 
@@ -95,6 +95,21 @@ class Meanings:
         )
         links = tuple(map(joined, zip(*(row[4] for row in rows), strict=True)))
         return Meaning(tuple(calls.items()), values, texts, links)
+
+
+def numbered(element: Any, first: int) -> Any:
+    """Return an element with its ids counted from ``first``.
+
+    Parameters
+    ----------
+    element : element of a drawing
+    first : int
+
+    Returns
+    -------
+    element of a drawing
+    """
+    return replace(element, id=element.id + first) if first else element
 
 
 def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
@@ -214,7 +229,7 @@ def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases
     columns: dict[str, list[str]] = {
         "kind": [], "does": [], "from": [], "to": [], "within": [], "characterized by": [],
     }  # fmt: skip
-    does = names_of_kinds(trace, found, phases)
+    does = drum.does if phases is drum.phases else drum.steps_do
     for i in range(len(phases)):
         low, high = int(phases.edge[i]), int(phases.edge[i + 1])
         inside = enclosing_call(trace, found, low, high)

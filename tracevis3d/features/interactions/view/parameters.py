@@ -85,7 +85,7 @@ class Parameters:
         "0: none", low=0.0, high=100.0, unit="%", group="Window",
     )  # fmt: skip
     unroll: float = parameter(
-        0.4, "From the closed drum (0) to the Massive Sequence View (1)", low=0.0, high=1.0, group="Shape"
+        0.7, "From the closed drum (0) to the Massive Sequence View (1)", low=0.0, high=1.0, group="Shape"
     )
     opening: float = parameter(
         1.0, "From the flat picture (0) to the full 3D picture (1); the flat picture of a closed drum "
@@ -154,8 +154,9 @@ class Parameters:
         low=0.2, high=1.0, group="Sequence",
     )  # fmt: skip
     outliers: int = parameter(
-        6, "The maximum number of rare interactions marked", low=0, high=100, group="Sequence"
-    )
+        3, "The maximum number of rare interactions marked; three are told by callouts, more by the legend",
+        low=0, high=100, group="Sequence",
+    )  # fmt: skip
     labels: int = common_parameters.labels(
         60, "The maximum number of names of elements and containers", 1000, group="Look"
     )
@@ -163,6 +164,6 @@ class Parameters:
         1.0, "Height of the ring's sectors, which shows how often an element calls or is called",
         low=0.0, high=3.0, group="Look",
     )  # fmt: skip
-    turn: float = common_parameters.turn(28.0, side="left", group="Look")
-    tilt: float = common_parameters.tilt(21.0, -20.0, 85.0, group="Look")
+    turn: float = common_parameters.turn(20.0, side="left", group="Look")
+    tilt: float = common_parameters.tilt(18.0, -20.0, 85.0, group="Look")
     palette: str = parameter("safe", "The colours of direction", choices=PALETTES, group="Look")

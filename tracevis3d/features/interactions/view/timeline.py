@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import units
-from ....drawing.primitives import Axis, Boxes, Labels, Lines, Stretch
+from ....drawing.primitives import Axis, Boxes, Labels, Legend, LegendEntry, Lines, Stretch
+from ....drawing.selector import Selector
 from ....layout import ticks
-from ..phase_names import names_of_kinds
 from ..phases import characteristic, describe, letter, phase_runs
 from .layout import Drum, Floats, Layout
 from .parameters import Parameters
@@ -18,6 +18,8 @@ _STEP, _GAP = 0.24, 0.05
 _HAIR = 0.034
 #: Height of the bars of repeats, and of the gap below them.
 _BAR = 0.14
+#: Kinds of phases that the legend names, at most.
+_NAMED = 4
 #: Height of a brace's teeth.
 _TOOTH = 0.16
 
@@ -38,8 +40,77 @@ def _front(drum: Drum) -> float:
     return float(y.min()) if drum.bend.unroll < 0.99 else -0.05
 
 
+def kind_colors(picture: Layout, first: int, colors: int) -> NDArray[np.int32]:
+    """Return the palette index of each kind of phase and step, int32 (kinds,).
+
+    Those with most calls have colours of their own; of more kinds than colours the others share the last.
+
+    Parameters
+    ----------
+    picture : Layout
+    first : int
+        Palette index of the first colour.
+    colors : int
+        How many there are.
+
+    Returns
+    -------
+    int32 (kinds,)
+    """
+    calls = _calls_of_kinds(picture)
+    color = np.full(len(calls), first + colors - 1, np.int32)
+    own = np.sort(np.argsort(-calls, kind="stable")[: colors if len(calls) <= colors else colors - 1])
+    color[own] = first + np.arange(len(own))
+    return color
+
+
+def _calls_of_kinds(picture: Layout) -> Floats:
+    """Return the calls in phases of each kind, or in steps of kinds that no phase is of, float64 (kinds,)."""
+    parts = [phases for drum in picture.drums for phases in (drum.phases, drum.steps)]
+    kinds = max(part.kinds for part in parts)
+    of_phases, of_steps = (
+        np.sum([np.bincount(part.kind, np.diff(part.edge), kinds) for part in some], axis=0)
+        for some in (parts[::2], parts[1::2])
+    )
+    # Any phase comes before any step.
+    return np.asarray(np.where(of_phases > 0, of_phases + of_steps.sum(), of_steps), np.float64)
+
+
+def legend(picture: Layout, color: NDArray[np.int32]) -> Legend | None:
+    """Return what the largest kinds of phases do, in order of appearance; None where none are drawn.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int32 (kinds,)
+        Palette index of each kind.
+
+    Returns
+    -------
+    Legend or None
+    """
+    if all(len(drum.phases) < 2 or drum.bend.length <= 0 for drum in picture.drums):
+        return None
+    calls = _calls_of_kinds(picture)
+    does: dict[int, str] = {}
+    for drum in picture.drums:
+        for kind in drum.phases.kind.tolist():
+            if kind not in does and (name := drum.does[kind]):
+                does[kind] = name
+    largest = sorted(sorted(does, key=lambda kind: -calls[kind])[:_NAMED])
+    entries = tuple(
+        LegendEntry(
+            f"{letter(kind)}  {does[kind]}",
+            int(color[kind]),
+            stands_for=Selector(((int(color[kind]),) * 2,), kinds=("phase", "step")),
+        )
+        for kind in largest
+    )
+    return Legend("Phases", entries) if entries else None
+
+
 def strips(
-    picture: Layout, drum: Drum, first_color: int, colors: int, text: float
+    picture: Layout, drum: Drum, kind_color: NDArray[np.int32], text: float
 ) -> tuple[list[Boxes], list[Labels]]:
     """Return the phases as a strip of boxes along time, the finer steps as a narrower one, with their names.
 
@@ -49,10 +120,8 @@ def strips(
     ----------
     picture : Layout
     drum : Drum
-    first_color : int
-        Palette index of the first kind's colour.
-    colors : int
-        How many there are, used again and again.
+    kind_color : int32 (kinds,)
+        Palette index of each kind.
     text : float
         Line height in scene units.
 
@@ -71,7 +140,7 @@ def strips(
         edge = drum.at(phases.edge)
         if kind == "step" and len(phases) <= len(drum.phases):
             continue
-        color = first_color + phases.kind % colors
+        color = kind_color[phases.kind]
         position, size = _laid(drum, edge, below - low, below - high)
         size_in = np.maximum(
             size - np.where(np.arange(3) == int(np.argmax(np.abs(drum.bend.time))), 0.012, 0.0), 1e-3
@@ -86,16 +155,14 @@ def strips(
     return boxes, labels
 
 
-def stretches(drum: Drum, first_color: int, colors: int) -> tuple[Stretch, ...]:
+def stretches(drum: Drum, kind_color: NDArray[np.int32]) -> tuple[Stretch, ...]:
     """Return the phases as parts of the trace's time.
 
     Parameters
     ----------
     drum : Drum
-    first_color : int
-        Palette index of the first kind's colour.
-    colors : int
-        How many there are, used again and again.
+    kind_color : int32 (kinds,)
+        Palette index of each kind.
 
     Returns
     -------
@@ -110,7 +177,7 @@ def stretches(drum: Drum, first_color: int, colors: int) -> tuple[Stretch, ...]:
             int(time[low]),
             int(time[min(high, len(time) - 1)]),
             letter(kind),
-            first_color + kind % colors,
+            int(kind_color[kind]),
         )
         for low, high, kind in zip(edge, edge[1:], drum.phases.kind.tolist())
     )
@@ -163,7 +230,7 @@ def _phase_names(
 ) -> Labels:
     overall = drum.counts
     words = []
-    does = names_of_kinds(drum.trace, drum.found, drum.phases)
+    does = drum.does
     for i in range(len(drum.phases)):
         if name := does[int(drum.phases.kind[i])]:
             words.append(f"{letter(int(drum.phases.kind[i]))}  {name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,23 +12,23 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import GRID, PALETTES, Paint, Palette, parse
-from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry, Marks, Tubes
-from ....drawing.selector import Selector
+from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
 from ....errors import UsageError
 from ....progress import Progress
 from ....trace.model import Trace
-from ....trace.names import label_of_call
+from ....trace.names import file_name
 from ....units import read_time
 from ....views.calls.actions import with_actions
 from ....views.time_window import TimeAxis
 from ....views.view import LiveForm, View
 from ..actions import SHOW_TIME, ZOOM_AROUND
 from ..commands import COMMANDS
-from ..interactions import Rare, rarest
+from ..headline import Headline, of_pair, of_run
 from ..layers import layers
 from ..phases import describe, find_repeats
 from . import chords, mantle, metadata, ring, timeline
-from .layout import Drum, Layout, compose, vector
+from .layout import Drum, Layout, compose
+from .lone_calls import LoneCalls, legend, lone_calls
 from .metadata import Meanings
 from .parameters import Parameters
 from .pointing import Where
@@ -101,39 +101,38 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     meaning = Meanings()
     notes: list[str] = []
     counts: dict[str, int] = {}
-    lone: tuple[LegendEntry, ...] = ()
+    lone: list[LoneCalls] = []
     activity = [drum.found.activity(drum.counts) for drum in picture.drums]
     most = max((float(a.max(initial=0.0)) for a in activity), default=0.0)
     sector_color = _sector_colors(picture, activity, paint)
+    kind_color = timeline.kind_colors(picture, paint.named["kinds"], len(_KINDS))
     for drum, active in zip(picture.drums, activity, strict=True):
-        # All depth gone, calls have no place in time to be marked at.
-        most_rare = p.outliers // len(traces) if drum.bend.length > 0 else 0
-        # Numbered as they happen.
-        rare = sorted(rarest(drum.found, drum.low, drum.high, most_rare), key=lambda r: r.first)
-        lone_tubes, beads = _lone(picture, drum, rare, paint.named["outlier"], p)
-        elements += _drum(picture, drum, paint, p, frame, meaning, notes, counts)
-        told = _told(picture, drum, rare, lone_tubes, beads, p, meaning) if rare else []
-        elements += told
+        data = _drum(picture, drum, paint, p, frame, meaning, notes, counts)
+        elements += data
+        lone.append(lone_calls(picture, drum, paint.named["outlier"], p, meaning, data))
+        elements += lone[-1].elements
         sectors = ring.ring(picture, drum, active, most, sector_color[drum.source], p)
-        elements.append(_numbered(sectors, metadata.of_sectors(meaning, picture, drum)))
-        boxes, words = timeline.strips(picture, drum, paint.named["kinds"], len(_KINDS), text)
+        elements.append(metadata.numbered(sectors, metadata.of_sectors(meaning, picture, drum)))
+        boxes, words = timeline.strips(picture, drum, kind_color, text)
         for box in boxes:
             phases = drum.phases if box.kind == "phase" else drum.steps
-            elements.append(_numbered(box, metadata.of_phases(meaning, picture, drum, box.kind, phases)))
+            elements.append(
+                metadata.numbered(box, metadata.of_phases(meaning, picture, drum, box.kind, phases))
+            )
         labels += words
         lines, words_again = timeline.recurring(picture, drum, paint.named["brace"], text)
         elements += [lines] if lines is not None else []
         labels += [words_again] if words_again is not None else []
         if (ruler := timeline.axis(picture, drum, p, text)) is not None:
             axes.append(ruler)
-        labels += _rare_names(picture, drum, beads, paint.named["outlier"])
-        lone += _rare_entries(picture, drum, rare, paint.named["outlier"], told)
+        labels += [numbers] if (numbers := lone[-1].numbers) is not None else []
         if marked is not None:
             elements += _marks(picture, drum, marked, paint, p, notes, meaning)
     progress(0.8, "writing labels")
     groups, leaders = ring.names(picture, np.sum(activity, axis=0), text, paint.named["leader"], p)
     labels += groups
     elements += [leaders] if leaders is not None else []
+    headline = _headline(picture, p)
     progress(1.0, "drawn")
     return Drawing(
         palette=paint.palette,
@@ -141,14 +140,18 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         camera=picture.camera,
         labels=tuple(label for label in labels if len(label)),
         axes=tuple(axes),
-        legends=_legends(picture, paint, p, lone),
-        title=_title(traces, picture, p),
+        legends=_legends(picture, paint, p, lone, kind_color),
+        title=headline.text,
+        callouts=tuple(callout for each in lone for callout in each.callouts),
         stretches=tuple(
-            stretch
-            for drum in picture.drums
-            for stretch in timeline.stretches(drum, paint.named["kinds"], len(_KINDS))
+            stretch for drum in picture.drums for stretch in timeline.stretches(drum, kind_color)
         ),
-        notes=tuple(_notes(picture, p) + notes),
+        notes=(
+            *_subject(traces, picture, p),
+            *filter(None, [headline.certainty]),
+            *_notes(picture, p),
+            *notes,
+        ),
         counts={
             "elements_of_hierarchy": picture.hierarchy.elements,
             "pairs": sum(d.found.pairs for d in picture.drums),
@@ -247,7 +250,9 @@ def _drum(
             accent = np.full(len(alone), paint.named["pulled"], np.int32)
             thick = np.maximum(radii[apart], chords.OUTLIER)
             tubes = chords.tubes(picture, drum, alone, thick, (accent, accent), "pulled interaction", p, True)
-            elements.append(_numbered(tubes, _mean(meaning, picture, drum, "pulled interaction", alone)))
+            elements.append(
+                metadata.numbered(tubes, _mean(meaning, picture, drum, "pulled interaction", alone))
+            )
         if len(chosen):
             curve, _ = chords.routes(picture, drum, p)
             opacity = chords.opacities(curve, p)[chosen.pair]
@@ -261,7 +266,7 @@ def _drum(
             else:
                 ends_ = (base, base + (last - first))
             tubes = chords.tubes(picture, drum, chosen, radius, ends_, "interaction", p)
-            elements.append(_numbered(tubes, _mean(meaning, picture, drum, "interaction", chosen)))
+            elements.append(metadata.numbered(tubes, _mean(meaning, picture, drum, "interaction", chosen)))
         counts["interactions_left_out"] = counts.get("interactions_left_out", 0) + every.rows - len(every)
         if len(every) < every.rows:
             notes.append(
@@ -291,101 +296,11 @@ def against_layers(picture: Layout, drum: Drum) -> NDArray[np.bool_]:
     return layers(picture.hierarchy, found.caller, found.callee, drum.counts)[1]
 
 
-def _numbered(element: Any, first: int) -> Any:
-    """Return an element with its ids counted from ``first``."""
-    return replace(element, id=element.id + first) if first else element
-
-
 def _mean(meaning: Meanings, picture: Layout, drum: Drum, kind: str, chosen: chords.Chosen) -> int:
     """Describe the tubes; return the id of the first."""
     who = [describe(picture.hierarchy, drum.found, pair) for pair in chosen.pair.tolist()]
     links = metadata.of_pairs(drum, chosen.pair)
     return meaning.add(kind, drum.source, chosen.call, {"calls": chosen.count}, {"from and to": who}, links)
-
-
-def _lone(picture: Layout, drum: Drum, rare: list[Rare], color: int, p: Parameters) -> tuple[Tubes, Marks]:
-    """Return the ways of lone calls, and a bead on each."""
-    pair, row = (np.array([getattr(r, name) for r in rare], np.int64) for name in ("pair", "first"))
-    lone = chords.Chosen(
-        pair.astype(np.int32), np.array([r.count for r in rare], np.int64), drum.at(row),
-        drum.found.call[row], 0, 0, len(rare),
-    )  # fmt: skip
-    accent = np.full(len(rare), color, np.int32)
-    radius = np.full(len(rare), chords.OUTLIER)
-    tubes = chords.tubes(picture, drum, lone, radius, (accent, accent), "lone call path", p)
-    path = tubes.point.reshape(len(rare), -1, 3) if rare else np.empty((0, 1, 3), np.float32)
-    return tubes, mantle.pins(picture, drum, rare, path, color)
-
-
-def _told(
-    picture: Layout, drum: Drum, rare: list[Rare], tubes: Tubes, beads: Marks, p: Parameters,
-    meaning: Meanings,
-) -> list[Any]:  # fmt: skip
-    """Return the elements of lone calls, with their metadata."""
-    call = drum.found.call[np.array([r.first for r in rare], np.int64)]
-    values = {"calls": np.array([r.count for r in rare])}
-    texts = {"from and to": [_spelled(picture, drum, r) for r in rare]}
-    links = metadata.of_pairs(drum, np.array([r.pair for r in rare], np.int64))
-    flat = picture.flat and drum.bend.unroll == 1
-    return [
-        _numbered(each, meaning.add(each.kind, drum.source, call, values, texts, links))
-        for each in ((beads,) if flat else (tubes, beads))
-    ]
-
-
-def _spelled(picture: Layout, drum: Drum, rare: Rare) -> str:
-    """Return who calls whom; of elements that represent several it is the function."""
-    h, found, trace = picture.hierarchy, drum.found, drum.trace
-    ends = [int(found.caller[rare.pair]), int(found.callee[rare.pair])]
-    if all(h.merged[e] == 1 for e in ends):
-        return describe(h, found, rare.pair)
-    callee = int(found.call[rare.first])
-    calls = (int(trace.calls.parent[callee]), callee)
-    return " → ".join(
-        h.distinct[int(h.node[e])] if h.merged[e] == 1 else label_of_call(trace, c)
-        for e, c in zip(ends, calls, strict=True)
-    )
-
-
-def _rare_names(picture: Layout, drum: Drum, beads: Marks, color: int) -> list[Labels]:
-    """Return the numbers on the beads, which the legend explains."""
-    if not len(beads):
-        return []
-    towards = np.array(picture.camera.direction)
-    n = len(beads)
-    return [
-        Labels(
-            "lone call", tuple(_number(picture, drum, i) for i in range(n)),
-            (beads.point + towards / np.linalg.norm(towards) * (0.56 * mantle.BEAD)).astype(np.float32),
-            np.full(n, 0.72 * mantle.BEAD, np.float32), np.full(n, np.inf, np.float32),
-            np.linspace(3.0, 2.0, n).astype(np.float32), 0,
-            right=vector(picture.right), up=vector(picture.up),
-            background=np.full(n, color, np.int32),
-        )
-    ]  # fmt: skip
-
-
-def _number(picture: Layout, drum: Drum, i: int) -> str:
-    """Return what a lone call is called: 1, 2, ...; of two traces A1, B1, ..."""
-    return f"{'AB'[drum.source] if len(picture.drums) > 1 else ''}{i + 1}"
-
-
-def _rare_entries(
-    picture: Layout, drum: Drum, rare: list[Rare], color: int, told: list[Any]
-) -> tuple[LegendEntry, ...]:
-    """Return what the legend says of lone calls; ``told`` are their elements."""
-    found = drum.found
-    kinds = tuple(each.kind for each in told)
-    return tuple(
-        LegendEntry(
-            f"{_number(picture, drum, i)}  {_spelled(picture, drum, r)}"
-            + (f" ({r.count} x)" if r.count > 1 else "")
-            + f"  {units.duration(int(found.time[r.first]))}",
-            color,
-            stands_for=Selector(kinds=kinds, ids=tuple(int(each.id[i]) for each in told)),
-        )
-        for i, r in enumerate(rare)
-    )  # fmt: skip
 
 
 def _sector_colors(
@@ -487,11 +402,14 @@ def _marks(
         },
     )  # fmt: skip
     bars = timeline.bars(picture, drum, edge, color)
-    return [mantle.brackets(drum, edge, color), *([_numbered(bars, first)] if bars is not None else [])]
+    return [
+        mantle.brackets(drum, edge, color),
+        *([metadata.numbered(bars, first)] if bars is not None else []),
+    ]
 
 
 def _legends(
-    picture: Layout, paint: _Paint, p: Parameters, lone: tuple[LegendEntry, ...]
+    picture: Layout, paint: _Paint, p: Parameters, lone: list[LoneCalls], kind_color: NDArray[np.int32]
 ) -> tuple[Legend, ...]:
     if p.color == "time":
         drum = picture.drums[0]
@@ -520,8 +438,7 @@ def _legends(
         entries += [LegendEntry(text, only + i) for i, text in enumerate(("only in A", "only in B", "moved"))]
     if entries:
         found.append(Legend("Signs", tuple(entries)))
-    if lone and not (picture.flat and picture.drums[0].bend.unroll == 0):
-        found.append(Legend(f"Lone {p.relation}", lone))
+    found += filter(None, [timeline.legend(picture, kind_color), legend(lone, p)])
     return tuple(found)
 
 
@@ -534,13 +451,22 @@ def _layer_entries(picture: Layout, paint: _Paint, p: Parameters) -> tuple[Legen
     )
 
 
-def _title(traces: Sequence[Trace], picture: Layout, p: Parameters) -> str:
-    names = [trace.source.name for trace in traces]
+def _headline(picture: Layout, p: Parameters) -> Headline:
+    drums = picture.drums
+    if len(drums) > 1:
+        return of_pair(picture.hierarchy, [d.found for d in drums], [d.counts for d in drums], p.relation)
+    (d,) = drums
+    stretch = (d.low, d.high)
+    return of_run(d.trace, picture.hierarchy, d.found, stretch, d.phases, d.rounds, p.relation)
+
+
+def _subject(traces: Sequence[Trace], picture: Layout, p: Parameters) -> list[str]:
+    """Return what is drawn."""
     h = picture.hierarchy
+    letters = [f"{letter} is " for letter in "AB"] if len(traces) > 1 else [""]
+    which = ", ".join(letter + file_name(trace) for letter, trace in zip(letters, traces, strict=True))
     calls = " and ".join(f"{d.high - d.low:,}" for d in picture.drums)
-    if len(names) > 1:
-        names = [f"{letter} = {name}" for letter, name in zip("AB", names, strict=True)]
-    return f"{', '.join(names)}: {calls} {p.relation} between {int(h.merged.sum()):,} {h.kind}"
+    return [f"{which}: {calls} {p.relation} between {int(h.merged.sum()):,} {h.kind}"]
 
 
 def _notes(picture: Layout, p: Parameters) -> list[str]:

@@ -1,0 +1,113 @@
+"""What the drum's title says: against plain counting, and on recordings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from hypothesis import given, settings
+
+import tracevis3d as tv
+from tests.interactions.test_twin_patterns import programs
+from tests.support.walked_traces import split
+from tracevis3d.features.interactions import headline
+from tracevis3d.features.interactions.hierarchy import element_hierarchy, shared_hierarchy
+from tracevis3d.features.interactions.interactions import interactions
+from tracevis3d.features.interactions.phases import find_phases
+from tracevis3d.features.interactions.rounds import find_rounds
+from tracevis3d.trace.events import BEGIN, END
+from tracevis3d.trace.model import Source
+from tracevis3d.trace.recording import Recording
+from tracevis3d.units import percentage
+
+NAMES = ("Test.evaluate", "Model.train", "Data.get", "Rule.apply", "Row.get")
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+
+def said(trace, level="auto"):
+    elements = element_hierarchy(trace, level)
+    found = interactions(trace, elements)
+    stretch = (0, len(found))
+    return headline.of_run(trace, elements.hierarchy, found, stretch, find_phases(found), find_rounds(found))
+
+
+def owner(elements, trace, call):
+    return elements.hierarchy.distinct[elements.hierarchy.node[int(elements.of_call([call])[0])]]
+
+
+@given(programs())
+@settings(max_examples=40, deadline=None)
+def test_who_receives_most_calls_is_counted(trace):
+    elements = element_hierarchy(trace, "class")
+    names = [owner(elements, trace, call) for call in range(len(trace)) if trace.calls.parent[call] >= 0]
+    text = said(trace, "class").text
+    if not names:
+        assert "go to" not in text
+        return
+    two = Counter(names).most_common(2)
+    share = two[0][1] / len(names)
+    if share < 0.5 and len(two) > 1:
+        share += two[1][1] / len(names)
+        if share < 0.4:
+            assert "go to" not in text
+            return
+    assert f"{percentage(share)} of the calls go to " in text
+
+
+def test_rounds_come_first_and_say_how_sure_they_are():
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    number = {name: recording.function(name) for name in NAMES}
+    events = [(BEGIN, "Test.evaluate")]
+    for fold in range(6):
+        for stage, inner, times in (("Model.train", "Data.get", 300 + fold), ("Rule.apply", "Row.get", 250)):
+            events += [(BEGIN, stage), *[(BEGIN, inner), (END, inner)] * times, (END, stage)]
+    events.append((END, "Test.evaluate"))
+    recording.add_events(
+        thread=[thread] * len(events), kind=[kind for kind, _ in events],
+        function=[number[name] for _, name in events], time=list(range(len(events))),
+    )  # fmt: skip
+    found = said(recording.finish(Source(path="some/folds.json"), split), "module")
+    assert found.text == "evaluate does nearly the same 6 times; 55 % of the calls go to Data"
+    assert found.certainty.startswith("the 6 rounds are ")
+
+
+def pair(a, b):
+    shared = shared_hierarchy([a, b], "class")
+    found = [interactions(trace, e) for trace, e in zip((a, b), shared, strict=True)]
+    return headline.of_pair(shared[0].hierarchy, found, [f.counts(0, len(f)) for f in found])
+
+
+@given(programs(), programs())
+@settings(max_examples=40, deadline=None)
+def test_of_two_runs_what_differs_most_is_counted(a, b):
+    text = pair(a, b).text
+    counts = []
+    for trace in (a, b):
+        elements = shared_hierarchy([a, b], "class")[len(counts)]
+        calls = [c for c in range(len(trace)) if trace.calls.parent[c] >= 0]
+        ends = [
+            (owner(elements, trace, int(trace.calls.parent[c])), owner(elements, trace, c)) for c in calls
+        ]
+        counts.append(Counter(ends))
+    change = {ends: abs(counts[0][ends] - counts[1][ends]) for ends in counts[0] | counts[1]}
+    if not sum(change.values()):
+        assert text.startswith("A and B make the same calls between ")
+    elif text.startswith("Only"):
+        s = "AB".index(text[5])
+        name, many = text[len("Only A uses ") : -len(" calls")].rsplit(": ", 1)
+        assert not any(name in ends for ends in counts[1 - s])
+        assert sum(n for ends, n in counts[s].items() if name in ends) == int(many.replace(",", ""))
+    else:
+        most = [ends for ends in change if change[ends] == max(change.values())]
+        assert any(
+            text.startswith(f"{x} calls {'itself' if x == y else y} ")
+            and all(f"{c[x, y]:,} times" in text or not c[x, y] for c in counts)
+            for x, y in most
+        )
+
+
+def test_a_run_is_like_itself():
+    trace = tv.load(EXAMPLES / "weka_parallel_9t.tsv.gz")
+    assert pair(trace, trace).text.startswith("A and B make the same calls")
+    assert said(trace).text == "9 threads make 132,489 calls; 51 % of the calls go to Instance and Instances"

@@ -1,0 +1,192 @@
+"""What is to be known first of a run, or of two, in plain words: the title of the drum.
+
+Said is what the run does again and again (:mod:`.rounds`), or else its longest phase, and which elements
+receive most calls; of two runs, what only one of them does, or does more often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...trace.model import Trace
+from ...trace.names import label_of_call
+from ...units import percentage
+from .hierarchy import Hierarchy
+from .interactions import Interactions
+from .phase_names import names_of_kinds
+from .phases import Phases, enclosing_call
+from .rounds import Rounds
+
+Ints = NDArray[np.int64]
+
+#: Rounds and phases that cover less of the calls are not what a run is about.
+_PART = 0.4
+#: Elements are named if they receive this share of the calls: one of them, or two together.
+_ONE, _TWO = 0.5, 0.4
+#: Rounds that are so much alike do nearly the same.
+_NEARLY = 0.9
+#: Two runs make the same calls if they differ in less of them.
+_SAME = 1e-4
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A title, and how sure it is.
+
+    Attributes
+    ----------
+    text : str
+        One plain sentence without a final period.
+    certainty : str
+        What it rests on, in numbers; empty where it is counted and not found.
+    """
+
+    text: str
+    certainty: str = ""
+
+
+def of_run(
+    trace: Trace, hierarchy: Hierarchy, found: Interactions, stretch: tuple[int, int], phases: Phases,
+    rounds: Sequence[Rounds], relation: str = "calls",
+) -> Headline:  # fmt: skip
+    """Say what a run does.
+
+    Parameters
+    ----------
+    trace : Trace
+    hierarchy : Hierarchy
+    found : Interactions
+        Of the trace, between elements of the hierarchy.
+    stretch : (int, int)
+        The window, among the interactions.
+    phases : Phases
+        Of the window.
+    rounds : sequence of Rounds
+        Of the window.
+    relation : str
+        What the interactions are called.
+
+    Returns
+    -------
+    Headline
+    """
+    low, high = stretch
+    traffic = _traffic(hierarchy, found, found.counts(low, high), relation)
+    largest = max(rounds, key=lambda r: int(r.edge[-1] - r.edge[0]), default=None)
+    if largest is not None and largest.edge[-1] - largest.edge[0] >= _PART * (high - low):
+        inside = enclosing_call(trace, found, int(largest.edge[0]), int(largest.edge[-1]))
+        who = label_of_call(trace, inside) if inside >= 0 else "This run"
+        what = "nearly the same" if largest.likeness >= _NEARLY else "much the same"
+        size = np.diff(largest.edge)
+        sure = (
+            f"the {largest.times} rounds are {percentage(largest.likeness)} alike, {int(size.min()):,} to "
+            f"{int(size.max()):,} {relation} each"
+        )
+        return Headline(_joined(f"{who} does {what} {largest.times} times", traffic), sure)
+    share = np.bincount(phases.kind, np.diff(phases.edge), phases.kinds) / max(high - low, 1)
+    most = int(np.argmax(share)) if len(share) else -1
+    name = names_of_kinds(trace, found, phases)[most] if len(phases) > 1 else ""
+    if name and share[most] >= _PART:
+        sure = f"{len(phases)} phases explain {percentage(phases.explained)} of what varies"
+        return Headline(
+            _joined(f"{percentage(float(share[most]))} of the {relation} are made in {name}", traffic), sure
+        )
+    threads = len(np.unique(trace.calls.thread[found.call[low:high]]))
+    if traffic and threads > 1:
+        return Headline(_joined(f"{threads} threads make {high - low:,} {relation}", traffic))
+    if traffic:
+        return Headline(traffic)
+    return Headline(f"{high - low:,} {relation} between {int(hierarchy.merged.sum()):,} {hierarchy.kind}")
+
+
+def _joined(first: str, second: str) -> str:
+    return f"{first}; {second}" if second else first
+
+
+def _traffic(hierarchy: Hierarchy, found: Interactions, counts: Ints, relation: str) -> str:
+    """Return which element or two receive most calls; empty if no two do."""
+    received = np.bincount(found.callee, counts, found.elements)
+    whole = float(received.sum())
+    if whole <= 0:
+        return ""
+    first, second = [int(e) for e in np.argsort(-received, kind="stable")[:2]] + [-1] * (len(received) < 2)
+    name = [hierarchy.distinct[int(hierarchy.node[e])] for e in (first, second) if e >= 0]
+    share = received[first] / whole
+    if share >= _ONE or second < 0:
+        return f"{percentage(float(share))} of the {relation} go to {name[0]}"
+    share += received[second] / whole
+    return (
+        f"{percentage(float(share))} of the {relation} go to {name[0]} and {name[1]}" if share >= _TWO else ""
+    )
+
+
+def of_pair(
+    hierarchy: Hierarchy, found: Sequence[Interactions], counts: Sequence[Ints], relation: str = "calls"
+) -> Headline:
+    """Say in what two runs differ most: an element that only one has, or who calls whom more often.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        Of both.
+    found : sequence of Interactions
+        Of A and of B; their elements are numbered alike.
+    counts : sequence of int64 (pairs,)
+        Calls of each pair in A's window, and in B's.
+    relation : str
+        What the interactions are called.
+
+    Returns
+    -------
+    Headline
+    """
+    code, times = joint_counts(found, counts)
+    change = np.abs(times[1] - times[0])
+    whole = int(times.sum())
+    if int(change.sum()) <= _SAME * whole:
+        return Headline(f"A and B make the same {relation} between {hierarchy.kind}")
+    active = [f.activity(c) for f, c in zip(found, counts, strict=True)]
+    names = hierarchy.distinct
+    alone = np.where((active[0] > 0) != (active[1] > 0), active[0] + active[1], 0.0)
+    element, pair = int(np.argmax(alone)), int(np.argmax(change))
+    sure = f"{percentage(float(change.sum()) / max(whole, 1))} of the {relation} of both are in one alone"
+    if alone[element] >= 0.5 * change[pair]:
+        s = int(active[1][element] > 0)
+        name = names[int(hierarchy.node[element])]
+        text = f"Only {'AB'[s]} uses {name}: {int(alone[element]):,} {relation}"
+        return Headline(text, sure)
+    a, b = (int(hierarchy.node[e]) for e in divmod(int(code[pair]), found[0].elements))
+    who = f"{names[a]} calls itself" if a == b else f"{names[a]} calls {names[b]}"
+    if relation == "flows":
+        who = f"Flows within {names[a]}" if a == b else f"Flows from {names[a]} to {names[b]}"
+    many = [
+        f"{int(n):,} times in {side}" if n else f"never in {side}" for n, side in zip(times[:, pair], "AB")
+    ]
+    return Headline(f"{who} {many[0]}, {many[1]}", sure)
+
+
+def joint_counts(found: Sequence[Interactions], counts: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Return the pairs of elements of several runs, and how often each run has them.
+
+    Parameters
+    ----------
+    found : sequence of Interactions
+        Their elements are numbered alike.
+    counts : sequence of int64 (pairs,)
+        Of each run.
+
+    Returns
+    -------
+    int64 (k,), int64 (runs, k)
+        Caller times the number of elements plus callee, ascending; calls.
+    """
+    each = [f.caller.astype(np.int64) * f.elements + f.callee for f in found]
+    code = np.unique(np.concatenate(each))
+    times = np.zeros((len(each), len(code)), np.int64)
+    for row, mine, count in zip(times, each, counts, strict=True):
+        row[np.searchsorted(code, mine)] = count
+    return code, times
