@@ -14,6 +14,8 @@ import shutil
 import subprocess
 import sys
 import time
+import tomllib
+import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
@@ -91,6 +93,7 @@ class Way:
         self.step("install", ["--command", *install])
         self._installed = True
         trace = self.outside(SMALL)
+        self.repository(archive, trace)
         self.script("import, change, undo, render, save", "files/whole_way.py", trace, "/mnt/out")
         self.script("reopen without the trace", "files/reopen.py", "/mnt/out")
         self.step(
@@ -185,6 +188,52 @@ class Way:
                 f"plug-ins from a folder, as {how}", "install/plugins.py", folder, trace, picture, "0"
             )
         self.script("disable and enable", "install/disable.py")
+
+    def repository(self, archive: Path, trace: str) -> None:
+        """Install the extension from a repository in a folder, update it there, and remove it."""
+        if self.passed_over(what := "repository"):
+            return
+        folder = self.place / what
+        folder.mkdir()
+        shutil.copyfile(archive, folder / archive.name)
+        self._for_windows(archive, folder / "windows.zip")
+        generate = ["server-generate", "--repo-dir", f"/mnt/out/{what}", "--html"]
+        add = ["repo-add", "--url", f"file:///mnt/out/{what}/index.json", "tracevis3d_org"]
+        here = extension.Target.parse(f"linux-x64-cp{self.program.python.replace('.', '')}")
+        version = tomllib.loads((ROOT / extension.MANIFEST).read_text("utf-8"))["version"]
+        check = "install/from_repository.py"
+        self.run(["--command", "extension", "remove", "tracevis3d"])
+        self.step(f"{what}: list", ["--command", "extension", *generate])
+        self.step(f"{what}: add", ["--command", "extension", *add])
+        install = ["extension", "install", "--sync", "--enable", "tracevis3d"]
+        self.step(f"{what}: install", ["--online-mode", "--command", *install])
+        self.script(f"{what}: use", check, version, trace)
+        newer = extension.build(here, folder, version="99.0.0")
+        self.run(["--command", "extension", *generate])
+        self.step(f"{what}: update", ["--online-mode", "--command", "extension", "update", "--sync"])
+        self.script(f"{what}: use what is newer", check, "99.0.0", trace)
+        newer.unlink()
+        self.step(f"{what}: remove", ["--command", "extension", "remove", "tracevis3d"])
+        self.script(f"{what}: nothing is left", check, "none", trace)
+        self.run(
+            [
+                "--command",
+                "extension",
+                "install-file",
+                "-r",
+                "user_default",
+                "--enable",
+                f"/mnt/out/{archive.name}",
+            ]
+        )
+
+    @staticmethod
+    def _for_windows(archive: Path, other: Path) -> None:
+        """Write a zip of another platform, which must not be chosen."""
+        with zipfile.ZipFile(archive) as packed, zipfile.ZipFile(other, "w") as written:
+            manifest = packed.read(extension.MANIFEST).decode()
+            written.writestr(extension.MANIFEST, manifest.replace("linux-x64", "windows-x64"))
+            written.writestr("__init__.py", "")
 
     def scripts(self, *turns: Turn) -> None:
         """Run scripts in one Blender without a window, one after the other."""

@@ -48,6 +48,8 @@ def main(arguments: Sequence[str] | None = None, prog: str = "tracevis3d") -> in
 def _main(arguments: Sequence[str] | None, prog: str) -> int:
     try:
         given = list(sys.argv[1:] if arguments is None else arguments)
+        if "_ARGCOMPLETE" in os.environ:
+            _complete(prog)
         words = _parser(prog, given).parse_args(given)
         run: Callable[[argparse.Namespace], None] = words.run
         run(words)
@@ -59,6 +61,17 @@ def _main(arguments: Sequence[str] | None, prog: str) -> int:
             raise
         return code
     return 0
+
+
+def _complete(prog: str) -> None:
+    """Answer the shell, which asks what may follow, and end the process; see docs/install.md."""
+    import argcomplete
+
+    line = os.environ.get("COMP_LINE", "")
+    words = line[: int(os.environ.get("COMP_POINT", len(line)))].split()[1:]
+    # The word that is being typed is not given yet.
+    given = words if line[-1:].isspace() else words[:-1]
+    argcomplete.autocomplete(_parser(prog, given))
 
 
 def _failed(error: BaseException, prog: str) -> int | None:
@@ -101,7 +114,10 @@ def _parser(prog: str, given: Sequence[str]) -> argparse.ArgumentParser:
         known = plugin_commands() | known
     for name, command in known.items():
         words = commands.add_parser(
-            name, help=command.sentence, description=command.sentence[:1].upper() + command.sentence[1:] + "."
+            name,
+            help=command.sentence,
+            description=command.sentence[:1].upper() + command.sentence[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == asked:
             command.add(words)

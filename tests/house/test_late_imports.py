@@ -17,6 +17,7 @@ _SLOW = "slow to load, and seldom needed"
 #: Modules of others that are loaded when they are needed.
 OTHERS = {
     "addon_utils": "Blender's",
+    "argcomplete": _OPTIONAL,
     "ast": _SLOW,
     "bpy": _OPTIONAL,
     "compression": "of Python 3.14",

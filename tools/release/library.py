@@ -6,7 +6,6 @@ The wheels of other systems are built by ``cibuildwheel`` there (``.github/workf
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import subprocess
 import sys
@@ -21,8 +20,6 @@ from .extension import DIST, ROOT, BuildError
 OUTPUT = DIST / "library"
 #: The Pythons that the package is for.
 MINORS = (11, 12, 13, 14)
-#: The oldest Linux that a wheel is for, by its C library; the part in C needs no more.
-_LINUX = "manylinux_2_28"
 
 
 def build(output: Path = OUTPUT) -> list[Path]:
@@ -67,9 +64,8 @@ def _with_c(archive: Path, python: Path, output: Path) -> Path:
         must([python, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", folder, archive])
         (wheel,) = Path(folder).glob("*.whl")
         if sys.platform == "linux":
-            tag = f"{_LINUX}_{platform.machine()}"
             repaired = Path(folder) / "repaired"
-            words = ["-m", "auditwheel", "repair", "--plat", tag, "--wheel-dir", repaired, wheel]
+            words = ["-m", "auditwheel", "repair", "--wheel-dir", repaired, wheel]
             must([sys.executable, *words])
             (wheel,) = repaired.glob("*.whl")
         return Path(shutil.move(wheel, output))

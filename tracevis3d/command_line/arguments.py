@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,19 @@ def reading(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that reads traces."""
     parser.add_argument("--no-cache", action="store_true", help="read the file itself, without the cache")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+
+def completed_by(action: argparse.Action, names: Callable[[], Iterable[str]]) -> None:
+    """Let the shell complete an argument by names, which are looked up when it asks.
+
+    Parameters
+    ----------
+    action : argparse.Action
+        What ``add_argument`` has returned.
+    names : callable
+        Returns what the argument can be.
+    """
+    action.completer = lambda **_: list(names())  # type: ignore[attr-defined]
 
 
 def load(path: str, words: argparse.Namespace, bar: Bar) -> Trace:

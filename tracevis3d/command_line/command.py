@@ -35,7 +35,9 @@ class Command:
 
 
 def in_modules(package: str, sentences: Mapping[str, str]) -> tuple[Command, ...]:
-    """Return commands that are modules of a package with ``add`` and ``run``, imported when they are used.
+    """Return commands that are modules of a package, imported when they are used.
+
+    A module has ``add`` and ``run``, and may have ``EXAMPLES``, which are shown below its help.
 
     Parameters
     ----------
@@ -58,6 +60,14 @@ def _in_module(package: str, module: str, sentence: str) -> Command:
     return Command(
         module.rpartition(".")[2],
         sentence,
-        lambda parser: loaded().add(parser),
+        lambda parser: _declare(loaded(), parser),
         lambda words: loaded().run(words),
     )
+
+
+def _declare(module: Any, parser: argparse.ArgumentParser) -> None:
+    module.add(parser)
+    if examples := getattr(module, "EXAMPLES", ()):
+        heading = "example" if len(examples) == 1 else "examples"
+        parser.epilog = "\n".join([f"{heading}:", *(f"  {example}" for example in examples)])
+        parser.epilog = parser.epilog.replace("%", "%%")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import shutil
 import sys
 import textwrap
@@ -16,6 +17,7 @@ from .. import interrupts
 #: A column is not cut below so many letters.
 _LEAST_WIDTH = 12
 _EVERY = 0.1  # seconds between two drawings of the bar
+_TIME_LEFT_AFTER = 2.0  # seconds of a stage
 #: Characters that move the cursor, change colours or the window's title: names in recordings may hold any.
 _CONTROLS = (*(c for c in range(0x20) if chr(c) not in "\n\t"), *range(0x7F, 0xA0))
 _REPLACED = dict.fromkeys(_CONTROLS, "\ufffd")
@@ -71,12 +73,15 @@ class Bar:
     """A progress bar on standard error; silent where that is no terminal, or if asked to be.
 
     It is called as a :class:`tracevis3d.progress.Progress`, and raises what :mod:`.interrupts` has heard.
+    A stage that takes longer than two seconds shows the time that it will still take at its pace so far;
+    a stage begins where the share falls back.
     """
 
     def __init__(self, quiet: bool = False) -> None:
         self._shown = not quiet and sys.stderr is not None and sys.stderr.isatty()
         self._drawn = 0.0
         self._open = False
+        self._reached, self._began_at, self._began = 0.0, 0.0, self.now()
 
     def __enter__(self) -> Bar:
         return self
@@ -88,15 +93,26 @@ class Bar:
 
     def __call__(self, done: float, what: str) -> None:
         interrupts.check()
-        now = self.now()
+        now, done = self.now(), min(max(done, 0.0), 1.0)
+        if done < self._reached:
+            self._began_at, self._began = done, now
+        self._reached = done
         if not self._shown or (now - self._drawn < _EVERY and done < 1):
             return
         self._drawn = now
         self._open = True
-        width = min(40, max(10, shutil.get_terminal_size().columns - 40))
-        full = round(min(max(done, 0.0), 1.0) * width)
-        sys.stderr.write(f"\r{'━' * full}{' ' * (width - full)} {done:4.0%} {what[:30]:<30}")
+        width = min(40, max(10, shutil.get_terminal_size().columns - 52))
+        full = round(done * width)
+        left = self._time_left(now)
+        sys.stderr.write(f"\r{'━' * full}{' ' * (width - full)} {done:4.0%} {what[:30]:<30} {left:<11}")
         sys.stderr.flush()
+
+    def _time_left(self, now: float) -> str:
+        spent, gone = now - self._began, self._reached - self._began_at
+        if spent < _TIME_LEFT_AFTER or gone <= 0 or self._reached >= 1:
+            return ""
+        left = math.ceil(spent * (1 - self._reached) / gone)
+        return f"{left} s left" if left < 100 else f"{math.ceil(left / 60)} min left"
 
     def close(self) -> None:
         """Wipe the bar."""

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from ..trace.model import Trace
 
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d again run.png -o again.png",
+    "tracevis3d again run.png --show",
+)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("picture", metavar="PICTURE", help=".png .svg .pdf, or a .json of 'render --recipe'")

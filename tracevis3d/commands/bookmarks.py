@@ -9,6 +9,9 @@ from ..command_line.arguments import print_json
 from ..command_line.terminal import table
 from ..drawing.output import need_blender
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d bookmarks run.blend",)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

@@ -6,6 +6,12 @@ import argparse
 
 from ..places import cache_root
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d cache",
+    "tracevis3d cache clear",
+)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

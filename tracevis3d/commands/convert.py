@@ -7,6 +7,9 @@ import argparse
 from ..command_line.arguments import check_apart, complain, load, reading
 from ..command_line.terminal import Bar
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d convert run.json.gz run.tv3",)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

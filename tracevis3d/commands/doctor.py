@@ -7,6 +7,9 @@ import argparse
 from ..command_line.arguments import print_json
 from ..command_line.terminal import table
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d doctor",)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

@@ -41,6 +41,10 @@ class _Push(argparse.Action):
         return self.option_strings[0].removeprefix("--")
 
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d filter run.json.gz --utilities --constructors -o less.json.gz",)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import print_json, shown
+from ..command_line.arguments import completed_by, print_json, shown
 from ..command_line.terminal import table
+from ..filters import registry
 from ..parameters import declared
+
+#: Shown by --help.
+EXAMPLES = ("tracevis3d filters name",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
-    parser.add_argument("filter", metavar="FILTER", nargs="?")
+    completed_by(parser.add_argument("filter", metavar="FILTER", nargs="?"), registry.names)
     parser.add_argument("--json", action="store_true")
 
 
 def run(words: argparse.Namespace) -> None:
     """List them, or describe one."""
-    from ..filters import registry
     from ..filters.stack import EFFECTS, WHAT
 
     chosen = [registry.find(words.filter)] if words.filter else registry.loadable()

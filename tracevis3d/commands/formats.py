@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 
-from ..command_line.arguments import print_json
+from ..command_line.arguments import completed_by, print_json
 from ..command_line.terminal import table
 from ..formats import registry
 
@@ -17,14 +17,22 @@ _WIDTH = 100
 _LINES = 3
 
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d formats",
+    "tracevis3d formats perf",
+)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
-    parser.add_argument(
+    name = parser.add_argument(
         "name",
         metavar="NAME",
         nargs="?",
         help="describe one format: what is read of it, and how to record it",
     )
+    completed_by(name, registry.names)
     parser.add_argument("--json", action="store_true")
 
 

@@ -7,6 +7,12 @@ import argparse
 from ..command_line.arguments import load, print_json, reading
 from ..command_line.terminal import Bar, table
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d info run.json.gz",
+    "tracevis3d info run.json.gz --json",
+)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

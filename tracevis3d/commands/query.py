@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 _SUFFIXES = (".csv", ".json", ".parquet")
 
 
+#: Shown by --help.
+EXAMPLES = (
+    'tracevis3d query run.json.gz "SELECT function, count(*) FROM calls GROUP BY function"',
+    "tracevis3d query --list",
+)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument(

@@ -17,6 +17,14 @@ _CODE = (
 )
 
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d record -o run.json.gz -- script.py --its-option",
+    "tracevis3d record --threads --io -o run.json.gz -m http.server",
+    "tracevis3d record --live tcp://127.0.0.1:5570 -- script.py",
+)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.usage = (

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import load, reading
+from ..command_line.arguments import completed_by, load, reading
 from ..command_line.terminal import Bar
 from ..drawing.frame import Frame
 from ..drawing.output import need_blender
 from ..errors import UsageError
+from ..views import own
+
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d render icicle run.json.gz -o run.png --draft",
+    "tracevis3d render compare old.json.gz new.json.gz -o difference.png --style stage",
+    "tracevis3d render icicle run.json.gz -o run.mp4 --seconds 5 --set color=function",
+)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
-    parser.add_argument("view", metavar="VIEW", help="see 'views'")
+    completed_by(parser.add_argument("view", metavar="VIEW", help="see 'views'"), lambda: own.OWN)
     parser.add_argument("traces", metavar="TRACE", nargs="+")
     parser.add_argument(
         "-o",

@@ -10,6 +10,12 @@ from ..command_line.terminal import Bar, table
 from ..errors import UsageError
 from ..units import duration, read_time
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d search run.json.gz parse",
+    'tracevis3d search run.json.gz "read_*" --wildcard --start 1.5s',
+)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

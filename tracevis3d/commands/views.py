@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import print_json, shown
+from ..command_line.arguments import completed_by, print_json, shown
 from ..command_line.terminal import table
 from ..parameters import declared
+from ..views import own
+
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d views",
+    "tracevis3d views icicle",
+)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
-    parser.add_argument("view", metavar="VIEW", nargs="?")
+    completed_by(parser.add_argument("view", metavar="VIEW", nargs="?"), lambda: own.OWN)
     parser.add_argument("--json", action="store_true")
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d live keygen keys laptop",)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

@@ -12,6 +12,9 @@ from ...errors import InputError, UsageError
 from ...units import read_time
 from .arguments import feed, read_keys
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d replay run.json.gz --live tcp://127.0.0.1:5570 --speed 0.5",)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

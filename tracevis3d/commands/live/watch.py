@@ -12,6 +12,12 @@ from ...errors import InputError, UsageError
 from ...units import read_time
 from .arguments import feed, read_keys
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d watch tcp://127.0.0.1:5570 -o live.tv3",
+    "tracevis3d watch tcp://127.0.0.1:5570 -o pictures --every 5s",
+)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

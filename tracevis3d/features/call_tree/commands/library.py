@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from ....trace.model import Trace
 
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d library patterns.json run.json.gz --pattern parse --name parsing",
+    "tracevis3d library patterns.json other.json.gz",
+)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("library", metavar="LIBRARY.json")

@@ -10,6 +10,12 @@ from ....command_line.terminal import Bar, paragraph, table
 from ....errors import UsageError
 from ....units import counted, duration
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d nodes run.json.gz --sort duration",
+    "tracevis3d nodes run.json.gz --sequences",
+)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

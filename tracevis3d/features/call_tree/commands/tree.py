@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from ..partial_tree import PartialTree
 
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d tree run.json.gz --levels 3",
+    "tracevis3d tree run.json.gz --call 1200 --count 40",
+)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")

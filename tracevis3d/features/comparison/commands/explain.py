@@ -12,6 +12,12 @@ from ....drawing.output import Output, check, need_blender
 from ....errors import UsageError
 from .match import comparing
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d explain old.json.gz new.json.gz",
+    "tracevis3d explain old.json.gz new.json.gz -o explained",
+)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

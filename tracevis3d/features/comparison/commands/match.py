@@ -9,6 +9,9 @@ from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
 from ..matching.defaults import IDENTITY, MEASURE, MEASURES, TAU, TAU_SENTENCE
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d match old.json.gz new.json.gz --tau 0.3",)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

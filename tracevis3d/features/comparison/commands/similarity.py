@@ -11,6 +11,9 @@ from ....command_line.terminal import Bar, table
 from ....errors import UsageError
 from .match import comparing
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d similarity run1.json.gz run2.json.gz run3.json.gz",)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

@@ -10,6 +10,12 @@ from ....errors import UsageError
 from ....units import duration, percentage, read_time
 from .phases import elements
 
+#: Shown by --help.
+EXAMPLES = (
+    "tracevis3d patterns run.json.gz",
+    "tracevis3d patterns run.json.gz --start 1s --end 1.2s",
+)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

@@ -9,6 +9,9 @@ from ....command_line.terminal import Bar, table
 from ....errors import UsageError
 from ....units import duration, percentage
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d phases run.json.gz",)
+
 
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""

@@ -13,6 +13,10 @@ from ....units import byte_size, count, duration
 _MOST = 12
 
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d memory run.bin",)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")

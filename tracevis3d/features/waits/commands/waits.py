@@ -37,6 +37,10 @@ _SHORT = {
 }
 
 
+#: Shown by --help.
+EXAMPLES = ("tracevis3d waits run.json.gz",)
+
+
 def add(parser: argparse.ArgumentParser) -> None:
     """Declare its words."""
     parser.add_argument("trace", metavar="TRACE")

@@ -1,0 +1,80 @@
+"""Help, completion and progress: what leads a newcomer on."""
+
+import io
+import os
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+from tracevis3d import cli
+from tracevis3d.command_line.terminal import Bar
+from tracevis3d.commands import all_commands
+
+COMMANDS = tuple(all_commands())
+
+
+def examples(command, capsys):
+    """Return the examples below a command's help."""
+    assert cli.main([command, "--help"]) == 0
+    _, heading, below = capsys.readouterr().out.rpartition("\nexample")
+    assert heading, f"the help of {command!r} has no example"
+    return [line.strip() for line in below.splitlines()[1:] if line.strip()]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_a_command_has_examples_that_it_takes(command, capsys):
+    found = examples(command, capsys)
+    assert found
+    for line in found:
+        program, *words = shlex.split(line)
+        assert (program, words[0]) == ("tracevis3d", command)
+        # What is off raises a UsageError.
+        assert callable(cli._parser("tracevis3d", words).parse_args(words).run)
+
+
+def completed(line, tmp_path):
+    """Return what the shell is offered after a line."""
+    pytest.importorskip("argcomplete")
+    answer = tmp_path / "answer"
+    environment = {
+        **os.environ,
+        "_ARGCOMPLETE": "1",
+        "_ARGCOMPLETE_IFS": "\n",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer),
+        "COMP_LINE": line,
+        "COMP_POINT": str(len(line)),
+        "COMP_TYPE": "9",
+    }
+    subprocess.run([sys.executable, "-m", "tracevis3d"], cwd=ROOT, env=environment, check=True, timeout=60)
+    return {word.strip() for word in answer.read_text().splitlines()}
+
+
+def test_the_shell_completes_commands_options_and_names(tmp_path):
+    assert completed("tracevis3d re", tmp_path) == {"render", "record", "replay"}
+    assert {"--style", "--size"} <= completed("tracevis3d render icicle x.json --s", tmp_path)
+    assert completed("tracevis3d render ici", tmp_path) == {"icicle"}
+    assert completed("tracevis3d formats pprof", tmp_path) == {"pprof"}
+
+
+class Terminal(io.StringIO):
+    """Standard error on a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def test_the_bar_says_how_long_a_stage_will_still_take(monkeypatch):
+    screen, clock = Terminal(), iter([0.0, 1.0, 4.0, 5.0, 20.0, 400.0, 401.0])
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setattr(Bar, "now", staticmethod(lambda: next(clock)))
+    bar = Bar()  # at 0 s
+    said = []
+    for done in (0.1, 0.4, 0.05, 0.35, 0.36, 1.0):
+        screen.truncate(0)
+        bar(done, "reading")
+        said.append(screen.getvalue().partition("reading")[2].strip())
+    # After 4 s 40 % are done; then another stage begins: 30 % of it take 15 s, and 31 % much longer.
+    assert said == ["", "6 s left", "", "33 s left", "14 min left", ""]
