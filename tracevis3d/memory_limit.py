@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Iterator
 
 #: The share of the free memory that reading may take where nobody says how much.
 SHARE = 0.6
 #: Where Linux says how much memory a container may have, and has.
 _CGROUP = "/sys/fs/cgroup/memory."
+#: Numbers of /proc/self/statm: memory in use, the part of it that is files', and what is reserved.
+_RESIDENT, _SHARED, _DATA = 1, 2, 5
 
 
 class _Limit:
@@ -25,6 +29,28 @@ def choose(most: int | None) -> None:
 def limit() -> int:
     """Return how many bytes reading may take from now on."""
     return int(free() * SHARE) if _Limit.chosen is None else _Limit.chosen
+
+
+@contextlib.contextmanager
+def enforced() -> Iterator[None]:
+    """Let allocations beyond the limit fail in the block: with MemoryError, also within compiled code.
+
+    They are those of the whole process: this is for a program that does nothing else at that time.
+    """
+    taken = _pages(_DATA)
+    if sys.platform == "win32" or not taken:
+        yield
+        return
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    most = taken + limit()
+    most = min([most, *(given for given in (soft, hard) if given != resource.RLIM_INFINITY)])
+    resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def free() -> int:
@@ -62,8 +88,12 @@ def _of_the_machine() -> int:
 
 def in_use() -> int:
     """Return the bytes of memory that this process has to itself; 0 where it can't be known."""
+    return _pages(_RESIDENT) - _pages(_SHARED)
+
+
+def _pages(which: int) -> int:
+    """Return what a number of /proc/self/statm is in bytes; 0 where there is none."""
     try:
-        _, resident, shared, *_ = _read("/proc/self/statm").split()
-        return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+        return int(_read("/proc/self/statm").split()[which]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError, AttributeError):
         return 0

@@ -29,6 +29,7 @@ BYTE_UNITS: tuple[tuple[str, int], ...] = (
 )
 _NS_PER = {**dict(TIME_UNITS), "us": 1_000, "μs": 1_000, "": 1_000_000}
 _TIME = re.compile(r"\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*([a-zµμ]*)\s*")
+_SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([kKmMgGtT])?(i?[bB])?\s*")
 # Units with a decimal number: minutes and hours are written as two whole numbers.
 _DECIMAL = TIME_UNITS[:4]
 _MINUTE, _HOUR = 60, 3600  # seconds
@@ -71,6 +72,40 @@ def read_time(name: str, text: str) -> int:
         raise UsageError(
             f"{name}={text}: a time is expected, such as 1.5s, 20ms or 300ns (a bare number is in ms)"
         ) from None
+
+
+def read_byte_size(name: str, text: str) -> int:
+    """Return the bytes that ``text`` represents: ``2 GB``, ``500M``, ``1.5GiB``; a bare number is in bytes.
+
+    Parameters
+    ----------
+    name : str
+        The parameter that the text was given for; an error names it.
+    text : str
+        A number, and k, M, G or T, with or without B, or with iB for powers of 1024.
+
+    Returns
+    -------
+    int
+        Bytes, rounded.
+
+    Raises
+    ------
+    UsageError
+        If it is no such size, or not above 0.
+
+    Examples
+    --------
+    >>> read_byte_size("max-memory", "1.5 GB")
+    1500000000
+    """
+    match = _SIZE.fullmatch(text)
+    if match is not None:
+        base = 1024.0 if match[3] and match[3].lower() == "ib" else 1000.0
+        value = round(float(match[1]) * base ** (1 + "kmgt".index(match[2].lower()) if match[2] else 0))
+        if 0 < value < 2**62:
+            return value
+    raise UsageError(f"{name}={text}: a size above 0 is expected, such as 2GB, 500MB or 1.5GiB")
 
 
 def typed_time(ns: int) -> str:

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tracevis3d import memory_limit
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.formats import registry, unpack
 from tracevis3d.plugins import Contribution
@@ -133,7 +134,7 @@ def test_packed_files_unpack_as_far_as_they_go(tmp_path, pack):
         (pack(text), text, ""),
         (pack(text) + pack(b"more"), text + b"more", ""),
         (pack(text) + b"\0" * 50, text, ""),
-        (pack(text) + b"junk", text, "something else"),
+        (pack(text) + b"junk", text, "other data"),
         (pack(b""), b"", ""),
     ):
         path.write_bytes(packed)
@@ -152,6 +153,6 @@ def test_packed_files_unpack_as_far_as_they_go(tmp_path, pack):
 def test_a_bomb_is_one_sentence(tmp_path, monkeypatch):
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(bytes(50_000_000)))
-    monkeypatch.setattr(unpack, "free_memory", lambda: 10_000_000)
-    with pytest.raises(InputError, match="does not fit into memory"):
+    monkeypatch.setattr(memory_limit, "limit", lambda: 10_000_000)
+    with pytest.raises(InputError, match=r"takes more than 9\.54 MiB of memory when it is read"):
         unpack.unpack_file(path)

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import memory_limit
 from ..errors import UsageError
+from ..units import read_byte_size
 from .terminal import JSON_ESCAPES, Bar, in_one_line
 
 if TYPE_CHECKING:
@@ -25,6 +27,12 @@ def reading(parser: argparse.ArgumentParser) -> None:
     """Add the options of every command that reads traces."""
     parser.add_argument("--no-cache", action="store_true", help="read the file itself, without the cache")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.add_argument(
+        "--max-memory",
+        metavar="SIZE",
+        help="how much memory reading may take, such as 2GB (default: "
+        f"{memory_limit.SHARE:.0%}% of what is free)",
+    )
 
 
 def completed_by(action: argparse.Action, names: Callable[[], Iterable[str]]) -> None:
@@ -44,8 +52,12 @@ def load(path: str, words: argparse.Namespace, bar: Bar) -> Trace:
     """Read a trace, ``-`` from standard input; report on standard error what was repaired or left out."""
     from ..formats import files
 
+    most = words.max_memory
+    memory_limit.choose(None if most is None else read_byte_size("--max-memory", most))
     shown = "standard input" if path == STANDARD_INPUT else path
-    trace = files.load(_given(path), cache=not words.no_cache, progress=bar)
+    given = _given(path)
+    with memory_limit.enforced():
+        trace = files.load(given, cache=not words.no_cache, progress=bar)
     bar.close()
     for sentence in trace.problems.sentences():
         complain(f"{shown}: {sentence}")

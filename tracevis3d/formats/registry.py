@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .. import memory_limit
 from ..errors import InputError, UsageError
 from ..plugins import Registry
 from ..progress import Progress, silent
 from . import unpack
+from .bounds import bounded, too_large
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
@@ -222,15 +224,13 @@ def open_trace(
     if chosen.read is None:
         raise UsageError(f"the format {chosen.name!r} can be written but not read")
     try:
-        trace = chosen.read(path, progress)
+        trace = chosen.read(path, bounded(path, progress))
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
     except RecursionError as error:
         raise InputError(f"{path}: is nested too deeply for a {chosen.title}") from error
     except MemoryError as error:
-        raise InputError(
-            f"{path}: does not fit into memory: record a shorter run, or close other programs"
-        ) from error
+        raise too_large(path, memory_limit.limit()) from error
     source = replace(trace.source, path=str(path), format=chosen.name, size=unpack.size_on_disk(path))
     return replace(trace, source=source)
 

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
+from .. import memory_limit
 from ..errors import InputError, MissingDependency
 from ..progress import Progress, silent
-from ..units import byte_size
+from .bounds import too_large
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -29,8 +30,6 @@ _READ, _PIECE = 1 << 20, 1 << 22
 _TRAILER = 8
 #: How zlib, isal and zstd say that a checksum is wrong.
 _WRONG_SUM = ("incorrect data check", "incorrect length check", "checksum")
-#: A file may unpack to this share of the free memory when it is wanted as a whole.
-_MEMORY_SHARE = 0.6
 
 
 @dataclass(frozen=True)
@@ -139,7 +138,7 @@ def unpack_file(path: Path, progress: Progress = silent) -> Unpacked:
     Raises
     ------
     InputError
-        If unpacked it would not fit into memory (see :data:`_MEMORY_SHARE`).
+        If unpacked it takes more memory than reading may.
     MissingDependency
         If it is a zstd file and no library for it is installed.
     """
@@ -170,21 +169,6 @@ def unpack_bytes(data: bytes, name: str = "the data") -> Unpacked:
     if reader.packing == "plain":
         return Unpacked(memoryview(data))
     return _gather(reader, silent)
-
-
-def free_memory() -> int:
-    """Return the bytes of memory that could be had without swapping; 4 GiB where it can't be known."""
-    try:
-        with open("/proc/meminfo", "rb") as file:
-            for line in file:
-                if line.startswith(b"MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return 4 << 30
 
 
 class Reader:
@@ -365,14 +349,11 @@ def _new_zstd() -> Callable[[], _Stream]:
 
 def _gather(reader: Reader, progress: Progress) -> Unpacked:
     """Unpack everything, as long as it fits into memory."""
-    limit = int(free_memory() * _MEMORY_SHARE)
+    most = memory_limit.limit()
     whole = bytearray()
     while piece := reader.read(_PIECE):
-        if len(whole) + len(piece) > limit:
-            raise InputError(
-                f"{reader.path}: unpacks to more than {byte_size(limit)}, which does not fit into memory: "
-                "unpack it to check what it contains"
-            )
+        if len(whole) + len(piece) > most:
+            raise too_large(reader.path, most)
         whole += piece
         progress(reader.done, "unpacking")
     return Unpacked(memoryview(whole).toreadonly(), reader.damage)

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support import synthetic
+from tracevis3d import memory_limit
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.chrome import read as chrome_read
@@ -266,7 +267,7 @@ def test_a_file_that_is_one_open_bracket_after_another_ends_soon(tmp_path):
 
 
 def test_a_record_that_does_not_fit_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr(chrome_read.unpack, "free_memory", lambda: 50_000)
+    monkeypatch.setattr(memory_limit, "limit", lambda: 40_000)
     with pytest.raises(InputError, match="one record is larger"):
         read(tmp_path, [call("f", 0, 1, args={"long": "x" * 100_000})], piece=1024)
 

@@ -12,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import memory_limit
 from ...errors import InputError
 from ...kernels.formats import scan_json as kernels
 from ...progress import Progress, part, silent
@@ -117,7 +118,7 @@ class _Document:
         self._scanner = scanner
         self._data: NDArray[np.uint8] = np.zeros(piece + _PAD, np.uint8)
         self._at_end = False
-        self._limit = min(int(unpack.free_memory() * 0.4), (1 << 31) - 2 * _PAD)
+        self._limit = min(memory_limit.limit() // 2, (1 << 31) - 2 * _PAD)
         self._bases = [(0, 0)]
         self._metadata: list[Metadata] = []
         self._checked = Checked(rows, self._metadata.append)

@@ -19,10 +19,13 @@ from ...trace.model import Source, Trace
 from ...trace.problems import Problems
 from ...trace.recording import Recording
 from .. import names
-from ..text import utf8
+from ..bounds import check_room
+from ..text import count, utf8
 from ..unpack import problem_of, unpack_file
 
 _MAX_NESTING = 1024
+#: What a value takes as an object of Python's, with its place in a list.
+_VALUE_BYTES = 40
 
 
 def read_profile(path: Path, take: Callable[[Any, Recording], None], title: str, progress: Progress) -> Trace:
@@ -113,6 +116,8 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
 
     unpacked = unpack_file(path, progress)
     text = utf8(unpacked.data)
+    # A step that nothing can stop: the objects of Python's that the smallest values become.
+    check_room(path, _VALUE_BYTES * count(np.frombuffer(text, np.uint8), b","))
     damage = unpacked.damage
     for _ in range(2):
         try:

@@ -1,0 +1,71 @@
+"""Reading takes no more memory than it may: what a small file unpacks to can be of any size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .. import memory_limit
+from ..errors import InputError
+from ..progress import Progress
+from ..units import byte_size
+
+
+def too_large(path: Path, most: int) -> InputError:
+    """Return the error for a file that takes too much memory.
+
+    Parameters
+    ----------
+    path : Path
+    most : int
+        Bytes that it may take.
+
+    Returns
+    -------
+    InputError
+    """
+    return InputError(
+        f"{path}: takes more than {byte_size(most)} of memory when it is read: unpack it to check what it "
+        "contains, record a shorter run, or allow more with --max-memory"
+    )
+
+
+def check_room(path: Path, needed: int) -> None:
+    """Check that reading may take ``needed`` more bytes.
+
+    Parameters
+    ----------
+    path : Path
+    needed : int
+
+    Raises
+    ------
+    InputError
+        If it may not.
+    """
+    most = memory_limit.limit()
+    if needed > most:
+        raise too_large(path, most)
+
+
+def bounded(path: Path, progress: Progress) -> Progress:
+    """Return a progress that ends the reading of a file when that takes more memory than it may.
+
+    Parameters
+    ----------
+    path : Path
+    progress : Progress
+        What is reported to.
+
+    Returns
+    -------
+    Progress
+        It raises :class:`~tracevis3d.errors.InputError`.
+    """
+    before, most = memory_limit.in_use(), memory_limit.limit()
+
+    def report(done: float, what: str) -> None:
+        if memory_limit.in_use() - before > most:
+            raise too_large(path, most)
+        progress(done, what)
+
+    return report
