@@ -193,8 +193,9 @@ def test_what_faces_the_viewer_is_said_in_calls() -> None:
     # A call that is not shown is faced as far as its callers are.
     deep = compose(PROGRAM, read(Parameters, {"facing": "read", "budget": 10}))
     assert np.isfinite(deep.center).all()
-    for text, reason in {"zzz": "facing=zzz: no function", "1~2": "on the way", "1~2~x": "on the way",
-                         "1~2~3": "on the way"}.items():  # fmt: skip
+    between = "a place between two calls"
+    for text, reason in {"zzz": "facing=zzz: no function", "1~2": between, "1~2~x": between,
+                         "1~2~3": between}.items():  # fmt: skip
         with pytest.raises(UsageError, match=reason):
             compose(PROGRAM, read(Parameters, {"facing": text}))
     # With a filter, calls keep their numbers.
@@ -222,7 +223,7 @@ def test_flat_is_the_disc_tree_seen_from_above() -> None:
 @pytest.mark.parametrize("focus", ["", "2000"])
 def test_the_flat_twin_is_the_cone_tree_seen_from_above_exactly(focus) -> None:
     trace = walked_traces.walked_trace(13, steps=4000, threads=2, functions=9)
-    values = {"threads": "all", "budget": 400, "focus": focus}
+    values = {"threads": "all", "budget": 400, "focus": focus, "room": "shown"}
     solid, flat = drawn(trace, **values), drawn(trace, **values, opening=0)
     for kind in ("node", "closed subtree"):
         # Linking parents are a group of their own.

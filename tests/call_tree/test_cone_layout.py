@@ -12,6 +12,7 @@ from tests.analysis.test_compact import graph_of
 from tests.support import synthetic
 from tracevis3d.analysis.subtrees import Edges
 from tracevis3d.features.call_tree.cone.layouts import cone
+from tracevis3d.features.call_tree.cone.layouts.bubble import children
 
 
 def check(edges: Edges, own, cones: cone.Cones, gap: float, *, order: bool = True) -> None:
@@ -71,6 +72,64 @@ def test_equal_discs_stand_by_the_chord(k) -> None:
     assert cones.radius[-1] == pytest.approx(1 / math.sin(math.pi / k) + 1)
     # fsviz and VTK take the arc instead, which is a third too short for two.
     assert k * 2 / (2 * math.pi) < cones.ring[-1]
+
+
+def at_its_level(edges: Edges, own, cones: cone.Cones, c: int) -> float:
+    """What a class with callees may have at its own level, at most."""
+    ball = min(max(own[c], cone.OF_DISC * cones.radius[c]), cone.LARGEST * own[c])
+    return float(ball + cone.SLOPE * cones.ring[c])
+
+
+def check_levels(edges: Edges, own, flat, cones: cone.Cones, gap: float) -> None:
+    """Flat classes stay clear of all at their level, others of all that is below their siblings, too."""
+    for c in range(len(own)):
+        part = range(int(edges.first[c]), int(edges.first[c + 1]))
+        some = any(not flat[edges.child[j]] for j in part)
+        for i in part:
+            one, reach = int(edges.child[i]), float(cones.radius[edges.child[i]])
+            assert math.hypot(cones.x[i], cones.y[i]) + reach <= cones.radius[c] * (1 + 1e-9)
+            for j in range(part.start, i):
+                other = int(edges.child[j])
+                needed = [float(cones.radius[k] + gap * own[k]) for k in (one, other)]
+                if some and flat[one] != flat[other]:
+                    solid = one if flat[other] else other
+                    needed[0 if solid == one else 1] = at_its_level(edges, own, cones, solid)
+                apart = math.hypot(cones.x[i] - cones.x[j], cones.y[i] - cones.y[j])
+                assert apart >= sum(needed) * (1 - 1e-6)
+        assert cones.radius[c] >= own[c]
+        far = max((math.hypot(cones.x[i], cones.y[i]) for i in part), default=0.0)
+        assert cones.ring[c] == pytest.approx(far)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 30)), min_size=2, max_size=120),
+    st.floats(0, 0.5), st.integers(3, 40),
+)  # fmt: skip
+@settings(deadline=None, max_examples=200)
+def test_what_has_nothing_below_stands_close_to_its_caller(drawn, gap, most) -> None:
+    n = len(drawn)
+    parent = np.array([-1] + [min(int(share * i), i - 1) for i, (share, _) in enumerate(drawn[1:], 1)])
+    edges, _ = children(parent)
+    own = np.array([size for _, size in drawn])[::-1].copy()
+    flat = np.diff(edges.first) == 0
+    cones = cone.lay(edges, own, flat, gap=gap, most=most)
+    check_levels(edges, own, flat, cones, gap)
+    # Where nobody has callees beside others it is the plan.
+    plan = cone.lay(edges, own, np.zeros(n, np.bool_), gap=gap, most=most)
+    same = cone.lay(edges, own, gap=gap, most=most)
+    assert np.array_equal(plan.x, same.x)
+    check_levels(edges, own, np.zeros(n, np.bool_), plan, gap)
+
+
+def test_a_lone_callee_costs_a_large_one_no_room() -> None:
+    # A root with two callees, of which one has forty.
+    parent = np.array([-1, 0, 0] + [1] * 40)
+    edges, _ = children(parent)
+    own, flat = np.ones(43), np.diff(edges.first) == 0
+    wide, close = cone.lay(edges, own), cone.lay(edges, own, flat)
+    alone, _ = children(np.array([-1, 0] + [1] * 40))
+    assert wide.radius[-1] == pytest.approx(wide.radius[-2] + 1 + 0.3)
+    assert close.radius[-1] == pytest.approx(cone.lay(alone, np.ones(42)).radius[-1])
 
 
 def plain_ring(radii) -> float:

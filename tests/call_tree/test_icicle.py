@@ -621,7 +621,7 @@ def test_levels_lower_than_a_pixel_are_drawn_as_rows(tmp_path, n):
     assert drawing.counts["calls"] == n
     assert boxes.count.sum() + drawing.counts["calls_in_clusters"] == n
     assert any(
-        f"for {n - len(boxes) - drawing.counts['calls_in_clusters']:,} calls more" in note
+        f"another {n - len(boxes) - drawing.counts['calls_in_clusters']:,} calls" in note
         for note in drawing.notes
     )
     # The rows stand on each other, and reach to the top.

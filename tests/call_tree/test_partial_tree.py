@@ -374,5 +374,5 @@ def test_hidden_roots_are_shown_when_they_are_gone_to() -> None:
     again = PartialTree(tree.graph, filtered=np.ones(len(tree.graph), np.bool_))
     assert again.restore(tree.exceptions()) == 0
     assert again.is_shown((0, 1))
-    with pytest.raises(UsageError, match="expand_levels"):
+    with pytest.raises(UsageError, match="only override"):
         tree.collapse(())

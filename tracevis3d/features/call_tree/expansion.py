@@ -242,7 +242,7 @@ class Expansion:
         """
         self._paths.node(path)
         if not path and set(values) != {"override"}:
-            raise UsageError("the path of the whole tree can only take override")
+            raise UsageError("of the whole tree only override can be set")
         if not path:
             self.top.override = values["override"]
             self.recount()

@@ -163,13 +163,93 @@ def _rings(r: Any, k: Any, alone: Any, x: Any, y: Any, stack: Any) -> None:
         base += n
 
 
+@inline
+def _around(r: Any, k: Any, most: Any, x: Any, y: Any, stack: Any, place: Any) -> Any:
+    """Lay ``k >= 2`` discs around their caller; ``place`` gets the disc around all: x, y and radius.
+
+    Returns which of them stands in the middle, -1 for none: that one comes first in ``r``, ``x`` and ``y``
+    then, and those before it one later.
+    """
+    if k == 2:
+        # Side by side; the disc around them is known.
+        x[0], y[0], x[1], y[1] = r[1], 0.0, -r[0], 0.0
+        place[0], place[1], place[2] = 0.0, 0.0, r[0] + r[1]
+        return np.int64(-1)
+    largest, second, least = np.int64(0), 0.0, r[0]
+    for i in range(1, k):
+        least = min(least, r[i])
+        if r[i] > r[largest]:
+            second = r[largest]
+            largest = np.int64(i)
+        else:
+            second = max(second, r[i])
+    # A much larger disc stands in the middle: a ring through its centre would be empty inside.
+    central = r[largest] > 2.0 * second
+    around = 0.0
+    if k <= most:
+        around = _smallest(r, k) if least < r[largest] else least / math.sin(math.pi / k)
+        central &= 1.3 * (r[largest] + 2.0 * second) < around + r[largest]
+    if central:
+        around = 0.0
+        big = r[largest]
+        for i in range(largest, 0, -1):
+            r[i] = r[i - 1]
+        r[0] = big
+    _rings(r, k, around, x, y, stack)
+    if around > 0.0 and least == r[largest]:
+        place[0], place[1], place[2] = 0.0, 0.0, around + least
+    else:
+        enclose(r, k, x, y, place)
+    return largest if central else np.int64(-1)
+
+
+@inline
+def _tuck(r: Any, k: Any, most: Any, near: Any, far: Any, x: Any, y: Any, stack: Any) -> Any:
+    """Lay ``k`` discs ``r[1:]`` around the middle: within ``near`` if they fit there, else beyond ``far``.
+
+    Their places are those from 1 on. Returns how far they reach.
+    """
+    widest = 0.0
+    for i in range(1, k + 1):
+        widest = max(widest, r[i])
+    r[0] = 0.0
+    if k == 1:
+        x[1], y[1] = 0.0, 0.0
+        if widest <= near:
+            return widest
+    elif k <= most and widest * k < math.pi * near:  # else they don't fit there
+        for i in range(k):
+            r[i] = r[i + 1]
+        ring = _smallest(r, k)
+        if ring + widest <= near:
+            _rings(r, k, ring, x, y, stack)
+            reach = 0.0
+            for i in range(k - 1, -1, -1):
+                x[i + 1], y[i + 1] = x[i], y[i]
+                reach = max(reach, math.sqrt(x[i] * x[i] + y[i] * y[i]) + r[i])
+            if reach <= near:
+                return reach
+        for i in range(k - 1, -1, -1):
+            r[i + 1] = r[i]
+    r[0] = far
+    _rings(r, k + 1, 0.0, x, y, stack)
+    reach = 0.0
+    for i in range(1, k + 1):
+        reach = max(reach, math.sqrt(x[i] * x[i] + y[i] * y[i]) + r[i])
+    return reach
+
+
 @kernel
 def lay_cones(
     first: Any,
     child: Any,
     own: Any,
+    flat: Any,
     gap: float,
     most: int,
+    ball: float,
+    largest_ball: float,
+    slope: float,
     radius: Any,
     ring: Any,
     x: Any,
@@ -178,6 +258,7 @@ def lay_cones(
     disc_x: Any,
     disc_y: Any,
     stack: Any,
+    edge: Any,
     place: Any,
 ) -> None:
     """Lay the children of each class around its apex, children before parents.
@@ -189,10 +270,16 @@ def lay_cones(
         The children of class ``c`` are ``child[first[c]:first[c + 1]]``, each below ``c``.
     own : float64 (m,)
         Radius of the class's own node.
+    flat : uint8 (m,)
+        1 for a class that takes room at its own level alone. It stays clear of what its siblings have there,
+        and not of all that is below them; 0 for all where the plan is to be free of overlaps.
     gap : float
         Room around the disc of each of several children, as a share of its node's radius.
     most : int
         More children than this are laid on several rings.
+    ball, largest_ball, slope : float
+        What a class that is not flat has at its own level: its node, or this share of its disc, but at most
+        so many of its node; and beyond it this share of its ring, over which its lines run.
     radius : float64 (m,)
         Filled: radius of the disc around the node and all that is below it, its apex at the centre.
     ring : float64 (m,)
@@ -200,63 +287,69 @@ def lay_cones(
     x, y : float64 (e,)
         Filled: where each child's apex is, from its parent's. Children stand clockwise, seen from above
         (+z), in the order of the calls; one that is larger than the ring of the others stands in the middle.
-    r, disc_x, disc_y : float64 (degree,)
-    stack : int64 (degree,)
+        Beside others, flat ones have rings of their own.
+    r, disc_x, disc_y : float64 (degree + 1,)
+    stack, edge : int64 (degree + 1,)
     place : float64 (3,)
         Working space, for the largest degree.
     """
     for c in range(len(first) - 1):
         at = first[c]
-        k = first[c + 1] - at
-        for i in range(k):
-            # In nodes: a share of the disc would grow from level to level without bounds.
-            r[i] = radius[child[at + i]] + gap * own[child[at + i]]
+        total = first[c + 1] - at
         radius[c] = own[c]
         ring[c] = 0.0
-        if k == 1:
-            x[at], y[at] = 0.0, 0.0
-            radius[c] = max(own[c], radius[child[at]])
-        if k < 2:
+        if total == 0:
             continue
-        if k == 2:
-            # Side by side; the disc around them is known.
-            x[at], y[at], x[at + 1], y[at + 1] = r[1], 0.0, -r[0], 0.0
-            ring[c] = max(r[0], r[1])
-            radius[c] = max(own[c], r[0] + r[1])
-            continue
-        largest, second, least = np.int64(0), 0.0, r[0]
-        for i in range(1, k):
-            least = min(least, r[i])
-            if r[i] > r[largest]:
-                second = r[largest]
-                largest = np.int64(i)
-            else:
-                second = max(second, r[i])
-        # A much larger child stands in the middle: a ring through its centre would be empty inside.
-        central = r[largest] > 2.0 * second
-        around = 0.0
-        if k <= most:
-            around = _smallest(r, k) if least < r[largest] else least / math.sin(math.pi / k)
-            central &= 1.3 * (r[largest] + 2.0 * second) < around + r[largest]
-        if central:
-            around = 0.0
-            for i in range(largest, 0, -1):
-                r[i] = r[i - 1]
-            r[0] = radius[child[at + largest]] + gap * own[child[at + largest]]
-        _rings(r, k, around, disc_x, disc_y, stack)
-        if around > 0.0 and least == r[largest]:
-            place[0], place[1], place[2] = 0.0, 0.0, around + least
-        else:
-            enclose(r, k, disc_x, disc_y, place)
+        # Those that stand on the caller's ring: all, or those with something below them.
+        k = np.int64(0)
+        for i in range(at, at + total):
+            if flat[child[i]] == 0:
+                edge[k] = i
+                k += 1
+        tucked = total - k
+        if k == 0:
+            tucked = np.int64(0)
+            for i in range(at, at + total):
+                edge[k] = i
+                k += 1
         far = 0.0
-        for i in range(k):
-            j = at + i
-            if central and i <= largest:
-                j = at + i - 1 if i > 0 else at + largest
-            x[j], y[j] = disc_x[i] - place[0], disc_y[i] - place[1]
-            far = max(far, x[j] * x[j] + y[j] * y[j])
+        if k == 1:
+            x[edge[0]], y[edge[0]] = 0.0, 0.0
+            radius[c] = max(own[c], radius[child[edge[0]]])
+        else:
+            for i in range(k):
+                # In nodes: a share of the disc would grow from level to level without bounds.
+                r[i] = radius[child[edge[i]]] + gap * own[child[edge[i]]]
+            middle = _around(r, k, most, disc_x, disc_y, stack, place)
+            for i in range(k):
+                j = edge[i]
+                if i <= middle:
+                    j = edge[i - 1] if i > 0 else edge[middle]
+                x[j], y[j] = disc_x[i] - place[0], disc_y[i] - place[1]
+                far = max(far, x[j] * x[j] + y[j] * y[j])
+            radius[c] = max(own[c], place[2])
         ring[c] = math.sqrt(far)
-        radius[c] = max(own[c], place[2])
+        if tucked == 0:
+            continue
+        near, beyond = math.inf, 0.0
+        for i in range(k):
+            j = edge[i]
+            d = child[j]
+            reach = min(max(own[d], ball * radius[d]), largest_ball * own[d]) + slope * ring[d]
+            away = math.sqrt(x[j] * x[j] + y[j] * y[j])
+            near = min(near, away - reach)
+            beyond = max(beyond, away + reach)
+        k = np.int64(0)
+        for i in range(at, at + total):
+            if flat[child[i]] == 1:
+                edge[k] = i
+                k += 1
+                r[k] = radius[child[i]] + gap * own[child[i]]
+        radius[c] = max(radius[c], _tuck(r, k, most, near, beyond, disc_x, disc_y, stack))
+        for i in range(k):
+            j = edge[i]
+            x[j], y[j] = disc_x[i + 1], disc_y[i + 1]
+            ring[c] = max(ring[c], math.sqrt(x[j] * x[j] + y[j] * y[j]))
 
 
 @kernel

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ....analysis.measures import self_time_by_function, self_time_of
 from ....drawing.frame import Frame
 from ....drawing.primitives import Labels
 from ....drawing.projection import Projection
@@ -21,8 +22,14 @@ Ints = NDArray[np.int64]
 
 #: Pixels of a line by the least that can be read: of names, and of the threads' titles.
 _NAME, _THREAD = 2.4, 2.7
-#: A node in front of its cone's middle is this much more worth a name than one behind it.
-_FRONT = 3.0
+#: A node in front of its cone's middle is worth a name as one with so many times twice its share behind it.
+_FRONT = 1.0
+#: What is below an open node counts this part for its name.
+_BELOW = 0.2
+#: The functions with most self time, so many, are named first.
+_BUSY = 8
+#: The least share that is worth a name, and that is worth a number where no name has room.
+_LEAST, _NUMBER = 5e-4, 0.02
 #: Width of a character by the line height, about; a little more than it is.
 _CHARACTER = 0.52
 #: The share of a name's place that may cover drawn elements: of required names, of others.
@@ -115,10 +122,16 @@ def labels(
     sight[sight] = ~there.hidden(projection.pixels(picture.center[sight]), front[sight])
     sight[path] |= _in_sight(picture, projection)[path]
     candidates = np.flatnonzero((picture.nodes.depth > 1) & named & sight)
-    rank = _ranks(picture, toward, path)
+    weights = _weights(picture)
+    rank = _ranks(picture, weights, toward, path)
+    wanted = np.append(path, picture.focus)
+    worth = (weights.share >= _LEAST) | weights.busy
+    worth[wanted] = True
+    worth[picture.whole :] = True  # what the camera came near for
+    candidates = candidates[worth[candidates]]
     candidates = candidates[np.argsort(-rank[candidates], kind="stable")][: _TRIED * p.labels]
-    must = np.isin(candidates, np.append(path, picture.focus))
-    chosen = _placed(picture, candidates, must, projection, unit, there, frame, p)
+    must = np.isin(candidates, wanted) | weights.busy[candidates]
+    chosen = _placed(picture, candidates, must, weights.share, projection, unit, there, frame, p)
     height = _NAME * frame.least_text * unit
     for align in (-1, 0, 1):
         here = [c for c in chosen if c[2].align == align]
@@ -162,8 +175,8 @@ def _in_sight(picture: Layout, projection: Projection) -> NDArray[np.bool_]:
 
 
 def _placed(
-    picture: Layout, named: Ints, must: NDArray[np.bool_], projection: Projection, unit: Floats,
-    there: Occupied, frame: Frame, p: Parameters,
+    picture: Layout, named: Ints, must: NDArray[np.bool_], share_of: Floats, projection: Projection,
+    unit: Floats, there: Occupied, frame: Frame, p: Parameters,
 ) -> list[tuple[int, str, _Place, float]]:  # fmt: skip
     """Return which names are written, where, and before which depth: the first ones have the choice."""
     pixel = projection.pixels(picture.center)
@@ -174,7 +187,8 @@ def _placed(
     for node, needed in zip(named.tolist(), must.tolist()):
         if len(chosen) >= p.labels:
             break
-        for text in _texts(picture, node, bool(closed[node])):
+        texts = _texts(picture, node, bool(closed[node]))
+        for text in texts if share_of[node] >= _NUMBER or needed else texts[:1]:
             best, least = None, _MUST if needed else _MAY
             for place in _PLACES:
                 x = pixel[node, 0] + place.right * (radius[node] + 0.3 * tall)
@@ -210,15 +224,55 @@ def _box(x: float, y: float, align: int, text: str, tall: float) -> tuple[float,
     return left, y - 0.45 * tall, left + wide, y + 0.45 * tall
 
 
-def _ranks(picture: Layout, toward: Floats, path: Ints) -> Floats:
-    rank = np.log2(1.0 + picture.below) - 0.6 * picture.nodes.depth
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """What the names of the shown nodes are worth.
+
+    Attributes
+    ----------
+    share : float64 (n,)
+        Of the time or the calls of the picture, whichever is more: what a node has to itself or closes, or a
+        part of all that is below it.
+    busy : bool (n,)
+        Those that stand for one of the functions with most self time: where it has most of it.
+    """
+
+    share: Floats
+    busy: NDArray[np.bool_]
+
+
+def _weights(picture: Layout) -> _Weights:
+    trace, nodes, closed = picture.trace, picture.nodes, picture.closed
+    known = np.flatnonzero(picture.call >= 0)
+    call = picture.call[known]
+    repeats = picture.iterations[known].astype(np.float64)
+    length = (trace.calls.end - trace.calls.start)[call] * repeats
+    own = np.where(closed[known], length, self_time_of(trace)[call] * repeats)
+    calls = picture.below[known] * repeats
+    roots = nodes.depth[known] == 2
+    time, many = max(float(length[roots].sum()), 1.0), max(float(calls[roots].sum()), 1.0)
+    share = np.zeros(len(picture))
+    share[known] = np.maximum(own / time, np.where(closed[known], calls, repeats) / many)
+    share[known] = np.maximum(share[known], _BELOW * np.maximum(length / time, calls / many))
+    busy = np.zeros(len(picture), np.bool_)
+    function = trace.calls.function[call]
+    for f in np.argsort(-self_time_by_function(trace), kind="stable")[:_BUSY].tolist():
+        mine = np.flatnonzero(function == f)
+        if len(mine):
+            busy[known[mine[np.argmax(own[mine])]]] = True
+    return _Weights(share, busy)
+
+
+def _ranks(picture: Layout, weights: _Weights, toward: Floats, path: Ints) -> Floats:
+    rank = np.log2(np.maximum(weights.share, 1e-9))
     inner = picture.nodes.parent >= 0
     offset = np.zeros(len(picture))
     away = picture.center[inner] - picture.center[picture.nodes.parent[inner]]
     offset[inner] = (away * toward).sum(axis=1)
     rank += _FRONT * np.sign(np.round(offset / max(float(picture.radius.max(initial=1.0)), 1e-9), 3))
-    rank[path] += 8.0
-    rank[picture.focus] += 12.0
+    rank[weights.busy] += 10.0
+    rank[path] += 20.0
+    rank[picture.focus] += 30.0
     if len(picture.focus):
         rank[picture.focus[-1]] += 20.0
     return np.asarray(rank)

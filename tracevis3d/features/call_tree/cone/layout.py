@@ -33,12 +33,10 @@ WIDTH = 16.0
 _AUTO_THREADS = 4
 #: Radius of the smallest and the largest node, where the smallest is the unit of the layout.
 _NODE = (1.0, 2.2)
-#: How much wider a closed subtree is for each factor of ten in its calls, in nodes.
-_CLOSED = 0.55
+#: How much wider a closed subtree with all calls of the trace would be, in nodes.
+_CLOSED = 10.0
 #: Height of an upright tree by its width, and length of a lying one.
 _UPRIGHT, _LYING = 0.36, 1.9
-#: How large a node is drawn at most: by the disc of what is below it, and by the least node.
-_OF_DISC, _LARGEST = 0.14, 6.0
 #: Radius of a ball, at most, by how far it is from those above and below.
 _OF_DROP = 0.42
 #: How far the cone of a closed subtree reaches down, at most, by what its open cone would.
@@ -268,6 +266,13 @@ def _cones(
         offset_x, offset_y, disc = _all_room(trace, graph, forest, nodes, own, p)
     else:
         offset_x, offset_y, disc = _shown_room(nodes, own, below, p)
+        if p.room == "levels" and p.opening > 0:
+            # From the plan, in which nothing overlaps, to what has room in space.
+            by_level = _shown_room(nodes, own, below, p, levels=True)
+            share = p.opening
+            offset_x, offset_y, disc = (
+                (1 - share) * a + share * b for a, b in zip((offset_x, offset_y, disc), by_level)
+            )
     angle = _angles(nodes, offset_x, offset_y, facing)
     x, y = _places(nodes, offset_x, offset_y, disc, angle)
     ring = np.zeros(len(nodes))
@@ -277,7 +282,8 @@ def _cones(
     center, scale = _scaled(x, y, z, disc, nodes, p)
     if p.opening > 0:
         # Balls one below the other don't touch, either.
-        own = np.clip(_OF_DISC * disc, own, np.minimum(_LARGEST * own, np.maximum(0.36 * foot, own)))
+        most = np.minimum(cone.LARGEST * own, np.maximum(0.36 * foot, own))
+        own = np.clip(cone.OF_DISC * disc, own, most)
         inner = nodes.parent >= 0
         drop = z[inner] - z[nodes.parent[inner]]
         own[inner] = np.minimum(own[inner], _OF_DROP * drop)
@@ -594,11 +600,14 @@ def own_radius(
     return np.asarray(least + (most - least) * _shares(trace, graph, nodes, p.size, of))
 
 
-def _shown_room(nodes: cone.Shown, own: Floats, below: Ints, p: Parameters) -> tuple[Floats, Floats, Floats]:
-    """Lay out the shown nodes as a tree of their own."""
+def _shown_room(
+    nodes: cone.Shown, own: Floats, below: Ints, p: Parameters, levels: bool = False
+) -> tuple[Floats, Floats, Floats]:
+    """Lay out the shown nodes as a tree of their own: free of overlaps in the plan, or at each level."""
     n = len(nodes)
     edges, order = bubble.children(nodes.parent)
-    cones = cone.lay(edges, _with_closed(nodes, own, below)[::-1].copy(), most=p.rings)
+    flat = (nodes.opened == 0)[::-1] if levels else None
+    cones = cone.lay(edges, _with_closed(nodes, own, below)[::-1].copy(), flat, most=p.rings)
     x, y = np.zeros(n), np.zeros(n)
     x[order], y[order] = cones.x, cones.y
     return x, y, cones.radius[::-1].copy()
@@ -606,11 +615,13 @@ def _shown_room(nodes: cone.Shown, own: Floats, below: Ints, p: Parameters) -> t
 
 def _with_closed(nodes: cone.Shown, own: Floats, below: Ints) -> Floats:
     """Return the radius of each node with the room of what it closes, by the logarithm of its calls."""
-    return closed_radius(own, np.where(nodes.opened == 0, below, 1))
+    return np.asarray(np.where(nodes.opened == 0, closed_radius(own, below, int(below.max(initial=1))), own))
 
 
-def closed_radius(own: Floats, below: Ints) -> Floats:
-    """Return the radius of a closed subtree's disc: by its node, and by the logarithm of its calls.
+def closed_radius(own: Floats, below: Ints, every: int) -> Floats:
+    """Return the radius of a closed subtree's disc: by its node, and by the cube root of its share of calls.
+
+    So the volume of its cone shows how many calls are in it.
 
     Parameters
     ----------
@@ -618,12 +629,14 @@ def closed_radius(own: Floats, below: Ints) -> Floats:
         The nodes' own radii.
     below : int64 (n,)
         Calls in their subtrees.
+    every : int
+        Calls in all.
 
     Returns
     -------
     float64 (n,)
     """
-    return np.asarray(own + _CLOSED * np.log10(np.maximum(below, 1)))
+    return np.asarray(own + _CLOSED * np.cbrt(np.maximum(below - 1, 0) / max(every, 1)))
 
 
 def _all_room(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.projection import Projection
-from .layout import SKIRT, Layout, find_focus, shown_way
+from .layout import SKIRT, Layout, find_focus, levels, shown_way
 from .layouts import cone
 from .layouts import rooms as cone_rooms
 from .layouts.rooms import Opened, Rooms
@@ -110,6 +110,10 @@ def in_the_way(
     at = projection.pixels(picture.center[some])
     over = (at > corner.min(axis=0) - reach[:, None]) & (at < corner.max(axis=0) + reach[:, None])
     gone[some] = over.all(axis=1)
+    # With a closed subtree goes what has appeared in it.
+    for here in levels(picture.nodes.depth):
+        inner = here[here >= picture.whole]
+        gone[inner] |= gone[picture.nodes.parent[inner]]
     return np.asarray(gone)
 
 

@@ -95,11 +95,13 @@ class Parameters:
         group="Shape",
     )
     room: str = parameter(
-        "shown",
+        "levels",
         "How the space of a cone tree is distributed",
         choices={
-            "shown": "to what is shown; closed subtrees get space by the logarithm of their number of calls",
+            "shown": "to what is shown; closed subtrees get space by the cube root of their calls",
             "all": "to every distinct callee, shown or not: the true proportions of the tree",
+            "levels": "as with shown, but each call needs space at its own level alone: callees without "
+            "shown callees stand close to their caller, above those of their siblings; flat as with shown",
         },
         group="Shape",
     )

@@ -64,7 +64,8 @@ class Prepared:
         graph, forest = picture.graph, picture.forest
         classes = np.arange(len(forest.first) - 1, dtype=np.int32)
         own = own_radius(picture.trace, graph, picture.nodes, p, classes)
-        closed = closed_radius(own, extents(picture.trace, graph))
+        every = extents(picture.trace, graph)
+        closed = closed_radius(own, every, int(picture.below.max(initial=1)))
         return Ground(forest, graph.calls_before, own, closed, p.rings, p.opening == 0)
 
     @cached_property

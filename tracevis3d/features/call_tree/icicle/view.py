@@ -150,7 +150,7 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     if cut.step > 1:
         notes.append(
             f"levels are lower than a pixel: each drawn row represents {cut.step:,} levels, and all boxes "
-            f"together represent another {units.counted(int(cut.merged.sum()), 'call')} more"
+            f"together represent another {units.counted(int(cut.merged.sum()), 'call')}"
         )
     if left_out:
         notes.append(left_out)

@@ -17,6 +17,10 @@ from .....kernels.tree.cone import choose_nodes, lay_cones
 
 #: More children than this stand on several rings: one ring would be wider than its content.
 MOST_ON_A_RING = 64
+#: How large a node with callees is drawn at most: by the disc of what is below it, and by its own radius.
+OF_DISC, LARGEST = 0.14, 6.0
+#: How far around it what stands beside it keeps away from the lines to its callees, by their ring.
+SLOPE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +43,14 @@ class Cones:
     y: NDArray[np.float64]
 
 
-def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.15, most: int = MOST_ON_A_RING) -> Cones:
+def lay(
+    edges: Edges,
+    own: NDArray[np.float64],
+    flat: NDArray[np.bool_] | None = None,
+    *,
+    gap: float = 0.15,
+    most: int = MOST_ON_A_RING,
+) -> Cones:
     """Lay out every class: no disc of a callee overlaps another's, and each holds all below it.
 
     Callees stand clockwise in the order of the calls; a callee that repeats in a row is one. One that is
@@ -52,6 +63,10 @@ def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.15, most: int 
         Children before their parents, as :class:`~tracevis3d.analysis.compact.CompactTrace` has them.
     own : float64 (m,)
         Radius of each class's own node; above 0.
+    flat : bool (m,), optional
+        Classes that take room at their own level alone, such as closed subtrees. Beside siblings with callees
+        of their own they stand close to their caller, above or between all that is below those: nothing
+        overlaps in space, though seen from above it does. Left out, nothing does from above either.
     gap : float
         Room around each disc, as a share of its node's radius.
     most : int
@@ -63,10 +78,13 @@ def lay(edges: Edges, own: NDArray[np.float64], *, gap: float = 0.15, most: int 
     """
     m, degree = len(own), int(np.diff(edges.first).max(initial=1))
     cones = Cones(np.empty(m), np.empty(m), np.empty(len(edges)), np.empty(len(edges)))
+    room = degree + 1
     lay_cones(
-        edges.first, edges.child, np.ascontiguousarray(own, np.float64), float(gap), most,
-        cones.radius, cones.ring, cones.x, cones.y,
-        np.empty(degree), np.empty(degree), np.empty(degree), np.empty(degree, np.int64), np.empty(3),
+        edges.first, edges.child, np.ascontiguousarray(own, np.float64),
+        np.zeros(m, np.uint8) if flat is None else flat.astype(np.uint8), float(gap), most,
+        OF_DISC, LARGEST, SLOPE, cones.radius, cones.ring, cones.x, cones.y,
+        np.empty(room), np.empty(room), np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64),
+        np.empty(3),
     )  # fmt: skip
     return cones
 
