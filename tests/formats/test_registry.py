@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from tracevis3d import memory_limit
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.formats import registry, unpack
+from tracevis3d.machine import memory as memory_limit
 from tracevis3d.plugins import Contribution
 
 EVENTS = json.dumps([{"ph": "X", "name": "f", "ts": 1, "dur": 2, "pid": 1, "tid": 1}]).encode()

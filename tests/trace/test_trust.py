@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from tests.trace.test_store import full_trace
-from tracevis3d import memory_limit
 from tracevis3d.errors import InputError
+from tracevis3d.machine import memory as memory_limit
 from tracevis3d.trace import cache, container, known_files, store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX owners, modes and locks")

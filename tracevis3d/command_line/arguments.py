@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import memory_limit
 from ..errors import UsageError
+from ..machine import memory as memory_limit
 from ..units import read_byte_size
 from .terminal import JSON_ESCAPES, Bar, in_one_line
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .. import memory_limit
 from ..errors import InputError
+from ..machine import memory as memory_limit
 from ..progress import Progress
 from ..units import byte_size
 

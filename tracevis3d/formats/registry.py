@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import memory_limit
 from ..errors import InputError, UsageError
+from ..machine import memory as memory_limit
 from ..plugins import Registry
 from ..progress import Progress, silent
 from . import unpack

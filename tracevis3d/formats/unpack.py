@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, cast
 
-from .. import memory_limit
 from ..errors import InputError, MissingDependency
+from ..machine import memory as memory_limit
 from ..progress import Progress, silent
 from .bounds import too_large
 

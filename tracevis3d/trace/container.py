@@ -31,9 +31,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import memory_limit
 from ..atomic import replacing
 from ..errors import InputError
+from ..machine import memory as memory_limit
 from ..places import cache_root
 from . import known_files
 

@@ -8,11 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support import synthetic
-from tracevis3d import memory_limit
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.chrome import read as chrome_read
 from tracevis3d.formats.chrome.format import FORMAT, sniff
+from tracevis3d.machine import memory as memory_limit
 from tracevis3d.progress import silent
 
 

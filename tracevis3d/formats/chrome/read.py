@@ -12,9 +12,9 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import memory_limit
 from ...errors import InputError
 from ...kernels.formats import scan_json as kernels
+from ...machine import memory as memory_limit
 from ...progress import Progress, part, silent
 from ...trace.model import Trace
 from ...units import byte_size
