@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError, UsageError
 from ..machine import memory as memory_limit
+from ..machine.bounds import bounded, too_large
 from ..plugins import Registry
 from ..progress import Progress, silent
 from . import unpack
-from .bounds import bounded, too_large
 
 if TYPE_CHECKING:
     from ..trace.model import Trace

@@ -17,8 +17,8 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from ..errors import InputError, MissingDependency
 from ..machine import memory as memory_limit
+from ..machine.bounds import too_large
 from ..progress import Progress, silent
-from .bounds import too_large
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"

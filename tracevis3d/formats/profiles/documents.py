@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...kernels.formats.cut_json import find_cut
+from ...machine.bounds import check_room
 from ...progress import Progress
 from ...trace.model import Source, Trace
 from ...trace.problems import Problems
 from ...trace.recording import Recording
 from .. import names
-from ..bounds import check_room
 from ..text import count, utf8
 from ..unpack import problem_of, unpack_file
 

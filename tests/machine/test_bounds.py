@@ -10,7 +10,8 @@ import pytest
 from tests.conftest import ROOT
 from tracevis3d.cli import main
 from tracevis3d.errors import InputError, UsageError
-from tracevis3d.formats import bounds, registry
+from tracevis3d.formats import registry
+from tracevis3d.machine import bounds
 from tracevis3d.machine import memory as memory_limit
 from tracevis3d.progress import silent
 from tracevis3d.units import read_byte_size

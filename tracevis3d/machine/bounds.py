@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import InputError
-from ..machine import memory as memory_limit
 from ..progress import Progress
 from ..units import byte_size
+from . import memory as memory_limit
 
 
 def too_large(path: Path, most: int) -> InputError:
