@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d as tv
+from tests.comparison.test_findings import traced
 from tests.filters.test_filters import trace_of
 from tests.support import walked_traces
 from tracevis3d.drawing.frame import Frame
@@ -29,7 +30,7 @@ def named(drawing: Drawing, kind: str) -> list:
     return [element for element in drawing.elements if element.kind == kind]
 
 
-@given(st.integers(0, 2**32), st.integers(1, 300), st.sampled_from(("shown", "all")), st.booleans())
+@given(st.integers(0, 2**32), st.integers(1, 300), st.sampled_from(("shown", "all", "levels")), st.booleans())
 @settings(deadline=None, max_examples=40)
 def test_every_place_of_the_tree_is_there_once(seed, steps, room, recline) -> None:
     trace = walked_traces.walked_trace(seed, steps=steps, threads=2, functions=5)
@@ -655,3 +656,37 @@ def test_a_cone_tree_comes_nearer_to_an_eye() -> None:
     assert {group.kind for group in near.names} == {"function"}
     flat = VIEW.level_of_detail((trace,), read(Parameters, {"layout": "bubble"}), Frame())
     assert flat.look_from(eye, nothing) is None
+
+
+@pytest.mark.parametrize("kind", ["duration", "calls"])
+def test_each_thread_has_a_tube_to_the_callee_with_the_most_of_it(kind) -> None:
+    trace = walked_traces.walked_trace(5, steps=3000, threads=3, functions=9)
+    values = {"threads": "all", "path": kind}
+    picture, drawing = compose(trace, read(Parameters, values)), drawn(trace, **values)
+    (tubes,) = named(drawing, "path")
+    nodes, calls = picture.nodes, trace.calls
+
+    def worth(node: int) -> float:
+        call = picture.call[node]
+        each = picture.below[node] if kind == "calls" else calls.end[call] - calls.start[call]
+        return float(each * picture.iterations[node])
+
+    ends = []
+    for node in np.flatnonzero(nodes.parent < 0).tolist():
+        while len(below := np.flatnonzero(nodes.parent == node)):
+            node = max(below.tolist(), key=lambda n: (worth(n), n))
+        ends.append(node)
+    assert len(ends) == 3
+    assert set(tubes.id.tolist()) == set(ends)
+    for k, node in enumerate(tubes.id.tolist()):
+        way = [node]
+        while (above := int(nodes.parent[way[-1]])) >= 0:
+            way.append(above)
+        part = tubes.point[tubes.first[k] : tubes.first[k + 1]]
+        assert part == pytest.approx(picture.center[way[::-1]], abs=1e-5)
+
+
+def test_the_focus_is_what_has_just_that_name_before_what_contains_it() -> None:
+    trace = traced(("main", 1, [("Builder.build_all", 5, []), ("Builder.build", 5, [])]))
+    found = compose(trace, read(Parameters, {"focus": "Builder.build"}))
+    assert trace.functions.label[trace.calls.function[found.call[found.focus[-1]]]] == "Builder.build"

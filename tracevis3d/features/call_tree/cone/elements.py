@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ....drawing.primitives import Lines, Marks, Meaning, Tubes
 from ....views.calls.colors import Coloring
 from .layout import DASHED, Layout
 from .parameters import Parameters
+from .paths import beginnings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -115,8 +117,8 @@ def elements(
             taken(element, np.flatnonzero((whole if element.kind == "link" else shown)[element.id]))
             for element in found
         ]
-    if len(path) > 1:
-        found.append(_path_tube(picture, path, paint.neutral["path"], p))
+    if (picture.nodes.parent[path] >= 0).any():
+        found.append(_path_tubes(picture, path, paint.neutral["path"], p))
     return [element for element in found if len(element)]
 
 
@@ -340,8 +342,22 @@ def _shadows(picture: Layout, color: int, p: Parameters) -> list[Marks]:
     ]  # fmt: skip
 
 
-def _path_tube(picture: Layout, path: Ints, color: int, p: Parameters) -> Tubes:
-    """Return the path as one tube from node to node."""
+def _path_tubes(picture: Layout, path: Ints, color: int, p: Parameters) -> Tubes:
+    """Return the path of each thread as one tube from node to node; a path of one node has none."""
+    at = beginnings(picture, path)
+    each = [path[low:high] for low, high in pairwise(at.tolist()) if high - low > 1]
+    ways = [_way(picture, nodes, p) for nodes in each]
+    radius = np.concatenate([r for _, r in ways])
+    return Tubes(
+        "path", _float(np.concatenate([way for way, _ in ways])),
+        np.column_stack([radius, radius]).astype(np.float32),
+        np.cumsum([0, *(len(way) for way, _ in ways)]), np.full(len(each), color, np.int32),
+        np.array([int(nodes[-1]) for nodes in each]), look="glow",
+    )  # fmt: skip
+
+
+def _way(picture: Layout, path: Ints, p: Parameters) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the points (n, 3) and radii (n,) of a tube along a path."""
     way, width = picture.center[path], picture.radius[path]
     if p.opening == 0:
         # Above the links, which lie in the plan.
@@ -356,7 +372,4 @@ def _path_tube(picture: Layout, path: Ints, color: int, p: Parameters) -> Tubes:
     radius = np.minimum(radius, _TUBE * picture.thin[path]) if len(radius) == len(path) else radius
     if len(picture.balls):
         radius = 0.3 * width
-    return Tubes(
-        "path", _float(way), np.column_stack([radius, radius]).astype(np.float32), np.array([0, len(way)]),
-        np.array([color], np.int32), np.array([int(path[-1])]), look="glow",
-    )  # fmt: skip
+    return way, radius

@@ -422,8 +422,10 @@ def find_focus(
         if call >= len(calls):
             raise UsageError(f"{name}={text}: there is no such call: they go from 0 to {len(calls) - 1:,}")
     else:
+        matching = matching_functions(trace.functions, Query(text))
+        exact = [f for f in matching.tolist() if text in (trace.functions.label[f], trace.functions.name[f])]
         named = np.zeros(len(trace.functions), np.bool_)
-        named[matching_functions(trace.functions, Query(text))] = True
+        named[exact or matching] = True
         shown = np.zeros(len(trace.threads), np.bool_)
         shown[threads] = True
         hits = np.flatnonzero(named[calls.function] & shown[calls.thread])

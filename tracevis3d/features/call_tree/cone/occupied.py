@@ -202,7 +202,8 @@ def occupied(
     ends = picture.center
     _lines(there, ends[picture.nodes.parent[inner]], ends[inner], _LINE * wide, projection)
     if len(path) > 1:
-        _lines(there, ends[path[:-1]], ends[path[1:]], np.full(len(path) - 1, _PATH), projection)
+        down = np.flatnonzero(picture.nodes.parent[path[1:]] == path[:-1])
+        _lines(there, ends[path[down]], ends[path[down + 1]], np.full(len(down), _PATH), projection)
     rings = np.flatnonzero((picture.ring > 0) & shown)
     if p.shells != "none" and len(rings):
         turn = np.linspace(0, 2 * np.pi, _AROUND, endpoint=False)

@@ -47,7 +47,7 @@ class Parameters:
     )
     focus: str = parameter(
         "",
-        "The call in focus: its number, or the first whose function's name contains the text",
+        "The call in focus: its number, or the first of the function with that name, else with the text in it",
         group="Detail",
     )
     near: float = parameter(

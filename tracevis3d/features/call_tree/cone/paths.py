@@ -1,4 +1,4 @@
-"""The path that is drawn as a tube."""
+"""The paths that are drawn as tubes: one in each thread."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Ints = NDArray[np.int64]
 
 
 def find_path(picture: Layout, p: Parameters) -> Ints:
-    """Return the shown nodes of the path drawn as a tube, callers first.
+    """Return the shown nodes of the paths drawn as tubes, callers first: one path for each thread.
 
-    From the first root each step goes to the shown callee with the most time, or calls, in all its
+    From each root each step goes to the shown callee with the most time, or calls, in all its
     repetitions; it ends where nothing below is shown.
 
     Parameters
@@ -51,7 +51,15 @@ def find_path(picture: Layout, p: Parameters) -> Ints:
     order = order[nodes.parent[order] >= 0]
     best[nodes.parent[order]] = order
     roots = np.flatnonzero(nodes.parent < 0)
-    path = [int(roots[np.argmax(weight[roots])])]
-    while best[path[-1]] >= 0:
-        path.append(int(best[path[-1]]))
+    path = []
+    for node in roots[np.argsort(-weight[roots], kind="stable")].tolist():
+        while node >= 0:
+            path.append(node)
+            node = int(best[node])
     return np.array(path, np.int64)
+
+
+def beginnings(picture: Layout, path: Ints) -> Ints:
+    """Return where each thread's path begins in ``path`` (k,), and its end: int64 (paths + 1,)."""
+    new = np.flatnonzero(picture.nodes.parent[path[1:]] != path[:-1]) + 1
+    return np.concatenate([[0], new, [len(path)]]).astype(np.int64)

@@ -86,7 +86,15 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         elements=(*elements(picture, paint, path, p, shown), *(some for some in around if len(some))),
         camera=camera,
         labels=tuple(group for group in texts if len(group)),
-        legends=_legends(ready.colors, picture, closed, paint.neutral, len(path) > 1, bool(faded.any()), p),
+        legends=_legends(
+            ready.colors,
+            picture,
+            closed,
+            paint.neutral,
+            bool((picture.nodes.parent[path] >= 0).any()),
+            bool(faded.any()),
+            p,
+        ),
         title=headline(trace),
         notes=_notes(trace, picture, facts, opened, p),
         counts={
