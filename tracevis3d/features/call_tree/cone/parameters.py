@@ -47,7 +47,7 @@ class Parameters:
     )
     focus: str = parameter(
         "",
-        "The call in focus: its number, or the first of the function with that name, else with the text in it",
+        "The call in focus: its number, or the first of the function with that name (or with it in its name)",
         group="Detail",
     )
     near: float = parameter(
