@@ -19,6 +19,8 @@ class TRACEVIS3D_PT_overview(parts.ViewPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_overview"
     bl_label = "Numbers"
     bl_options = {"HIDE_HEADER"}  # noqa: RUF012
+    # Below what one does with the trace.
+    bl_order = 100
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

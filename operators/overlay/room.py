@@ -14,7 +14,7 @@ _LINE = 24  # pixels at scale 1 of the line above the strip
 def theme_of(style_name: str, scale: float) -> Theme:
     """Return the overlay's sizes and colours, which fit a style's background."""
     style = styles.named(style_name)
-    return Theme(scale=scale, ink=style.ink, muted=style.muted)
+    return Theme(scale=scale, ink=style.ink, muted=style.muted, ground=style.background)
 
 
 def free_of(area: bpy.types.Area, region: bpy.types.Region, scene: bpy.types.Scene) -> Rectangle:

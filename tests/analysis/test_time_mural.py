@@ -5,8 +5,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support import synthetic
-from tracevis3d.analysis.time_mural import HEIGHT, WIDTH, occupancy, packed, time_mural, unpacked
-from tracevis3d.trace.model import Calls
+from tracevis3d.analysis.time_mural import (
+    HEIGHT,
+    WIDTH,
+    memory_mural,
+    occupancy,
+    packed,
+    time_mural,
+    unpacked,
+)
+from tracevis3d.trace.model import ALLOC, FREE, Calls, Memory
 
 
 @given(st.integers(0, 2**32), st.integers(1, 60), st.booleans(), st.integers(1, 9), st.integers(1, 7))
@@ -44,6 +52,37 @@ def test_short_calls_are_seen_and_nothing_is_dark() -> None:
     assert np.count_nonzero(cells[1]) == 2
     assert not cells[2:].any()
     assert not time_mural(Calls(), 0, 1).any()
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 5000), st.integers(0, 6), st.integers(1, 100), st.booleans()), max_size=60
+    ),
+    st.integers(1, 5000),
+)
+@settings(deadline=None, max_examples=60)
+def test_the_skyline_is_the_most_bytes_of_each_moment(rows, span) -> None:
+    rows = sorted(rows)
+    memory = Memory(
+        time=np.array([time for time, *_ in rows], np.int64),
+        address=np.array([address for _, address, *_ in rows], np.uint64),
+        size=np.array([0 if ends else size for *_, size, ends in rows], np.int64),
+        kind=np.array([FREE if ends else ALLOC for *_, ends in rows], np.uint8),
+        thread=np.zeros(len(rows), np.int32),
+        call=np.full(len(rows), -1, np.int64),
+    )
+    cells, blocks, most, at = memory_mural(memory, 0, span), {}, np.zeros(WIDTH), 0
+    for column in range(WIDTH):
+        most[column] = sum(blocks.values())
+        while at < len(rows) and rows[at][0] < span * (column + 1) / WIDTH:
+            _, address, size, ends = rows[at]
+            blocks.pop(address, None)
+            blocks |= {} if ends else {address: size}
+            most[column] = max(most[column], sum(blocks.values()))
+            at += 1
+    rows_filled = (cells / 255).sum(axis=0)
+    assert np.allclose(rows_filled, most / max(most.max(), 1) * HEIGHT, atol=1 / 255 + 1e-9)
+    assert (np.diff(cells.astype(int), axis=0) <= 0).all()
 
 
 def test_damaged_texts_are_no_mural() -> None:

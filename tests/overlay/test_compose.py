@@ -20,6 +20,7 @@ from tracevis3d.overlay.compose import compose
 from tracevis3d.overlay.framing import frame
 from tracevis3d.overlay.items import Choices, Overlay, Text, Theme, fitted, shortened
 from tracevis3d.overlay.names import prepare, standing_on
+from tracevis3d.overlay.ramps import choices
 from tracevis3d.overlay.rulers import ticks_of
 from tracevis3d.overlay.shapes import quads, triangles
 from tracevis3d.overlay.sight import Depths
@@ -166,6 +167,70 @@ def test_a_name_slides_along_its_element():
     made = overlay(np.array([12.0, -4.0, 4.5]), (wide,))
     (name,) = [text for text in made.texts if text.kind == "name"]
     assert name.text == "the_whole_run"
+
+
+def test_a_plate_lies_behind_each_name_on_the_ground():
+    on = names(30, 4, np.inf)
+    ground = replace(names(30, 5, np.inf), background=np.empty(0, np.int32))
+    theme = Theme()
+    made = overlay(np.array([8.0, -20.0, 4.5]), (on, ground))
+    plates = [box for box, color in made.fills if color[:3] == theme.ground and color[3] < 1]
+    beside = [made.names[key] for key in made.names if key[0] == 1]
+    assert len(plates) == len(beside) > 0
+    for box in plates:
+        inside = [t for t in made.texts if box[0] <= t.left and t.box[2] <= box[2] and t.baseline > box[1]]
+        assert any(text.text in beside for text in inside)
+
+
+@given(
+    st.lists(st.floats(0, 1), max_size=6, unique=True),
+    st.integers(0, 40),
+    st.integers(1, 64),
+    st.integers(0, 3),
+)
+def test_the_parts_of_a_ramp_are_all_its_colours_once(ticks, first, more, entries):
+    ramp = (first, first + more)
+    legend = Legend(
+        "time", tuple(LegendEntry(f"entry {i}", 0) for i in range(entries)), ramp, tuple(ticks),
+        tuple(map(repr, ticks)),
+    )  # fmt: skip
+    parts = choices(legend)[entries:]
+    colors = [c for part in parts for a, b in part.selector.colors for c in range(a, b + 1)]
+    assert colors == list(range(first, first + more + 1))
+    assert len({part.text for part in parts}) == len(parts)
+    assert parts
+    assert all(a <= part.color <= b for part in parts for a, b in part.selector.colors)
+
+
+def test_a_part_of_a_ramp_answers_the_mouse_where_it_lies():
+    eye = np.array([8.0, -20.0, 4.5])
+    ramp = Legend("time", (), (0, 1), (0.0, 1.0), ("few", "many"))
+    what = replace(explained((), legends=0, callouts=0), legends=(ramp,))
+    prepared = prepare((), what.palette, measure)
+    made, lit = (
+        compose(what, prepared, seen_from(eye), FREE, np.array([8, 0, 4.5]), Theme(), measure, choices=chosen)
+        for chosen in (None, Choices(lit=frozenset({(0, 1)})))
+    )
+    low, high = (target.box for target in made.targets if target.kind == "entry")
+    assert low[2] == high[0]
+    colors = [next(c for box, c in made.fills[1:] if box[0] <= x < box[2]) for x in (low[0] + 1, high[2] - 1)]
+    assert colors == [(0, 0, 0, 1), (1, 1, 1, 1)]
+    assert len(lit.fills) == len(made.fills) + 2
+    assert all(box[0] == high[0] and box[2] == high[2] for box, _ in lit.fills[-2:])
+
+
+def test_a_cluster_has_grooves_in_the_legend():
+    entries = (LegendEntry("same", 0), LegendEntry("several", 0, "cluster"))
+    what = replace(explained((), legends=0, callouts=0), legends=(Legend("What", entries),))
+    made = compose(
+        what, prepare((), what.palette, measure), seen_from(np.array([8.0, -20.0, 4.5])), FREE,
+        np.array([8, 0, 4.5]), Theme(), measure,
+    )  # fmt: skip
+    single, several = (target.box for target in made.targets if target.kind == "entry")
+    within = [
+        sum(row[1] <= box[1] and box[3] <= row[3] for box, _ in made.fills) for row in (single, several)
+    ]
+    assert within == [1, 3]
 
 
 def test_a_folded_legend_shows_its_heading_alone():

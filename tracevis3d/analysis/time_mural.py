@@ -13,7 +13,8 @@ import zlib
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trace.model import Calls
+from ..trace.model import Calls, Memory
+from .measures import bytes_alive
 
 #: Cells of a stored mural.
 WIDTH, HEIGHT = 960, 20
@@ -83,6 +84,33 @@ def time_mural(calls: Calls, low: int, high: int) -> NDArray[np.uint8]:
     at = _rows(calls, HEIGHT)[inside], column[inside].astype(np.int64)
     cells[at] = np.maximum(cells[at], 1)
     return np.asarray(cells)
+
+
+def memory_mural(memory: Memory, low: int, high: int) -> NDArray[np.uint8]:
+    """Return the mural of a trace without calls: the most bytes of each moment as a skyline.
+
+    Parameters
+    ----------
+    memory : Memory
+    low, high : int
+        The time that it spans, in nanoseconds.
+
+    Returns
+    -------
+    uint8 (HEIGHT, WIDTH)
+        0 above the skyline, 255 below it, between them in its uppermost cell; all of the height is the most
+        bytes of the whole.
+    """
+    time, alive = bytes_alive(memory)
+    edges = low + (high - low) * np.arange(WIDTH + 1) / WIDTH
+    first = np.searchsorted(time, edges)
+    # What a column begins with, and what comes in it.
+    before = np.concatenate([[0.0], alive])[first[:-1]]
+    highest = np.maximum.reduceat(np.append(alive, 0.0), np.minimum(first[:-1], len(alive)))
+    most_in = np.maximum(before, np.where(first[1:] > first[:-1], highest, 0.0))
+    rows = most_in / max(float(most_in.max()), 1.0) * HEIGHT
+    share = np.clip(rows[None] - np.arange(HEIGHT)[:, None], 0.0, 1.0)
+    return np.asarray(np.ceil(255 * share), np.uint8)
 
 
 def packed(cells: NDArray[np.uint8]) -> str:

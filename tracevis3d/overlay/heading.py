@@ -136,10 +136,14 @@ def lay_legends(
                 out.fills.append((box, (*theme.panel_ink[:3], _LIT)))
             if chosen:
                 out.fills.append(((box[0], box[1], box[0] + 0.25 * pad, box[3]), theme.accent))
-            color = palette[legends[k].entries[entry].color]
-            out.fills.append(
-                ((x, base - 0.05 * size, x + swatch, base - 0.05 * size + swatch), _solid(color))
-            )
+            shown = legends[k].entries[entry]
+            low = base - 0.05 * size
+            out.fills.append(((x, low, x + swatch, low + swatch), _solid(palette[shown.color])))
+            if shown.look == "cluster":
+                # Grooves, as clusters have.
+                for at in (0.28, 0.62):
+                    groove = (x, low + at * swatch, x + swatch, low + (at + 0.12) * swatch)
+                    out.fills.append((groove, theme.panel))
             ink = theme.panel_ink if chosen or not choices.chosen else theme.panel_muted
             out.write(text, x + 1.6 * swatch, base, size, ink, "legend", measure(text) * size)
             out.targets.append(Target(box, "entry", (k, entry)))

@@ -131,6 +131,8 @@ class Theme:
         Of the type of names and legends, in points.
     ink, muted : sRGB
         Texts on the scene's background, and lesser ones.
+    ground : sRGB
+        The scene's background.
     panel, panel_ink, panel_muted : Color
         What legends and callouts lie on, and their texts.
     accent : Color
@@ -141,6 +143,7 @@ class Theme:
     size: float = 12.0
     ink: tuple[float, float, float] = (0.10, 0.11, 0.13)
     muted: tuple[float, float, float] = (0.40, 0.42, 0.45)
+    ground: tuple[float, float, float] = (1.0, 1.0, 1.0)
     panel: Color = (0.17, 0.18, 0.20, 1.0)
     panel_ink: Color = (0.95, 0.96, 0.97, 1.0)
     panel_muted: Color = (0.70, 0.73, 0.77, 1.0)

@@ -27,6 +27,8 @@ _APPEARS = 1.15
 _SHORTEST = 4.5
 #: With so much more room than it needs a name is drawn in full strength; else, and where it is shortened.
 _CLEAR, _FAINTEST, _SHORTENED = 1.3, 0.75, 0.9
+#: How opaque the plate behind a name on the ground is.
+_PLATE = 0.72
 #: Least height, in sizes of the type, of the line that the drawing gave a name: on an element, and beside it.
 _LEAST_ON, _LEAST_BESIDE = 0.75, 0.3
 #: How much a name that is shown counts in its favour.
@@ -266,6 +268,10 @@ def lay_names(
         whole = text == names.text[row_of]
         strength = _FAINTEST + (1 - _FAINTEST) * min(max((fits - 1) / (_CLEAR - 1), 0.0), 1.0)
         color: Color = (*ink, strength if whole else _SHORTENED)
+        if names.inks[row_of] is None:
+            # Lines and elements may run through it.
+            plate = (start - 0.2 * size, y - 0.5 * size, start + (wide + 0.2) * size, y + 0.55 * size)
+            out.fills.append((plate, (*theme.ground, _PLATE)))
         out.write(text, start, y - 0.35 * size, size, color, "name", wide * size)
         out.names[names.keys[row_of]] = text
 

@@ -82,7 +82,8 @@ def describe(
             found[0].rows.insert(0, ("one of", f"{units.count(int(many))} calls"))
             rows = [(title, text) for title, text in rows if title != _MANY]
         found[-1].rows.append(("shown as", element.kind if element.kind not in ("tube", "line") else "match"))
-    found[-1].rows += rows
+    known = {title for title, _ in found[-1].rows}
+    found[-1].rows += [(title, text) for title, text in rows if title not in known]
     return found
 
 

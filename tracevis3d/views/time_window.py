@@ -27,7 +27,7 @@ WIDTH = 16.0
 def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
     """Return the window of ``trace`` from ``start`` to ``end`` in nanoseconds.
 
-    An empty text means the start of the first call, or the end of the last.
+    An empty text means the start of the first call, or the end of the last; without calls those of the trace.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
         If a text is no time, or the window is empty or outside the trace.
     """
     last = max(trace.span_ns, 1)
-    first_call, last_call = call_span(trace)
-    low = max(read_time("start", start), 0) if start.strip() else first_call
-    high = min(read_time("end", end), last) if end.strip() else max(last_call, low + 1)
+    first, final = whole(trace)
+    low = max(read_time("start", start), 0) if start.strip() else first
+    high = min(read_time("end", end), last) if end.strip() else max(final, low + 1)
     if low >= last and start.strip():
         raise UsageError(f"start={start}: the trace ends at {duration(trace.span_ns)}")
     if high <= low:
@@ -108,13 +108,13 @@ def window_values(parameters: type, windows: Mapping[int, Window | None]) -> dic
 
 
 def whole(trace: Trace) -> Window:
-    """Return the window of all calls of a trace."""
-    low, high = call_span(trace)
+    """Return the window of all calls of a trace; of one without calls all of its time."""
+    low, high = call_span(trace) if len(trace.calls) else (0, trace.span_ns)
     return low, max(high, low + 1)
 
 
 def bounded(trace: Trace, low: float, high: float) -> Window:
-    """Return a window inside the trace's calls, and long enough to show.
+    """Return a window inside a trace's calls, or its time if it has none, and long enough to show.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def bounded(trace: Trace, low: float, high: float) -> Window:
     -------
     (int, int)
     """
-    first, last = call_span(trace)
+    first, last = whole(trace)
     length = min(max(high - low, LEAST), max(last - first, LEAST))
     low = min(max(low, first), max(last - length, first))
     return round(low), round(low + length)

@@ -4,7 +4,7 @@ from typing import Any
 
 from bpy.props import StringProperty
 
-from ....tracevis3d.analysis.time_mural import packed, time_mural
+from ....tracevis3d.analysis.time_mural import memory_mural, packed, time_mural
 from ....tracevis3d.trace.cached_results import cached_with_trace
 from ....tracevis3d.trace.model import Trace
 from ....tracevis3d.views.time_window import Window, whole
@@ -12,16 +12,21 @@ from ... import areas, signals
 from ...state import selection, trace_state
 
 trace_state.PROPERTIES["mural"] = StringProperty(
-    name="Mural", description="How busy each depth is along time, for the time strip"
+    name="Mural",
+    description="How busy each depth is along time, or how much memory is in use",
 )
 trace_state.PROPERTIES["whole"] = StringProperty(
-    name="Time", description="Start of the first call and end of the last, in nanoseconds"
+    name="Time",
+    description="Start and end of the calls, or of the trace without calls, in nanoseconds",
 )
 
 
 @cached_with_trace(most=1)
 def _mural(trace: Trace) -> str:
-    return packed(time_mural(trace.calls, *whole(trace)))
+    window = whole(trace)
+    return packed(
+        time_mural(trace.calls, *window) if len(trace.calls) else memory_mural(trace.memory, *window)
+    )
 
 
 def _store(_scene: Any, collection: Any, traces: list[Any], _drawing: Any) -> None:

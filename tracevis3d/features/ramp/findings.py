@@ -111,7 +111,7 @@ def _pace(rounds: Rounds) -> Finding | None:
     )
     return Finding(
         sentence,
-        f"{units.duration(last)} at last",
+        f"last rounds: {units.duration(last)}",
         len(rounds) - 1,
         float(np.log(max(first, last) / min(first, last))),
     )

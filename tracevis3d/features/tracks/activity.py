@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...analysis.measures import bytes_alive
 from ...trace.cached_results import cached_with_trace
-from ...trace.model import ALLOC, FREE, WAIT, Memory, Trace
-from .series import Floats, Ints, Steps, held
+from ...trace.model import WAIT, Memory, Trace
+from .series import Ints, Steps, held
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +161,6 @@ def within_calls(trace: Trace, thread: int | None = None) -> tuple[Ints, Ints]:
 def live_bytes(memory: Memory) -> Steps:
     """Return the bytes that are allocated at each moment.
 
-    A free ends the allocation of its address before it; so does another allocation there. Linear, but for
-    sorting by address.
-
     Parameters
     ----------
     memory : Memory
@@ -172,15 +170,4 @@ def live_bytes(memory: Memory) -> Steps:
     -------
     Steps
     """
-    rows = np.flatnonzero((memory.kind == ALLOC) | (memory.kind == FREE))
-    if not len(rows):
-        return Steps(np.empty(0, np.int64), np.empty(0))
-    order = np.argsort(memory.address[rows], kind="stable")
-    address, kind = memory.address[rows][order], memory.kind[rows][order]
-    size = np.where(kind == ALLOC, memory.size[rows][order], 0).astype(np.float64)
-    ended: Floats = np.zeros(len(rows))
-    follows = address[1:] == address[:-1]
-    ended[1:] = np.where(follows, size[:-1], 0.0)
-    change: NDArray[np.float64] = np.empty(len(rows))
-    change[order] = size - ended
-    return held(memory.time[rows], np.cumsum(change))
+    return held(*bytes_alive(memory))

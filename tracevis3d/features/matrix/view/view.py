@@ -118,7 +118,10 @@ def describe(
         return describe_element(element, traces, parameters)
     said = Description(f"{texts.pop('row', '')} → {texts.pop('column', '')}")
     said.rows = [(title, text) for title, text in texts.items() if text]
-    said.rows += [(title, units.count(value)) for title, value in element.values if value > 1]
+    known = {title for title, _ in said.rows}
+    said.rows += [
+        (title, units.count(value)) for title, value in element.values if value > 1 and title not in known
+    ]
     if not element.calls:
         return [said]
     call = PickedElement("call", element.source, element.id, element.calls, facts=element.facts)
