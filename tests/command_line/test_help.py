@@ -1,6 +1,7 @@
 """Help, completion and progress: what leads a newcomer on."""
 
 import io
+import json
 import os
 import shlex
 import subprocess
@@ -8,6 +9,7 @@ import sys
 
 import pytest
 
+import tracevis3d as tv
 from tests.conftest import ROOT
 from tracevis3d import cli
 from tracevis3d.command_line.terminal import Bar
@@ -32,6 +34,43 @@ def test_the_help_of_a_command_has_examples_that_it_takes(command, capsys):
         program, *words = shlex.split(line)
         assert (program, words[0]) == ("tracevis3d", command)
         # What is off raises a UsageError.
+        assert callable(cli._parser("tracevis3d", words).parse_args(words).run)
+
+
+def recording(path, name):
+    """Return a small run, in which a function is called that has its name."""
+    spans = [("main", 0, 1000), ("read", 10, 200), (f"only_in_{name}", 300, 400), ("write", 800, 100)]
+    events = [{"ph": "X", "pid": 1, "tid": 1, "ts": t, "dur": d, "name": n} for n, t, d in spans]
+    path.write_text(json.dumps({"traceEvents": events}), "utf-8")
+    return tv.load(path, cache=False)
+
+
+def test_the_demo_ends_by_saying_what_to_do_next(monkeypatch, tmp_path, capsys):
+    from examples import __main__ as demo
+
+    drawn = []
+    monkeypatch.setattr(demo, "OUT", tmp_path / "out")
+    monkeypatch.setattr(
+        demo, "_draw", lambda name, figure, options: drawn.append((name, figure.name, options))
+    )
+    monkeypatch.setattr(demo.warm_up, "begin", lambda: None)
+    # Small runs, which are read in a moment.
+    calls = {name: recording(tmp_path / f"{name}.json", name) for name in "EF"}
+    monkeypatch.setattr(
+        demo.tv, "load", lambda path: calls.get(path.name.partition("text_")[2][:1], calls["E"])
+    )
+    assert demo.main() == 0
+    # A draft of what differs is the first that one sees, the picture itself the next.
+    assert [(view, "draft" in options) for _, view, options in drawn[:2]] == [
+        ("compare", True),
+        ("compare", False),
+    ]
+    said = capsys.readouterr().out
+    assert "1. " in said
+    assert "only_in_F" in said
+    commands = [line.split() for line in said.splitlines() if line.startswith("  ") and "tracevis3d " in line]
+    assert [words[1] for words in commands] == ["record", "render", "explain"]
+    for _, *words in commands:
         assert callable(cli._parser("tracevis3d", words).parse_args(words).run)
 
 

