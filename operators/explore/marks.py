@@ -4,6 +4,7 @@ from typing import Any
 
 import bpy
 from bpy.props import StringProperty
+from mathutils import Vector
 
 from ...tracevis3d import units
 from ...tracevis3d.layout.sight.affine import Floats, transformed
@@ -57,6 +58,33 @@ def time_at(shown: Any, x: float) -> int | None:
         return int(knows.time_at(turned.source, x)) if knows is not None else None
     holds = holding_of(shown)
     return int(holds.time_scale.time_at(x)) if holds is not None else None
+
+
+def time_in(view: bpy.types.Collection, box: Any, axis: int, at: float) -> int | None:
+    """Return the nanosecond of a view at a place of the scene; None where its times are not known.
+
+    Parameters
+    ----------
+    view : bpy.types.Collection
+    box : (float (3,), float (3,))
+        Around all of the view.
+    axis : int
+        Along which of the scene's axes its time runs.
+    at : float
+        The place along it.
+    """
+    drums = drum.of_view(view)
+    for shown in view.objects:
+        if drum.of_object(shown) is not None:
+            place = (at - box[0][axis]) / max(box[1][axis] - box[0][axis], 1e-9)
+        elif holding_of(shown) is not None and not drums:
+            point = Vector((0.0, 0.0, 0.0))
+            point[axis] = at
+            place = (shown.matrix_world.inverted() @ point)[0]
+        else:
+            continue
+        return time_at(shown, place)
+    return None
 
 
 def place_of(shown: Any, time: int) -> float | None:

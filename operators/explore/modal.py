@@ -476,7 +476,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if zoom.stop() or transition.finish() or any(cover.restore(context) for cover in covers):
                 return {"RUNNING_MODAL"}
             if self._press is not None:
-                slabs.release()
+                slabs.release(as_before=True)
                 self._press, self._brush, state.brush = None, None, None
                 redraw()
                 return {"RUNNING_MODAL"}
@@ -498,6 +498,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 self._say("Nothing is highlighted: point at an element, or select one")
         elif kind == "X" and not shift:
             self._say("X-ray: what is selected shows through" if xray.toggle(place.space) else "X-ray off")
+        elif kind == "B":
+            self._slab(context, shift)
         elif kind == "HOME":
             self._home(context, place)
         elif kind == "M" and not shift:
@@ -582,6 +584,19 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         windows: dict[int, Any] = dict.fromkeys(range(len(traces)))
         window_time.go(view, windows, lambda: acts.push(bpy.context, "Whole Trace"))
+
+    def _slab(self, context: bpy.types.Context, of_depth: bool) -> None:
+        """Show only a stretch of time, or of depth, of the view under the mouse; or all of it again."""
+        view = self._view_at(context)
+        if view is None:
+            self._say("Point at a view")
+            return
+        what = "depth" if of_depth else "time"
+        there = slabs.toggle(context.scene, view, of_depth)
+        self._say(
+            f"Drag the planes: only the {what} between them is shown" if there else f"All {what} is shown"
+        )
+        acts.push(context, "Slab")
 
     def _mark(self, context: bpy.types.Context) -> None:
         """Mark the selected time range, else the selection or the element under the mouse."""

@@ -1,5 +1,6 @@
 """Overlays of the 3D views: highlighted elements with the scene's depth, and texts beside the mouse."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -7,8 +8,8 @@ import blf
 import bpy
 
 from ...tracevis3d.drawing.picked import Description
-from ...tracevis3d.layout.sight.affine import Floats
-from ...tracevis3d.scene.window.highlight import Highlight, outline
+from ...tracevis3d.layout.sight.affine import Box, Floats
+from ...tracevis3d.scene.window.highlight import Highlight, Outline, outline
 from ...tracevis3d.trace.selection import Ints
 from .. import signals
 from ..state import selection, settings, trace_state
@@ -56,6 +57,8 @@ class State:
         A range along the x of an object, or the axis of a drum, that is being brushed.
     message : str
         Shown at the foot of the view for the moment.
+    cut : int
+        Another number whenever a slab has moved.
     banner : (str, str, list of (str, int)) or None
         Heading and sentence at the top of the views, and the traces' selections that they are about.
     """
@@ -69,6 +72,7 @@ class State:
     region: int = 0
     brush: tuple[str, float, float] | None = None
     message: str = ""
+    cut: int = 0
     banner: tuple[str, str, list[tuple[str, int]]] | None = None
 
 
@@ -100,6 +104,19 @@ covers: list[Cover] = []
 on_lit: signals.Signal[[Any, float]] = signals.Signal()
 
 
+#: Flat shapes are drawn, below the texts beside the mouse: the context.
+on_flat: signals.Signal[[Any]] = signals.Signal()
+#: Each returns between which corners, in its own coordinates, an object shows anything; None: all of it.
+withins: list[Callable[[Any], Box | None]] = []
+
+
+def outlined(name: str, holds: Any, elements: Any) -> Outline:
+    """Return the outline of some elements of an object, as far as it shows them."""
+    shown = bpy.data.objects.get(name)
+    boxes = [box for within in withins if shown is not None and (box := within(shown)) is not None]
+    return outline(holds, elements, boxes[0] if boxes else None)
+
+
 def announce(heading: str, sentence: str, traces: list[str]) -> None:
     """Write a sentence at the top of the 3D views, until something else is selected in ``traces``."""
     state.banner = (heading, sentence, [(key, selection.revision(key)) for key in traces])
@@ -121,7 +138,7 @@ class _Drawn:
         self.key = key
         self.lit = [each for each in lit() if len(each[2])]
         self.batches = [
-            (name, Highlight(outline(holds, elements), *_LOOKS[look]))
+            (name, Highlight(outlined(name, holds, elements), *_LOOKS[look]))
             for name, holds, elements, look in self.lit
         ]
 
@@ -164,7 +181,7 @@ def _draw_lit() -> None:
     scale = context.preferences.system.ui_scale
     if not present:
         return
-    stamp = tuple((shown.name, holds.stamp) for _, shown, holds in present)
+    stamp = (tuple((shown.name, holds.stamp) for _, shown, holds in present), state.cut)
     keys = {key for holder, _, _ in present for key in trace_state.keys_of(holder)}
     chosen = tuple((key, selection.revision(key)) for key in sorted(keys))
     if any(revision for _, revision in chosen):
@@ -224,6 +241,7 @@ def _draw_texts() -> None:
         return
     if not (settings.all_in(context.scene) or state.told or state.message):
         return
+    on_flat.send(context)
     scale = context.preferences.system.ui_scale
     for band, words, look in _bands(context):
         _draw_band(region, view, band, words, look, scale)

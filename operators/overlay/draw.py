@@ -12,10 +12,12 @@ from ...tracevis3d.layout.sight.framing import Lens
 from ...tracevis3d.layout.sight.view_projection import ViewProjection
 from ...tracevis3d.overlay.compose import compose
 from ...tracevis3d.overlay.items import Choices, Overlay, Theme
+from ...tracevis3d.overlay.names import Prepared
 from ...tracevis3d.overlay.ramps import choices
 from ...tracevis3d.overlay.sight import Depths
 from .. import handlers
 from ..explore import overlay as explore
+from ..explore.sight import slabs
 from ..state import settings
 from . import legend
 from .canvas import Canvas, atlas, measure, measure_in
@@ -46,6 +48,7 @@ class Region:
     canvas: dict[str, Canvas] = field(default_factory=dict)
     depths: Depths | None = None
     read: float = 0.0
+    names: dict[str, tuple[Any, Prepared]] = field(default_factory=dict)
     composing: float = 0.0
     drawing: float = 0.0
 
@@ -139,19 +142,20 @@ def _draw() -> None:
         seen = view.perspective_matrix @ Matrix.Translation(place)
         name, before = collection.name, known.shown.get(collection.name)
         begun = time.thread_time()
+        names = _names(context.scene, collection, content, known)
         chosen = _choices(context.scene, collection, content)
         # Of a quad view the one that can be turned has title and legend.
         main = not context.space_data.region_quadviews or view == context.space_data.region_3d
         heading, corner = collection == active and main, gizmo_of(context.space_data, scale)
         key = (
-            id(content), tuple(map(tuple, seen)), tuple(view.view_location - place), region.width,
+            id(content), id(names), tuple(map(tuple, seen)), tuple(view.view_location - place), region.width,
             region.height, free, stored.style, scale, chosen.key, id(depths), heading, banner, corner,
         )  # fmt: skip
         made = before
         if made is None or known.keys.get(name, (None,))[0] != key:
             made = compose(
                 content.explained,
-                content.names,
+                names,
                 ViewProjection.of(seen, region.width, region.height),
                 free,
                 view.view_location - place,
@@ -167,11 +171,26 @@ def _draw() -> None:
             )
         composed = time.thread_time()
         # What the key knows by its address must not go.
-        shown[name], known.keys[name] = made, (key, content, depths, chosen.names)
+        shown[name], known.keys[name] = made, (key, content, depths, chosen.names, names)
         known.canvas.setdefault(name, Canvas()).draw(made)
         known.composing += (composed - begun) * 1e3
         known.drawing += (time.thread_time() - composed) * 1e3
     known.shown = shown
+
+
+def _names(
+    scene: bpy.types.Scene, collection: bpy.types.Collection, content: Content, known: Region
+) -> Prepared:
+    """Return the names of what a view shows: of a slab of it, or of all."""
+    box = slabs.bounds_in(scene, collection)
+    if box is None:
+        return content.names
+    place = list(settings.of(collection).place)
+    low, high = box[0] - place, box[1] - place
+    key = (content, low.tolist(), high.tolist())
+    if known.names.get(collection.name, (None,))[0] != key:
+        known.names[collection.name] = key, content.names.of_stretch(low, high)
+    return known.names[collection.name][1]
 
 
 def _choices(scene: bpy.types.Scene, collection: bpy.types.Collection, content: Content) -> Choices:

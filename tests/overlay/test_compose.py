@@ -233,6 +233,25 @@ def test_a_cluster_has_grooves_in_the_legend():
     assert within == [1, 3]
 
 
+def test_of_a_stretch_only_what_is_in_it_is_named():
+    group = names(60, 5)
+    whole = prepare((group,), np.ones((2, 4), np.float32), measure)
+    low, high = np.array([5.0, -np.inf, -np.inf]), np.array([9.0, np.inf, np.inf])
+    cut = whole.of_stretch(low, high)
+    eye = np.array([8.0, -20.0, 4.5])
+    made = compose(explained((group,)), cut, seen_from(eye), FREE, np.array([8, 0, 4.5]), Theme(), measure)
+    assert made.names
+    for _, row in made.names:
+        begin = float(group.anchor[row, 0])
+        assert begin < 9.0
+        assert begin + 2.0 > 5.0
+    # Rooms end where the stretch does.
+    assert cut.end_low[:, 0].min() >= 5.0
+    assert cut.end_high[:, 0].max() <= 9.0
+    inside = (whole.end_low[:, 0] >= 5.0) & (whole.end_high[:, 0] <= 9.0)
+    np.testing.assert_array_equal(cut.anchor[inside], whole.anchor[inside])
+
+
 def test_a_folded_legend_shows_its_heading_alone():
     eye = np.array([8.0, -20.0, 4.5])
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..drawing.primitives import Labels
 from ..drawing.selector import Selector
@@ -88,6 +88,29 @@ class Prepared:
 
     def __len__(self) -> int:
         return len(self.text)
+
+    def of_stretch(self, low: ArrayLike, high: ArrayLike) -> Prepared:
+        """Return the names where only a stretch of the drawing is shown: what lies beside it has none.
+
+        Parameters
+        ----------
+        low, high : float (3,)
+            Infinite along axes of which all is shown.
+
+        Returns
+        -------
+        Prepared
+            As many names; those that are not shown have no height, and rooms end where the stretch does.
+        """
+        begin, end = np.asarray(low, np.float64), np.asarray(high, np.float64)
+        least, most = np.minimum(self.end_low, self.end_high), np.maximum(self.end_low, self.end_high)
+        gone = self.bound & ((most <= begin) | (least >= end)).any(axis=1)
+        bound = self.bound[:, None]
+        low_end, high_end, anchor = (
+            np.where(bound, np.clip(at, begin, end), at) for at in (self.end_low, self.end_high, self.anchor)
+        )
+        top = np.where(gone[:, None], anchor, self.top + (anchor - self.anchor))
+        return replace(self, anchor=anchor, end_low=low_end, end_high=high_end, top=top)
 
     @cached_property
     def keys(self) -> list[tuple[int, int]]:

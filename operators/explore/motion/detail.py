@@ -31,6 +31,10 @@ _WORTH = 1.5
 _MARGIN = 0.5  # of what is seen, on either side
 
 
+#: A view shows detail anew: its collection.
+on_enter: signals.Signal[[Any]] = signals.Signal()
+
+
 class _Rest:
     """The 3D view that moved last, and the time."""
 
@@ -192,6 +196,7 @@ def _enter(
         detail,
         bool(window_time.scene_of(view).tracevis3d_detail_rendered),
     )
+    on_enter.send(view)
 
 
 def seen(parts: list[Any], region: Any, eye: Any) -> tuple[float, float, float] | None:

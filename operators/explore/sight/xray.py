@@ -4,7 +4,7 @@ from typing import Any
 
 import bpy
 
-from ....tracevis3d.scene.window.highlight import Highlight, Outline, outline
+from ....tracevis3d.scene.window.highlight import Highlight, Outline
 from .. import overlay, pointer
 
 #: How much of what is not selected stays.
@@ -50,11 +50,12 @@ def _draw(view: Any, scale: float) -> None:
     if not is_on(space):
         return
     present = [entry for entry in pointer.shown_in(bpy.context.scene, space) if entry[2].is_boxes]
-    key = tuple((shown.name, holds.stamp) for _, shown, holds in present)
+    key = (tuple((shown.name, holds.stamp) for _, shown, holds in present), overlay.state.cut)
     if key != _edges.key:
         _edges.key = key
         _edges.drawn = [
-            (shown.name, Highlight(_lines(holds), _NONE, _LINE, 1.0)) for _, shown, holds in present
+            (shown.name, Highlight(_lines(shown.name, holds), _NONE, _LINE, 1.0))
+            for _, shown, holds in present
         ]
     for name, edges in _edges.drawn:
         shown = bpy.data.objects.get(name)
@@ -62,8 +63,8 @@ def _draw(view: Any, scale: float) -> None:
             edges.draw(shown.matrix_world, view, scale, through=True)
 
 
-def _lines(holds: Any) -> Outline:
-    found = outline(holds, holds.widest(_MOST))
+def _lines(name: str, holds: Any) -> Outline:
+    found = overlay.outlined(name, holds, holds.widest(_MOST))
     return Outline(found.point, found.triangle[:0], found.edge)
 
 

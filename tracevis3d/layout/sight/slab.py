@@ -81,16 +81,10 @@ class Slab:
                 return self.low[axis] + first * long, self.low[axis] + last * long
         return -np.inf, np.inf
 
-    def planes(self) -> Floats:
-        """Return six planes, float64 (6, 4): ``n · point + d`` of a point that is shown is never negative."""
-        far = 1e4 * (1.0 + max(abs(v) for v in (*self.low, *self.high)))
-        rows = []
-        for axis in (0, 1, 2):
-            first, last = self.ends(axis)
-            normal = np.eye(3)[axis]
-            rows.append([*normal, -first if np.isfinite(first) else far])
-            rows.append([*-normal, last if np.isfinite(last) else far])
-        return np.array(rows, np.float64)
+    def bounds(self) -> Box:
+        """Return the corners of the part that is shown, float64 (3,); infinite along axes of which all is."""
+        ends = np.array([self.ends(axis) for axis in (0, 1, 2)])
+        return ends[:, 0], ends[:, 1]
 
     def section(self, axis: int, end: int) -> Floats:
         """Return the corners of one of the planes within the box, around it, float64 (4, 3).

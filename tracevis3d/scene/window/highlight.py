@@ -14,6 +14,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import ArrayLike, NDArray
 
+from ...layout.sight.affine import Box
 from .element_metadata import PickableMesh
 
 Color = tuple[float, float, float, float]
@@ -51,8 +52,26 @@ class Outline:
     edge: NDArray[np.int32]
 
 
-def outline(holds: PickableMesh, elements: ArrayLike) -> Outline:
-    """Return the outline of some elements, in the object's coordinates."""
+def outline(holds: PickableMesh, elements: ArrayLike, within: Box | None = None) -> Outline:
+    """Return the outline of some elements, in the object's coordinates.
+
+    Parameters
+    ----------
+    holds : PickableMesh
+    elements : int (k,)
+    within : (float (3,), float (3,)), optional
+        Between which corners they are shown: boxes end there, and what lies beside is left out.
+
+    Returns
+    -------
+    Outline
+    """
+    if within is not None:
+        low, high = holds.bounds(elements)
+        kept = ((high > within[0]) & (low < within[1])).all(axis=1)
+        if holds.is_boxes:
+            return box_outline(np.maximum(low[kept], within[0]), np.minimum(high[kept], within[1]))
+        elements = np.asarray(elements)[kept]
     if holds.word in ("Boxes", "Marks"):
         return box_outline(*holds.bounds(elements))
     return _tube_outline(holds, elements)
