@@ -56,6 +56,7 @@ PLACES = {
     "tracevis3d/features/*/commands/*": _HELP,
     "tracevis3d/features/comparison/report/*": _SCENE,
     "tracevis3d/features/waits/report.py": _SCENE,
+    "tracevis3d/features/memory/report.py": _SCENE,
     "tracevis3d/features/*/view.py": "live views are loaded when a program is watched",
     "tracevis3d/formats/*/format.py": "a file's format is found without what reads it",
     "tracevis3d/kernels/jit.py": "Numba is loaded with the first kernel",

@@ -307,6 +307,9 @@ def test_saw_teeth_and_churn() -> None:
     assert found.details["times"] == 5
     assert found.details["period_ns"] == pytest.approx(100, rel=0.1)
     assert "saw-tooth" not in kinds(program(*tooth * 2)[1])
+    # Five perfect teeth, each a fiftieth of what stays beside them.
+    found = [f for f in program((ALLOC, 99, 50_000, 1), *tooth * 5)[1].findings if f.kind == "saw-tooth"]
+    assert {(f.details["times"], round(f.bytes, -2)) for f in found} == {(5, 900)}
     churn = [row for i in range(300) for row in ((ALLOC, i % 7, 64, 1), (FREE, i % 7, 0, 1))]
     (found,) = [f for f in program(*churn)[1].findings if f.kind == "churn"]
     assert (found.details["blocks"], found.bytes, found.details["at_once"]) == (300, 300 * 64, 64)

@@ -77,8 +77,9 @@ class Program:
         """Live bytes that rise and fall about three times, by about a quarter."""
         every, high = self.any(6000, 6037), self.any(100, 400)
         if self.any(True, False):
-            self.block(0, None, self.any(1, 3) * high, site)
-        teeth, kept = self.few(2, 5), self.any(True, False)
+            # Beside a plateau of another site, or on one of its own, as high as it may be.
+            self.block(0, None, self.any(1, 3, 9, 40, 70) * high, self.any(site, (site + 1) % 3))
+        teeth, kept = self.few(2, 7), self.any(True, False)
         for i in range(teeth):
             for step in range(3):
                 died = None if kept and i == teeth - 1 else (i + 1) * every - self.few(1, 1500)
@@ -116,7 +117,8 @@ def programs(draw):
     )  # fmt: skip
     blocks = find_blocks(memory, END)
     of = np.array(site, np.int32)[blocks.row]
-    return blocks, Sites(of, np.full(3, -1, np.int32), np.zeros(3, np.int32), ("a", "b", "c"))
+    loader = draw(st.sampled_from(["c", "get_data (<frozen importlib._bootstrap_external>:1131)"]))
+    return blocks, Sites(of, np.full(3, -1, np.int32), np.zeros(3, np.int32), ("a", "b", loader))
 
 
 # -- the twin ----------------------------------------------------------------------------------------------
@@ -174,6 +176,36 @@ def plain_turns(values, least):
     return highs, lows
 
 
+def plain_regular(values, highs, lows):
+    """Return the first of the longest runs of four waves or more that are alike, or nothing."""
+    lows = [low for low in lows if highs and low > highs[0]]
+    n = min(len(highs) - 1, len(lows))
+
+    def alike(a, b):
+        return min(a, b) >= 0.7 * max(a, b)
+
+    def even(i):
+        """Return whether wave ``i`` is like the one before it: its fall, its rise and its length."""
+        falls = [values[highs[k]] - values[lows[k]] for k in (i - 1, i)]
+        rises = [values[highs[k + 1]] - values[lows[k]] for k in (i - 1, i)]
+        lengths = [highs[k + 1] - highs[k] for k in (i - 1, i)]
+        return alike(*falls) and alike(*rises) and alike(*lengths)
+
+    for length in range(n, 3, -1):
+        for first in range(n - length + 1):
+            if all(even(i) for i in range(first + 1, first + length)):
+                return highs[first : first + length + 1], lows[first : first + length]
+    return [], []
+
+
+def plain_imports(of, names, least):
+    """Return what call sites keep that load modules."""
+    kept = [b for site, group in enumerate(of) for b in group if b.kept and "importlib" in names[site]]
+    if total(kept) < max(4 * least, 1):
+        return []
+    return [("imports", -1, 0, END, total(kept), {"blocks": len(kept)})]
+
+
 def plain_findings(blocks, sites, has_addresses):
     """Return kind, site, begin, end, bytes and details of each finding, in order."""
     every = [Block(blocks, sites, i) for i in range(len(blocks))]
@@ -192,8 +224,11 @@ def plain_findings(blocks, sites, has_addresses):
     peaks = [peak(group)[0] for group in of]
     least, found = 0.005 * highest, []
     # Leaks: what is kept grows in each quarter from when it begins, and not only in the first half.
+    names = sites.name
     for site, group in enumerate(of):
         kept = [b for b in group if b.kept]
+        if "importlib" in names[site]:
+            continue
         quarters = [total(b for b in kept if min(b.born * 4 // END, 3) == q) for q in range(4)]
         if total(kept) < max(least, 1) or len(kept) < 8:
             continue
@@ -204,20 +239,29 @@ def plain_findings(blocks, sites, has_addresses):
     leaking = [site for _, site, *_ in found]
     for site, group in enumerate(of):
         old = [b for b in group if b.kept and 2 * (END - b.touched) >= END]
-        if total(old) >= max(4 * least, 1) and site not in leaking:
+        if total(old) >= max(4 * least, 1) and site not in leaking and "importlib" not in names[site]:
             begin = min(b.touched for b in old)
             found.append(("forgotten", site, begin, END, total(old), {"blocks": len(old)}))
-    largest = sorted((site for site in range(3) if peaks[site] >= 0.1 * highest), key=lambda s: -peaks[s])
+    found += plain_imports(of, names, least)
+    largest = [site for site in range(3) if peaks[site] >= max(least, 1)]
+    largest.sort(key=lambda s: -peaks[s])
     for site in [-1, *largest]:
         values = plain_live(every if site < 0 else of[site], 512)
-        highs, lows = plain_turns(values, int(max(max(values) / 4, 1)))
-        if len(highs) >= 3 and len(lows) >= 2:
-            swing = median(values[i] for i in highs) - median(values[i] for i in lows)
-            period = median(b - a for a, b in pairwise(highs)) * END / 512
-            begin, end = ((i + 1) * END // 512 for i in (highs[0], max(highs[-1], lows[-1])))
-            found.append(
-                ("saw-tooth", site, begin, end, int(swing), {"times": len(highs), "period_ns": period})
-            )
+        for scale in (1 / 4, 1 / 16, 1 / 64, 1 / 256):
+            wave = int(max(scale * max(values), least, 1))
+            highs, lows = plain_turns(values, wave)
+            if scale < 1 / 4:
+                highs, lows = plain_regular(values, highs, lows)
+            elif site >= 0 and peaks[site] < 0.1 * highest:
+                continue
+            if len(highs) >= 3 and len(lows) >= 2:
+                swing = median(values[i] for i in highs) - median(values[i] for i in lows)
+                period = median(b - a for a, b in pairwise(highs)) * END / 512
+                begin, end = ((i + 1) * END // 512 for i in (highs[0], max(highs[-1], lows[-1])))
+                found.append(
+                    ("saw-tooth", site, begin, end, int(swing), {"times": len(highs), "period_ns": period})
+                )
+                break
     for when, live in (("most", live_after(every, peak_row)), ("end", [b for b in every if b.died > END])):
         bytes_, free, hole, regions = plain_holes(live)
         if has_addresses and free >= 1 << 16 and free >= 0.2 * (bytes_ + free):
@@ -242,7 +286,7 @@ def plain_findings(blocks, sites, has_addresses):
             details = {"blocks": len(group), "freed": died < 64}
             cohorts.append(("cohort", -1, born * END // 64, end, total(group), details))
     found += sorted(cohorts, key=lambda f: -f[4])[:8]
-    order = ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort")
+    order = ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort", "imports")
     return sorted(found, key=lambda f: (order.index(f[0]), -f[4]))
 
 
@@ -302,4 +346,4 @@ def test_holes_are_those_between_blocks_that_live(rows, time) -> None:
 
 
 def test_kinds_are_named_in_the_order_of_their_weight() -> None:
-    assert KINDS == ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort")
+    assert KINDS == ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort", "imports")

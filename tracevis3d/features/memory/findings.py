@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,11 @@ _GROWTH, _GROWING = 0.25, 8
 _FORGOTTEN = 0.5
 #: A wave is so much of the largest amount, and there are so many.
 _WAVE, _WAVES = 0.25, 3
+#: Smaller waves are looked for, too: so many in a row, of which none is higher or longer than the next by
+#: more than this share.
+_SCALES, _REGULAR, _UNEVEN = (_WAVE, _WAVE / 4, _WAVE / 16, _WAVE / 64), 4, 0.3
+#: Call sites that load modules: what they keep is the program itself.
+_IMPORTS = re.compile(r"<frozen (?:importlib|zipimport)|\b_bootstrap(?:_external)?\b")
 #: Churn: so many blocks, that live for so little of the run, and so many times what lives at once.
 _CHURN, _SHORT, _TIMES = 100, 0.01, 10.0
 #: Blocks further apart lie in different regions.
@@ -40,7 +46,7 @@ class MemoryFinding:
     Attributes
     ----------
     kind : str
-        ``leak``, ``forgotten``, ``saw-tooth``, ``churn``, ``fragmentation`` or ``cohort``.
+        One of :data:`KINDS`.
     site : int
         -1 for all together.
     start_ns, end_ns : int
@@ -103,10 +109,12 @@ def find_memory(
     if not len(blocks):
         return ()
     least = _LEAST * int(table.peak[-1])
-    found = [*_leaks(blocks, sites, table, least)]
-    leaking = {finding.site for finding in found}
+    loads = set(loads_modules(sites))
+    found = [f for f in _leaks(blocks, sites, table, least) if f.site not in loads]
+    leaking = {finding.site for finding in found} | loads
     found += [f for f in _forgotten(blocks, sites, table, least) if f.site not in leaking]
-    found += _saw_teeth(blocks, sites, table)
+    found += _imports(blocks, table, sorted(loads), least)
+    found += _saw_teeth(blocks, sites, table, least)
     found += _churn(blocks, sites, table, least)
     if has_addresses:
         found += _fragmentation(blocks, table)
@@ -115,7 +123,12 @@ def find_memory(
     return tuple(sorted(found, key=lambda f: (rank[f.kind], -f.bytes)))
 
 
-KINDS = ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort")
+KINDS = ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort", "imports")
+
+
+def loads_modules(sites: Sites) -> list[int]:
+    """Return the call sites that load modules, as Python's import does."""
+    return [site for site, name in enumerate(sites.name) if _IMPORTS.search(name)]
 
 
 def live_grid(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = GRID) -> Ints:
@@ -195,33 +208,85 @@ def _forgotten(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> 
     ]  # fmt: skip
 
 
-def _saw_teeth(blocks: Blocks, sites: Sites, table: SiteTable) -> list[MemoryFinding]:
-    """Where live bytes go up and down again and again, all together or of one of the largest sites."""
+def _imports(blocks: Blocks, table: SiteTable, loads: list[int], least: float) -> list[MemoryFinding]:
+    """What modules' bytecode and names keep: no leak, but part of what lives."""
+    kept, count = int(table.kept[loads].sum()), int(table.kept_blocks[loads].sum())
+    if kept < max(4 * least, 1):
+        return []
+    return [MemoryFinding("imports", -1, 0, blocks.end, kept, {"blocks": count})]
+
+
+def _saw_teeth(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:
+    """Where live bytes go up and down again and again, all together or of one of the largest sites.
+
+    Waves are looked for at several scales, the largest first: a quarter of all that lives, as irregular as
+    they may be; below that, regular ones beside what stays.
+    """
     cells = 8 * GRID
-    largest = np.argsort(-table.peak[:-1], kind="stable")[:GRID]
-    largest = largest[table.peak[largest] >= 0.1 * table.peak[-1]]
+    largest = np.argsort(-table.peak[:-1], kind="stable")[: 4 * GRID]
+    largest = largest[table.peak[largest] >= max(least, 1)]
     number = np.full(len(sites), len(largest), np.int32)
     number[largest] = np.arange(len(largest))
     grid = live_grid(blocks, number[sites.of_block], len(largest) + 1, cells)
     series = np.vstack([grid.sum(axis=0)[None], grid[:-1]])
     high = series.max(axis=1)
-    turns, kind = np.zeros(len(series), np.int64), np.zeros(series.size, np.uint8)
-    least = np.maximum(_WAVE * high, 1.0).astype(np.int64)
-    fill_waves(series.reshape(-1), least, cells * np.arange(len(series) + 1), turns, kind)
-    found = []
-    for i, site in enumerate([-1, *largest.tolist()]):
-        at = kind[i * cells : (i + 1) * cells]
-        tops, bottoms = np.flatnonzero(at == 1), np.flatnonzero(at == 2)
-        if len(tops) < _WAVES or len(bottoms) < _WAVES - 1:
-            continue
-        ends = (np.array([tops[0], max(tops[-1], bottoms[-1])]) + 1) * blocks.end // cells
-        swing = int(np.median(series[i, tops]) - np.median(series[i, bottoms]))
-        period = float(np.median(np.diff(tops))) * blocks.end / cells
-        found.append(
-            MemoryFinding("saw-tooth", site, int(ends[0]), int(ends[1]), swing,
-                          {"times": len(tops), "period_ns": period})
-        )  # fmt: skip
-    return found
+    found: list[MemoryFinding | None] = [None] * len(series)
+    of = [-1, *largest.tolist()]
+    for scale in _SCALES:
+        wave = np.maximum(scale * high, max(least, 1.0)).astype(np.int64)
+        turns, kind = np.zeros(len(series), np.int64), np.zeros(series.size, np.uint8)
+        fill_waves(series.reshape(-1), wave, cells * np.arange(len(series) + 1), turns, kind)
+        for i in range(len(series)):
+            if found[i] is not None:
+                continue
+            at = kind[i * cells : (i + 1) * cells]
+            tops, bottoms = np.flatnonzero(at == 1), np.flatnonzero(at == 2)
+            if scale < _WAVE:
+                tops, bottoms = _regular(series[i], tops, bottoms)
+            elif table.peak[of[i]] < 0.1 * table.peak[-1]:
+                continue
+            if len(tops) < _WAVES or len(bottoms) < _WAVES - 1:
+                continue
+            ends = (np.array([tops[0], max(tops[-1], bottoms[-1])]) + 1) * blocks.end // cells
+            swing = int(np.median(series[i, tops]) - np.median(series[i, bottoms]))
+            period = float(np.median(np.diff(tops))) * blocks.end / cells
+            found[i] = MemoryFinding(
+                "saw-tooth", of[i], int(ends[0]), int(ends[1]), swing,
+                {"times": len(tops), "period_ns": period},
+            )  # fmt: skip
+    return [f for f in found if f is not None]
+
+
+def _regular(value: Ints, tops: Ints, bottoms: Ints) -> tuple[Ints, Ints]:
+    """Return the longest run of waves of about one height and length; nothing, if it has less than four.
+
+    Parameters
+    ----------
+    value : int64 (cells,)
+    tops, bottoms : int64 (n,), int64 (m,)
+        Where it turns, ascending.
+
+    Returns
+    -------
+    (int64 (k,), int64 (k - 1,))
+    """
+    bottoms = bottoms[bottoms > tops[0]] if len(tops) else bottoms[:0]
+    n = min(len(tops) - 1, len(bottoms))
+    best, begin = (0, 0), 0
+    for i in range(n):
+        if i > begin:
+            pairs = (
+                (value[tops[i - 1]] - value[bottoms[i - 1]], value[tops[i]] - value[bottoms[i]]),
+                (value[tops[i]] - value[bottoms[i - 1]], value[tops[i + 1]] - value[bottoms[i]]),
+                (tops[i] - tops[i - 1], tops[i + 1] - tops[i]),
+            )
+            if any(min(pair) < (1 - _UNEVEN) * max(pair) for pair in pairs):
+                begin = i
+        best = max(best, (i + 1 - begin, -begin))
+    run, first = best[0], -best[1]
+    if run < _REGULAR:
+        return tops[:0], bottoms[:0]
+    return tops[first : first + run + 1], bottoms[first : first + run]
 
 
 def _churn(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:

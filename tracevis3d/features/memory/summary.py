@@ -178,6 +178,8 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
             f"{where} allocates {count:,} short-lived blocks, {byte_size(finding.bytes)} in all, "
             f"of which at most {byte_size(d['at_once'])} live at once"
         )
+    if finding.kind == "imports":
+        return f"imported modules keep {byte_size(finding.bytes)} in {counted(count, 'block')}: no leak"
     if finding.kind == "fragmentation":
         moment_ = "when most memory is in use" if d["when"] == "most" else "at the end"
         return (
@@ -187,6 +189,25 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
     ends = f"freed until {when(finding.end_ns)}" if d["freed"] else "never freed"
     much = byte_size(finding.bytes)
     return f"{count:,} blocks, {much}, live together: born about {when(finding.start_ns)}, {ends}"
+
+
+def name_of(finding: MemoryFinding, use: MemoryUse) -> str:
+    """Return what a finding is about, in few words.
+
+    Parameters
+    ----------
+    finding : MemoryFinding
+    use : MemoryUse
+        The memory that it was found in.
+
+    Returns
+    -------
+    str
+    """
+    if finding.site >= 0:
+        return use.sites.name[finding.site]
+    words = {"cohort": "blocks that live together", "imports": "imported modules"}
+    return words.get(finding.kind, "all blocks")
 
 
 def moment(ns: int, use: MemoryUse) -> str:

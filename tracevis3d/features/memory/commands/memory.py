@@ -27,6 +27,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         default=_MOST,
         help=f"the maximum number of call sites listed (default {_MOST})",
     )
+    parser.add_argument(
+        "-o", "--output", metavar="DIR",
+        help="write report.md, memory.json and a picture of each of the first five findings there",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)
 
@@ -50,11 +54,19 @@ def run(words: argparse.Namespace) -> None:
     if words.most < 1:
         raise UsageError(f"--most {words.most} is not 1 or more")
     with Bar(words.quiet) as bar:
-        facts = memory_facts(memory_use(load(words.trace, words, bar)), words.most)
+        trace = load(words.trace, words, bar)
+        facts = memory_facts(memory_use(trace), words.most)
+        if words.output:
+            from ....drawing.output import Output
+            from ..report import write_report
+
+            write_report(trace, facts, words.output, Output(engine="workbench"), bar)
     if words.json:
         print_json(facts)
     else:
         print(_text(facts))
+        if words.output:
+            print(f"\n{words.output}/report.md")
 
 
 def _text(facts: dict[str, Any]) -> str:

@@ -15,6 +15,7 @@ from ..findings import MemoryFinding
 from ..summary import MemoryUse
 from .arrangement import PACKED
 from .layout import PLATE, Layout
+from .story import story
 from .terrain import Heights, Pieces
 from .wall import FOUND, FOUND_STEP, MOST_FOUND, on_wall
 
@@ -23,7 +24,7 @@ Floats = NDArray[np.float64]
 #: Names have so many letters; in the flat picture they are slanted.
 _LETTERS, _SLANT = 32, math.sqrt(0.5)
 #: Narrower districts, as shares of the width, are not named.
-_LEAST_DISTRICT = 0.025
+_LEAST_DISTRICT = 0.04
 _CHARACTER = 0.52
 #: Findings that have a callout.
 _CALLED_OUT = 3
@@ -31,7 +32,7 @@ _CALLED_OUT = 3
 
 def byte_axis(picture: Layout) -> Axis:
     """Return the ruler along the front edge: bytes, or addresses."""
-    p, made, use = picture.parameters, picture.arrangement, picture.use
+    p, made = picture.parameters, picture.arrangement
     low, high = picture.span
     at: list[float]
     if p.order == "address":
@@ -53,7 +54,7 @@ def byte_axis(picture: Layout) -> Axis:
         else:
             steps = _byte_steps(from_end - high, from_end - low)
             at, texts = [from_end - value for value in steps], [units.byte_size(value) for value in steps]
-            title = f"Bytes, packed: {units.byte_size(use.table.peak[-1])} live at most"
+            title = "Bytes, packed"
     else:
         at, texts = [], []
         words = "square roots" if p.width == "sqrt" else "logarithms"
@@ -155,7 +156,11 @@ def site_names(picture: Layout, hair: int) -> tuple[Lines, Labels] | None:
         return None
     left, right = np.maximum(places.low, picture.span[0]), np.minimum(places.high, picture.span[1])
     wide = right - left
-    seen = np.flatnonzero(wide >= _LEAST_DISTRICT * (picture.span[1] - picture.span[0]))
+    about = story(picture.use, p)
+    if about is not None and about.site >= 0:
+        seen = np.flatnonzero((places.site == about.site) & (wide > 0))
+    else:
+        seen = np.flatnonzero(wide >= _LEAST_DISTRICT * (picture.span[1] - picture.span[0]))
     if not len(seen):
         return None
     height = 0.85 * picture.text
@@ -233,13 +238,15 @@ def findings(
     -------
     list of Marks or Lines, list of Labels, Legend or None, list of Callout
     """
-    shown = _chosen(picture.use.findings, picture.parameters.findings)
     use = picture.use
+    about = story(use, picture.parameters)
+    shown = [about] if about is not None else _chosen(use.findings, picture.parameters.findings)
     entries: list[LegendEntry] = []
     callouts: list[Callout] = []
     points, numbers, bars, bar_numbers = [], [], [], []
     for finding in shown:
         number, at = len(entries) + 1, None
+        sign = "" if about is not None else f"{number}  "
         if finding.site >= 0 or finding.kind == "cohort":
             at = _place(picture, cut, finding)
             if at is not None:
@@ -260,11 +267,9 @@ def findings(
         head, detail = _words(finding, use)
         if number <= _CALLED_OUT:
             span = (0, finding.start_ns, finding.end_ns)
-            callouts.append(
-                Callout(f"{number}  {head}", detail, at, len(shown) - number, color, spans=(span,))
-            )
+            callouts.append(Callout(f"{sign}{head}", detail, at, len(shown) - number, color, spans=(span,)))
         stands_for = Selector(kinds=("finding",), ids=(number,))
-        entries.append(LegendEntry(f"{number}  {head}: {detail}", color, stands_for=stands_for))
+        entries.append(LegendEntry(f"{sign}{head}: {detail}", color, stands_for=stands_for))
     made: list[Marks | Lines] = []
     labels: list[Labels] = []
     text = 1.15 * picture.text
@@ -288,6 +293,9 @@ def findings(
         )  # fmt: skip
         anchor = np.array([bar[0] for bar in bars]) + np.array([0.0, 0.35 * text, 0.0])
         labels.append(_numbers(picture, bar_numbers, anchor.astype(np.float32), text))
+    if about is not None:
+        # The only finding needs neither number nor legend.
+        return made, [], None, callouts
     return made, labels, Legend("Found", tuple(entries)) if entries else None, callouts
 
 
@@ -349,5 +357,6 @@ def _words(finding: MemoryFinding, use: MemoryUse) -> tuple[str, str]:
         "saw-tooth": (f"saw-tooth {site}", f"{d.get('times')} × {size}"),
         "churn": (f"churn {site}", f"{d.get('blocks', 0):,} blocks, {size}"),
         "fragmentation": ("holes", f"{size}, {units.percentage(d.get('share', 0))}"),
+        "imports": ("imported modules", size),
         "cohort": ("alive together", f"{d.get('blocks', 0):,} blocks, {size}"),
     }[finding.kind]

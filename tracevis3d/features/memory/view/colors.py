@@ -14,14 +14,17 @@ from ....drawing.selector import Selector
 from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
 from ..findings import GRID, cohorts
-from ..summary import moment
+from ..summary import moment, name_of
 from .arrangement import Order, arranged, memory_use, order_of
 from .layout import Layout
+from .story import members, story
 
 Indices = NDArray[np.int32]
 
 #: Blue and green of Memcov Viz (figure 2.16).
 _TURN = parse("3b6fb6 4e9a51")
+#: What a picture about one finding lights.
+_STORY = np.array([0.84, 0.37, 0.0, 1.0], np.float32)
 #: What untouched memory fades to, and how far; how much darker every second neighbour is, or lighter a rib.
 _FADED, _FADE, _DARKER, _RIB = np.array([0.80, 0.81, 0.83]), 0.6, 0.88, 0.35
 #: Shades of one kind: by whether it is merged, whether it is idle, and which neighbour or rib it is.
@@ -87,7 +90,15 @@ def block_colors(picture: Layout, paint: Paint) -> BlockColors:
     chosen = PALETTES[p.palette]
     most = min(p.entries, len(chosen.kinds))
     entries: list[str]
-    if p.color == "turn":
+    found = story(use, p)
+    if found is not None:
+        colors = _STORY[None]
+        inside = members(use, found)[picture.arrangement.pyramid.order]
+        counted = np.concatenate([[0], np.cumsum(inside)])
+        share = counted[items.stop] - counted[items.first]
+        kind = np.where(2 * share >= np.maximum(items.stop - items.first, 1), 0, 1).astype(np.int32)
+        entries, title = [name_of(found, use)], "This finding"
+    elif p.color == "turn":
         colors = _TURN
         kind = np.where(items.alone, np.arange(len(items)) % 2, 2).astype(np.int32)
         entries, title = ["a block", "its neighbour"], "Blocks"
@@ -117,6 +128,9 @@ def block_colors(picture: Layout, paint: Paint) -> BlockColors:
     ]
     if (items.alone & (kind == grey)).any():
         lines.append(LegendEntry("others", first + _SHADES * grey, stands_for=of(range(grey, grey + 1))))
+    if found is not None:
+        # One colour is lit, all else is grey: that needs no more words.
+        return BlockColors(kind, first, grey, (Legend(title, tuple(lines[:1])),))
     legends = [Legend(title, tuple(lines))]
     signs = []
     if (~items.alone).any():

@@ -18,6 +18,7 @@ from ..pyramid import Items
 from ..summary import MemoryUse
 from .arrangement import Arrangement, arrange, memory_use
 from .parameters import Parameters
+from .story import staged
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -171,6 +172,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
         If a window is empty, no call site fits, or there are no addresses to order by.
     """
     use = memory_use(trace)
+    p = staged(trace, use, p)
     last = max(trace.span_ns, 1)
     window = (
         max(read_time("start", p.start), 0) if p.start.strip() else 0,

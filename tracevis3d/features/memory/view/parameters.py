@@ -91,6 +91,10 @@ class Parameters:
         "the time, also before they are allocated and after they are freed; 0: none, nor in the flat picture",
         low=0.0, high=1.0, group="Detail",
     )  # fmt: skip
+    finding: int = parameter(
+        0, "The number of the one finding that the picture is about: its blocks alone have a colour, and its "
+        "time alone is shown; 0: none", low=0, high=10_000, group="Data",
+    )  # fmt: skip
     findings: int = parameter(
         3, "The maximum number of findings marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
         high=20, group="Detail",

@@ -26,6 +26,7 @@ from ....views.view import LiveForm, View
 from ..actions import SHOW_ALL_BYTES, ZOOM
 from ..commands import COMMANDS
 from ..live.settings import Settings, apply, wheel
+from ..summary import sentence
 from ..tables import TABLES
 from . import captions, wall
 from .arrangement import PACKED
@@ -35,6 +36,7 @@ from .layout import Layout, compose
 from .metadata import meaning
 from .parameters import Parameters
 from .regroup import on_the_way
+from .story import told
 from .terrain import Heights, Places, floor, footprints, heights, pieces, terrain
 
 if TYPE_CHECKING:
@@ -190,16 +192,21 @@ def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
 
 
 def _title(picture: Layout) -> str:
-    use = picture.use
+    """Return what was found first, and else how much memory there is."""
+    found = told(picture.use, picture.parameters)
     name = picture.trace.source.name
-    blocks = len(use.blocks)
-    allocated, peak = units.byte_size(int(use.table.allocated[-1])), units.byte_size(int(use.table.peak[-1]))
-    return f"{name}: {blocks:,} blocks, {allocated} allocated, at most {peak} at once"
+    return f"{name}: {sentence(found, picture.use) if found else _amounts(picture)}"
+
+
+def _amounts(picture: Layout) -> str:
+    use = picture.use
+    allocated, peak = (units.byte_size(int(column[-1])) for column in (use.table.allocated, use.table.peak))
+    return f"{len(use.blocks):,} blocks, {allocated} allocated, at most {peak} at once"
 
 
 def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
     p, use, items = picture.parameters, picture.use, picture.items
-    notes = []
+    notes = [_amounts(picture)]
     if not len(items):
         notes.append("no block is live in this window")
     if merged:

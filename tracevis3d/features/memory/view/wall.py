@@ -91,7 +91,7 @@ def draw_curves(
         ("idle share", 100.0 * found.idle, lambda v: units.percentage(v / 100)),
     )
     lines: list[Lines | Wedges] = []
-    texts, anchors, grid = [], [], []
+    texts, anchors, grid, beside, places = [], [], [], [], []
     for (name, value, write), (low, high), color in zip(rows, _STRIPES, colors, strict=True):
         most = 100.0 if write(100.0).endswith("%") else max(float(value.max(initial=0)), 1e-9)
         up = low + (high - low) * value / most
@@ -109,14 +109,18 @@ def draw_curves(
                 texts.append(text)
                 anchors.append(on_wall(picture, np.array([picture.deep + 0.12]), np.array([place]))[0])
         if low > 0.0:
-            texts.append(f"{name}, to {write(most)}")
-            anchors.append(on_wall(picture, np.array([picture.deep + 0.12]), np.array([(low + high) / 2]))[0])
+            beside.append(f"{name}, to {write(most)}")
+            places.append(on_wall(picture, np.array([-0.12]), np.array([(low + high) / 2]))[0])
     n = len(grid)
     lines.append(
         Lines("scale", np.concatenate(grid).astype(np.float32), 2 * np.arange(n + 1),
               np.full(n, _HAIR, np.float32), np.full(n, hair, np.int32), np.arange(n))
     )  # fmt: skip
-    labels = [_texts(picture, texts, anchors, 0.85, 2.0, 1), _name(picture, found)]
+    labels = [
+        _texts(picture, texts, anchors, 0.85, 2.0, 1),
+        _texts(picture, beside, places, 0.85, 2.0, -1),
+        _name(picture, found),
+    ]
     return lines, labels
 
 
@@ -153,5 +157,6 @@ def _texts(
     return Labels(
         "scale", tuple(texts), np.array(anchors, np.float32).reshape(-1, 3),
         np.full(n, size * picture.text, np.float32), np.full(n, np.inf, np.float32),
-        np.full(n, rank, np.float32), align=align, right=picture.level, up=picture.upward,
+        np.full(n, rank, np.float32), align=align,
+        right=(0.0, -1.0, 0.0) if picture.across else picture.level, up=picture.upward,
     )  # fmt: skip

@@ -1,0 +1,73 @@
+"""A picture about one finding, and the report of the first of them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from tracevis3d.cli import main
+
+from tracevis3d.api import load
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.errors import UsageError
+from tracevis3d.features.memory.view.arrangement import memory_use
+from tracevis3d.features.memory.view.parameters import Parameters
+from tracevis3d.features.memory.view.story import members, told
+from tracevis3d.features.memory.view.view import VIEW
+from tracevis3d.progress import silent
+
+
+@pytest.fixture(scope="module")
+def trace(recorded):
+    return load(recorded / "memray_pillow_threads.records.tsv.gz")
+
+
+def test_the_blocks_of_one_finding_are_lit_and_all_else_is_grey(trace) -> None:
+    use = memory_use(trace)
+    for number, found in enumerate(use.findings[:6], start=1):
+        drawing = VIEW.draw([trace], Parameters(finding=number), Frame(), silent)
+        mine = members(use, found)
+        assert mine.any()
+        (legend,) = drawing.legends
+        (entry,) = legend.entries
+        lit = range(entry.color, entry.color + 8)
+        (blocks,) = [e for e in drawing.elements if e.kind == "block"]
+        if found.site >= 0 or found.kind in ("cohort", "imports"):
+            assert [color in lit for color in blocks.color] == mine[blocks.id].tolist()
+        assert len(drawing.callouts) == 1
+        assert drawing.title.startswith(trace.source.name)
+    with pytest.raises(UsageError, match=f"there are {len(use.findings)} findings"):
+        VIEW.draw([trace], Parameters(finding=len(use.findings) + 1), Frame(), silent)
+
+
+def test_members_of_a_cohort_are_those_that_it_counts(trace) -> None:
+    use = memory_use(trace)
+    cohorts = [found for found in use.findings if found.kind == "cohort"]
+    assert cohorts
+    for found in cohorts:
+        mine = members(use, found)
+        assert mine.sum() >= found.details["blocks"]
+        assert use.blocks.size[mine].sum() >= found.bytes
+        assert use.blocks.born[mine].min() >= found.start_ns - 2 * use.blocks.end // 64
+
+
+def test_the_title_is_the_first_finding_that_matters(trace) -> None:
+    use = memory_use(trace)
+    first = told(use, Parameters())
+    assert first is use.findings[0]
+    assert told(use, Parameters(finding=3)) is use.findings[2]
+
+
+def test_a_report_has_a_picture_of_each_finding_with_its_sentence(recorded, tmp_path, capsys) -> None:
+    pytest.importorskip("bpy")
+    path, folder = recorded / "memray_pillow_threads.records.tsv.gz", tmp_path / "report"
+    assert main(["memory", str(path), "-o", str(folder), "--quiet"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("report.md")
+    text = (folder / "report.md").read_text("utf-8")
+    facts = json.loads((folder / "memory.json").read_text("utf-8"))
+    pictures = sorted(folder.glob("*.png"))
+    assert 1 <= len(pictures) <= 5
+    assert all(f"]({picture.name})" in text for picture in pictures)
+    assert facts["findings"][0]["sentence"] in text
+    assert len({np.frombuffer(p.read_bytes(), np.uint8).sum() for p in pictures}) == len(pictures)

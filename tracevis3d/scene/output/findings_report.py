@@ -1,0 +1,104 @@
+"""A report of findings: a picture of each of the first, with its sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...atomic import write_text
+from ...drawing.output import Output
+from ...drawing.primitives import Drawing
+from ...errors import InputError
+from ...progress import Progress, part, silent
+from .produce import produce
+
+#: Findings that get a picture, and how many of a kind: the first ones matter.
+_MOST, _MOST_OF_KIND = 5, 2
+
+
+@dataclass(frozen=True)
+class Told:
+    """A finding as a report tells it.
+
+    Attributes
+    ----------
+    kind : str
+    title : str
+        Its point in few words.
+    sentence : str
+        With a full stop, or what else ends it.
+    draw : callable
+        Returns its picture's drawing, given the progress of drawing.
+    """
+
+    kind: str
+    title: str
+    sentence: str
+    draw: Callable[[Progress], Drawing]
+
+
+def write_report(
+    folder: str,
+    heading: str,
+    found: Sequence[Told],
+    facts: dict[str, Any],
+    facts_name: str,
+    output: Output,
+    progress: Progress = silent,
+) -> list[Path]:
+    """Write ``report.md``, the facts, and a picture of each of the first five findings.
+
+    Parameters
+    ----------
+    folder : str
+        Is made if there is none.
+    heading : str
+        The report's first line.
+    found : sequence of Told
+        All findings, the most important first.
+    facts : dict
+        What is written as JSON.
+    facts_name : str
+        The name of that file.
+    output : Output
+        Size and look of the pictures.
+    progress : Progress
+
+    Returns
+    -------
+    list of Path
+        What was written.
+
+    Raises
+    ------
+    InputError
+        If the folder can't be written to.
+    """
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: the folder can't be made: {error.strerror}") from error
+    chosen: list[Told] = []
+    for one in found:
+        alike = sum(other.kind == one.kind for other in chosen)
+        if len(chosen) < _MOST and alike < _MOST_OF_KIND:
+            chosen.append(one)
+    parts = [f"# {heading}"]
+    written = [place / "report.md", place / facts_name]
+    for i, one in enumerate(chosen):
+        name = f"{i + 1:02}-{one.kind.replace('/', '').replace(' ', '-')}.png"
+        mine = part(progress, i / len(chosen), (i + 1) / len(chosen))
+        produce(one.draw(part(mine, 0.0, 0.3)), place / name, output, progress=part(mine, 0.3, 1.0))
+        written.append(place / name)
+        parts += [f"## {i + 1}. {one.title}", f"![{one.title}]({name})", one.sentence]
+    if not chosen:
+        parts.append("Nothing remarkable was found.")
+    elif len(chosen) < len(found):
+        parts.append(f"{len(found) - len(chosen):,} more findings are in {facts_name}.")
+    write_text(written[0], "\n\n".join(parts) + "\n")
+    write_text(written[1], json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
+    return written
