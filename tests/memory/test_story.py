@@ -6,9 +6,9 @@ import json
 
 import numpy as np
 import pytest
-from tracevis3d.cli import main
 
 from tracevis3d.api import load
+from tracevis3d.cli import main
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.errors import UsageError
 from tracevis3d.features.memory.view.arrangement import memory_use
