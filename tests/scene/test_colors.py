@@ -13,6 +13,7 @@ from tracevis3d.drawing.frame import Frame  # noqa: E402
 from tracevis3d.drawing.primitives import Drawing  # noqa: E402
 from tracevis3d.scene import build  # noqa: E402
 from tracevis3d.scene.output import engines, render  # noqa: E402
+from tracevis3d.scene.styles import named as style_named  # noqa: E402
 
 pytestmark = pytest.mark.blender
 WORKING = {engine.name: engine.ok for engine in engines.examine()}
@@ -79,3 +80,19 @@ def test_ghosts_are_paler_and_clusters_are_ribbed(tmp_path):
     head = built.view.pixels(boxes.low[:1] + boxes.size[:1] * [0.5, 0, 0.95])[0].astype(int)
     column = picture[foot[1] : head[1], foot[0]].sum(axis=1)
     assert np.count_nonzero(np.abs(np.diff(np.sign(column - column.mean())))) >= 4
+
+
+def test_ink_reads_well_on_any_colour():
+    """WCAG 2: a contrast of 4.5 to 1 at least, on all that texts may lie on."""
+    rng = np.random.default_rng(1)
+    named = np.array([[0xA8, 0x74, 0x1A], [0xE8, 0x59, 0x0C], [0xE0, 0x7B, 0x00], [0x7F, 0x7F, 0x7F]]) / 255
+    palette = np.concatenate([named, rng.random((5000, 3))])
+    palette = np.column_stack([palette, np.ones(len(palette))]).astype(np.float32)
+    inks = build.inks_on(np.arange(len(palette), dtype=np.int32), len(palette), palette, style_named("paper"))
+
+    def luminance(srgb):
+        linear = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+        return linear @ [0.2126, 0.7152, 0.0722]
+
+    one, other = luminance(palette[:, :3].astype(float)) + 0.05, luminance(inks) + 0.05
+    assert (np.maximum(one, other) / np.minimum(one, other)).min() >= 4.5

@@ -30,7 +30,7 @@ from .text.glyphs import typeface
 #: Cosine between an axis and the view from which on it is not drawn.
 _END_ON = 0.98
 #: Inks on coloured surfaces.
-_ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.08, 0.09, 0.11)
+_ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.01, 0.01, 0.015)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,7 @@ CHANGES = {
     ("kind", "words"),
     [
         ("only", "B spends 30 ms in get_extensions, which nothing in A matches"),
-        ("repetitions", "B calls work 20 times instead of 10 as A does"),
+        ("repetitions", "work: called 10 times in A, 20 times in B"),
         ("slower", "work itself takes 200 ms longer in B"),
         ("order", "read comes first in A, after work in B"),
     ],

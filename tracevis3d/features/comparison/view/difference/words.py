@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .....units import duration
+from .....units import counted, duration
 from ...findings.evidence import Finding
 
 #: Characters of a function's name that are written at most.
@@ -32,9 +32,8 @@ def headline(finding: Finding) -> str:
             return f"{name} spends {time} in {what}, which {other} never calls"
         return f"Only {name} calls {what}{_below(f)}: {time}"
     if kind == "repetitions":
-        more, less = ("B", "A") if f.calls[1] > f.calls[0] else ("A", "B")
-        most, least = max(f.calls), min(f.calls)
-        return f"{more} calls {a} {most:,} times instead of {least:,} as {less} does"
+        many = [f"{counted(n, 'time') if n else 'never'} in {name}" for n, name in zip(f.calls, "AB")]
+        return f"{a}: called {many[0]}, {many[1]}"
     if kind in ("slower", "faster"):
         change = duration(abs(d["change_ns"]), 2)
         word = "longer" if kind == "slower" else "less long"
@@ -46,7 +45,7 @@ def headline(finding: Finding) -> str:
     if kind == "moved":
         if a == b:
             return f"A and B call {a} in different places"
-        return f"B does in {b} what A does in {a}"
+        return f"Work moved from {a} in A to {b} in B"
     if kind == "order":
         before = d["after"]
         return f"{a} comes {_after(before[0])} in A, {_after(before[1])} in B"
