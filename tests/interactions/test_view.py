@@ -302,16 +302,52 @@ def test_two_traces_stand_face_to_face_and_what_one_lacks_stands_out(trace, tmp_
     left, right = (of(drawing, "interaction", s).point for s in (0, 1))
     assert left[:, 0].max() < 0 < right[:, 0].min()
     here, there = (of(drawing, "sector", s) for s in (0, 1))
-    only = {entry.text: entry.color for entry in drawing.legends[1].entries}
-    assert set(only) == {"only in A", "only in B", "moved"}
-    assert only["only in A"] in here.color.tolist()  # Button
-    assert only["only in A"] not in there.color.tolist()
-    assert only["moved"] in here.color.tolist()  # Log
-    assert only["moved"] in there.color.tolist()
+    entries = {
+        entry.text.rpartition(" ")[0].rpartition(" ")[0]: entry for entry in drawing.legends[0].entries
+    }
+    color = {text: tuple(drawing.palette[entry.color]) for text, entry in entries.items()}
+    rings = [set(map(tuple, drawing.palette[ring.color])) for ring in (here, there)]
+    assert color["only in A"] in rings[0] - rings[1]  # Button
+    assert color["moved"] in rings[0] & rings[1]  # Log
+    # The legend stands for sectors and tubes of its colour.
+    for text, entry in entries.items():
+        tubes = [of(drawing, "interaction", s) for s in (0, 1)]
+        for element in (*tubes, here, there):
+            same = np.array([tuple(c) == color[text] for c in drawing.palette[element.color]])
+            meant = entry.stands_for.of(element.kind, element.color, element.id)
+            assert (meant == same).all()
+    for source, tube in enumerate(tubes):
+        gone = [e for e in entries if e.startswith("only in") and e[-1] != "AB"[source]]
+        assert not any(tuple(c) in {color[e] for e in gone} for c in drawing.palette[tube.color])
     # What happens in both has one colour of phases.
     twins = drawn(trace, trace)
     a, b = (of(twins, "phase", s).color.tolist() for s in (0, 1))
     assert a == b
+
+
+def test_of_two_runs_only_what_differs_is_coloured_and_told(trace, tmp_path):
+    twins = drawn(trace, trace)
+    assert [entry.text for entry in twins.legends[0].entries] == ["same in both 100 %"]
+    assert not twins.callouts
+    lines = calls()
+    path = tmp_path / "more.rsf"
+    path.write_text(
+        MADE + "\n".join(lines + [f"call app.util.Log app.core.Model {30_000 + i} 1 x" for i in range(90)])
+    )
+    drawing = drawn(trace, tv.load(path))
+    assert drawing.title == "Log calls Model never in A, 90 times in B"
+    (callout,) = drawing.callouts
+    assert (callout.text, callout.detail) == ("Log → Model", "calls: 0 in A and 90 in B")
+    assert callout.calls[0][0] == 1
+    only = next(entry for entry in drawing.legends[0].entries if entry.text.startswith("only in B"))
+    assert only.color == callout.color
+    tubes = of(drawing, "interaction", 1)
+    who = drawing.meaning["interaction"].texts[0]
+    names = [who[1][who[2][i]] for i in tubes.id]
+    hue = tuple(drawing.palette[only.color])
+    assert all(
+        (name == "Log → Model") == (tuple(drawing.palette[c]) == hue) for name, c in zip(names, tubes.color)
+    )
 
 
 def test_names_of_large_sectors_are_there_and_level(weka):

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 #: Scene units.
-RADIUS, LENGTH, PAIR_LENGTH, PAIR_GAP = 3.0, 29.0, 13.0, 6.4
+RADIUS, LENGTH, PAIR_LENGTH, PAIR_GAP = 3.0, 29.0, 13.0, 9.0
 #: Where time goes down: as high as fits beside the width of the sheet.
 DOWN = 8.4
 RING, RELIEF = 0.45, 1.5
@@ -78,7 +78,7 @@ class Drum:
     bend: Bend
 
     @cached_property
-    def does(self) -> list[str]:
+    def phases_do(self) -> list[str]:
         """What each kind of phase is called."""
         return names_of_kinds(self.trace, self.found, self.phases)
 
@@ -119,6 +119,16 @@ class Layout:
     right: Floats
     up: Floats
     flat: bool
+
+    def phases_do(self) -> dict[int, str]:
+        """Return what kinds of phases are called, in all drums the same; some have no name."""
+        does: dict[int, str] = {}
+        for drum in self.drums:
+            for kind, name in enumerate(drum.phases_do):
+                # What names another kind says nothing of this one.
+                if name and name not in does.values():
+                    does.setdefault(kind, name)
+        return does
 
     def name(self, node: int) -> str:
         """Return what a node is called in the picture: a container as all that is in it."""

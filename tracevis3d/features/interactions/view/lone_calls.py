@@ -14,7 +14,7 @@ from ....drawing.selector import Selector
 from ....trace.names import label_of_call
 from ..interactions import Rare, rarest
 from ..phases import describe
-from . import chords, mantle, metadata
+from . import chords, mantle, metadata, tones
 from .layout import Drum, Layout, vector
 from .metadata import Meanings
 from .parameters import Parameters
@@ -67,7 +67,13 @@ def lone_calls(
     """
     # All depth gone, calls have no place in time to be marked at.
     most = max(p.outliers // len(picture.drums), min(p.outliers, 1)) if drum.bend.length > 0 else 0
-    ranked = rarest(drum.found, drum.low, drum.high, most)
+    if p.color == "difference" and most:
+        # What both runs do as rarely says nothing of their difference.
+        differs = tones.differences(picture, drum) > 0
+        every = rarest(drum.found, drum.low, drum.high, drum.found.pairs)
+        ranked = [r for r in every if differs[r.pair]][:most]
+    else:
+        ranked = rarest(drum.found, drum.low, drum.high, most)
     if not ranked:
         return LoneCalls()
     rare = sorted(ranked, key=lambda each: each.first)
@@ -83,7 +89,8 @@ def lone_calls(
         )
         for each in ((beads,) if flat else (tubes, beads))
     )
-    shown = {id(r) for r in ranked[: max(CALLOUTS // len(picture.drums), 1)]}
+    # Callouts of two runs tell the largest differences.
+    shown = {id(r) for r in ranked[: CALLOUTS if p.color != "difference" else 0]}
     callouts, entries = [], []
     for i, r in enumerate(rare):
         name = f"{_number(picture, drum, i)}  {spelled[i]}"

@@ -229,13 +229,13 @@ def of_phases(meanings: Meanings, picture: Layout, drum: Drum, kind: str, phases
     columns: dict[str, list[str]] = {
         "kind": [], "does": [], "from": [], "to": [], "within": [], "characterized by": [],
     }  # fmt: skip
-    does = drum.does if phases is drum.phases else drum.steps_do
+    does = picture.phases_do() if phases is drum.phases else dict(enumerate(drum.steps_do))
     for i in range(len(phases)):
         low, high = int(phases.edge[i]), int(phases.edge[i + 1])
         inside = enclosing_call(trace, found, low, high)
         main = characteristic(found, found.counts(low, high), drum.counts)
         columns["kind"].append(letter(int(phases.kind[i])))
-        columns["does"].append(does[int(phases.kind[i])])
+        columns["does"].append(does.get(int(phases.kind[i]), ""))
         columns["from"].append(units.exact_duration(int(found.time[low])))
         columns["to"].append(units.exact_duration(int(found.time[high - 1])))
         columns["within"].append(label_of_call(trace, inside) if inside >= 0 else "")

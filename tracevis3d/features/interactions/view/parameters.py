@@ -58,11 +58,13 @@ class Parameters:
         },
     )  # fmt: skip
     color: str = parameter(
-        "direction", "What the colour of calls shows", group="Data",
+        "auto", "What the colour of calls shows", group="Data",
         choices={
             "direction": "from caller to callee",
             "time": "when they happen in the window",
             "layers": "whether they go against the layers that most calls between neighbours make",
+            "difference": "of two traces, which calls only one of them makes, or makes more often",
+            "auto": "difference where there are two traces, otherwise direction",
         },
     )  # fmt: skip
     own: bool = parameter(True, "Draw calls within an element, too, as small loops", group="Data")

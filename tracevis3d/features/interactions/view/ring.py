@@ -18,6 +18,8 @@ _SECTIONS = 180
 _GAP = 0.08
 #: Beyond the ring's edge the lines to the names begin and bend.
 _STANDOFF, _ELBOW = 0.06, 0.35
+#: Width of a letter, about, in line heights.
+_LETTER = 0.42
 #: How far names stand before the ring.
 _BEFORE = 3.0
 
@@ -81,7 +83,13 @@ def ring(
 
 
 def names(
-    picture: Layout, activity: Floats, text: float, color: int, p: Parameters
+    picture: Layout,
+    activity: Floats,
+    text: float,
+    color: int,
+    p: Parameters,
+    status: NDArray[np.int32] | None = None,
+    only: int = 0,
 ) -> tuple[list[Labels], Lines | None]:
     """Return the names of the busiest elements and of their containers, and the lines that lead to them.
 
@@ -98,6 +106,10 @@ def names(
         That of the lines, as index into the palette.
     p : Parameters
         ``labels`` is the most that are written.
+    status : int32 (nodes,), optional
+        Which of two drums has each node (:func:`.tones.presence`); what one lacks comes first.
+    only : int
+        Palette index of what only A has, before those of B and of what has moved: leaders of such nodes.
 
     Returns
     -------
@@ -117,6 +129,8 @@ def names(
     rank = np.where((h.parent[nodes] == 0) & ~leaf, rank + 0.2, rank)
     # What is called in a container itself has the container's name.
     same = np.array([h.path[i][-1:] == ("",) for i in nodes.tolist()], np.bool_)
+    if status is not None:
+        rank = np.where(leaf & (status[nodes] >= 0), rank + 1.0, rank)
     rank = np.where((weight[nodes] > 0) & ~same, rank, 0.0)
     best = nodes[np.argsort(-rank, kind="stable")][: p.labels]
     value = dict(zip(nodes.tolist(), rank.tolist(), strict=True))
@@ -125,7 +139,7 @@ def names(
     anchor = drum.bend.brim(sectors.middle[best], np.full(len(best), out), np.zeros(len(best)))
     if drum.bend.unroll == 1 and picture.flat and drum.bend.time[2]:
         return [_upright(picture.name, best, anchor, value, text, drum, sectors.high - sectors.low)], None
-    return _columns(picture, best, anchor, value, text, color)
+    return _columns(picture, best, anchor, value, text, color, status, only)
 
 
 def _upright(
@@ -143,9 +157,9 @@ def _upright(
 
 def _columns(
     picture: Layout, nodes: NDArray[np.int64], anchor: Floats, value: dict[int, float], text: float,
-    color: int,
+    color: int, status: NDArray[np.int32] | None, only: int,
 ) -> tuple[list[Labels], Lines | None]:  # fmt: skip
-    right, up = picture.right, picture.up
+    right, up, sectors = picture.right, picture.up, picture.sectors
     pair = len(picture.drums) > 1
     towards = np.array(picture.camera.direction)
     before = towards / np.linalg.norm(towards) * (0.1 if picture.flat else _BEFORE)
@@ -155,7 +169,7 @@ def _columns(
     first_x = edge[0] @ right
     middle_x = float(first_x.max() + first_x.min()) / 2
     both = picture.flat and picture.drums[0].bend.unroll == 0
-    groups, points, firsts = [], [], [0]
+    groups, points, firsts, colors = [], [], [0], []
     for side in (-1, 1):
         if side > 0 and not both:
             break
@@ -191,17 +205,32 @@ def _columns(
                 right=vector(right), up=vector(up),
             )
         )  # fmt: skip
+        if pair and status is not None:
+            for node, name_at in zip(nodes[mine].tolist(), at, strict=True):
+                for d in picture.drums:
+                    if status[node] not in (d.source, 2):
+                        continue
+                    begin = d.bend.brim(
+                        sectors.middle[[node]], np.full(1, picture.ring + _STANDOFF), np.zeros(1)
+                    )[0]
+                    # The name stands across the middle.
+                    half = 0.5 * _LETTER * text * len(picture.name(node)) + 0.1
+                    end = name_at + np.sign((begin - name_at) @ right) * half * right
+                    points += [begin, end]
+                    firsts.append(firsts[-1] + 2)
+                    colors.append(only + int(status[node]))
         if not pair:
             elbow = at - np.outer(np.full(len(mine), side * _ELBOW), right)
             for begin, bend, end in zip(anchor[mine], elbow, at, strict=True):
                 points += [begin, bend, end]
                 firsts.append(firsts[-1] + 3)
+                colors.append(color)
     n = len(firsts) - 1
     leaders = None
     if n:
         leaders = Lines(
             "leader", np.array(points, np.float32), np.array(firsts, np.int64), np.full(n, 0.012, np.float32),
-            np.full(n, color, np.int32), np.arange(n, dtype=np.int64),
+            np.array(colors, np.int32), np.arange(n, dtype=np.int64),
         )  # fmt: skip
     return groups, leaders
 

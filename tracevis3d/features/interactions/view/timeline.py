@@ -92,11 +92,7 @@ def legend(picture: Layout, color: NDArray[np.int32]) -> Legend | None:
     if all(len(drum.phases) < 2 or drum.bend.length <= 0 for drum in picture.drums):
         return None
     calls = _calls_of_kinds(picture)
-    does: dict[int, str] = {}
-    for drum in picture.drums:
-        for kind in drum.phases.kind.tolist():
-            if kind not in does and (name := drum.does[kind]):
-                does[kind] = name
+    does = picture.phases_do()
     largest = sorted(sorted(does, key=lambda kind: -calls[kind])[:_NAMED])
     entries = tuple(
         LegendEntry(
@@ -230,9 +226,9 @@ def _phase_names(
 ) -> Labels:
     overall = drum.counts
     words = []
-    does = drum.does
+    does = picture.phases_do()
     for i in range(len(drum.phases)):
-        if name := does[int(drum.phases.kind[i])]:
+        if name := does.get(int(drum.phases.kind[i])):
             words.append(f"{letter(int(drum.phases.kind[i]))}  {name}")
             continue
         low, high = int(drum.phases.edge[i]), int(drum.phases.edge[i + 1])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import GRID, PALETTES, Paint, Palette, parse
 from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
+from ....drawing.selector import Selector
 from ....errors import UsageError
 from ....progress import Progress
 from ....trace.model import Trace
@@ -24,14 +25,14 @@ from ....views.view import LiveForm, View
 from ..actions import SHOW_TIME, ZOOM_AROUND
 from ..commands import COMMANDS
 from ..headline import Headline, of_pair, of_run
-from ..layers import layers
 from ..phases import describe, find_repeats
-from . import chords, mantle, metadata, ring, timeline
+from . import chords, mantle, metadata, ring, timeline, tones
 from .layout import Drum, Layout, compose
 from .lone_calls import LoneCalls, legend, lone_calls
 from .metadata import Meanings
 from .parameters import Parameters
 from .pointing import Where
+from .tones import resolved
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
@@ -52,7 +53,7 @@ _SHADES = 16
 _RING = parse("8d97a6 b3bac5 cfd4db")
 _OUTLIER = parse("c2185b")
 _MARKED = parse("111827 0e7490")
-_ONLY = parse("2f6fd0 e07b00 7a3fb0")
+_ONLY = tones.COLORS[1:4]
 _LEADER = parse("9aa1ab")
 _BRACE = parse("7b838f")
 _PULLED = parse("0f8a5f")
@@ -88,7 +89,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     UsageError
         If the window is empty, or the marked stretch is no stretch.
     """
-    p = parameters
+    p = replace(parameters, color=resolved(parameters.color, len(traces)))
     progress(0.0, "finding elements and their calls")
     marked = _stretch(p.mark)
     picture = compose(traces, p)
@@ -129,7 +130,10 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         if marked is not None:
             elements += _marks(picture, drum, marked, paint, p, notes, meaning)
     progress(0.8, "writing labels")
-    groups, leaders = ring.names(picture, np.sum(activity, axis=0), text, paint.named["leader"], p)
+    status = tones.presence(picture, activity) if len(activity) > 1 else None
+    groups, leaders = ring.names(
+        picture, np.sum(activity, axis=0), text, paint.named["leader"], p, status, paint.named["only"]
+    )
     labels += groups
     elements += [leaders] if leaders is not None else []
     headline = _headline(picture, p)
@@ -142,7 +146,10 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         axes=tuple(axes),
         legends=_legends(picture, paint, p, lone, kind_color),
         title=headline.text,
-        callouts=tuple(callout for each in lone for callout in each.callouts),
+        callouts=(
+            *(tones.callouts(picture, paint.ramp) if p.color == "difference" else ()),
+            *(callout for each in lone for callout in each.callouts),
+        ),
         stretches=tuple(
             stretch for drum in picture.drums for stretch in timeline.stretches(drum, kind_color)
         ),
@@ -168,6 +175,8 @@ def _paint(p: Parameters) -> _Paint:
     paint = _Paint()
     if p.color == "time":
         given = PALETTES["muted"].ramp(_STEPS)
+    elif p.color == "difference":
+        given = tones.steps(tones.COLORS, _STEPS)
     else:
         ends = _LAYERS if p.color == "layers" else _DIRECTIONS[p.palette]
         given = Palette("", ends, ends).ramp(_STEPS)
@@ -212,7 +221,7 @@ def _drum(
     colors = paint.palette
     first, last = paint.ramp
     elements: list[Any] = []
-    against = against_layers(picture, drum) if p.color == "layers" else np.zeros(found.pairs, np.bool_)
+    tone = tones.of_pairs(picture, drum, p)
     if picture.flat and drum.bend.unroll == 0 and p.blend == "darkest":
         if p.color == "time":
             at = np.bincount(found.pair[drum.low : drum.high], drum.place, found.pairs) / np.maximum(
@@ -220,16 +229,14 @@ def _drum(
             )
             mine = colors[first + np.rint(at * (last - first)).astype(np.int64), :3]
             start = end = mine
-        elif p.color == "layers":
-            start = end = colors[np.where(against, last, first), :3]
+        elif tone is not None:
+            start = end = colors[first + np.rint(tone * (last - first)).astype(np.int64), :3]
         else:
             start, end = (np.repeat(colors[[c], :3], found.pairs, axis=0) for c in (first, last))
         elements.append(chords.flat_bundles(picture, drum, (start, end), p, frame))
         return elements
     ramp = np.rint(colors[first : last + 1] * 255).astype(np.uint8)
-    image = mantle.sequence(
-        picture, drum, ramp, p, frame, against.astype(np.float64) if p.color == "layers" else None
-    )
+    image = mantle.sequence(picture, drum, ramp, p, frame, tone)
     if image is not None:
         elements.append(image)
     if not (picture.flat and drum.bend.unroll == 1):
@@ -260,8 +267,8 @@ def _drum(
             if p.color == "time":
                 at = np.rint(np.clip(chosen.place, 0, 1) * (last - first)).astype(np.int32)
                 ends_ = (base + at, base + at)
-            elif p.color == "layers":
-                at = np.where(against[chosen.pair], last - first, 0).astype(np.int32)
+            elif tone is not None:
+                at = np.rint(tone[chosen.pair] * (last - first)).astype(np.int32)
                 ends_ = (base + at, base + at)
             else:
                 ends_ = (base, base + (last - first))
@@ -277,23 +284,6 @@ def _drum(
     elements.append(mantle.phase_lines(drum, paint.named["grid"]))
     elements.append(mantle.rims(drum, paint.named["leader"]))
     return elements
-
-
-def against_layers(picture: Layout, drum: Drum) -> NDArray[np.bool_]:
-    """Return which pairs of a drum call against the layers, bool (pairs,).
-
-    Parameters
-    ----------
-    picture : Layout
-    drum : Drum
-        Its counts are read.
-
-    Returns
-    -------
-    bool (pairs,)
-    """
-    found = drum.found
-    return layers(picture.hierarchy, found.caller, found.callee, drum.counts)[1]
 
 
 def _mean(meaning: Meanings, picture: Layout, drum: Drum, kind: str, chosen: chords.Chosen) -> int:
@@ -319,7 +309,7 @@ def _sector_colors(
     color = (paint.named["ring"] + np.minimum(level, 2) + (second & (level < 2))).astype(np.int32)
     if len(activity) < 2:
         return [color]
-    status = presence(picture, activity)
+    status = tones.presence(picture, activity)
     alone = (paint.named["only"] + status).astype(np.int32)
     first, stop = h.first_element()
     result = []
@@ -329,37 +319,6 @@ def _sector_colors(
         absent = np.int32(paint.named["absent"])
         result.append(np.where(here, np.where(status >= 0, alone, color), absent).astype(np.int32))
     return result
-
-
-def presence(picture: Layout, activity: list[NDArray[np.float64]]) -> NDArray[np.int32]:
-    """Return where each node is called: -1 in both traces, 0 in A alone, 1 in B alone, 2 moved.
-
-    An element of one trace alone has moved if there is one of the same name elsewhere in the other alone.
-
-    Parameters
-    ----------
-    picture : Layout
-    activity : list of float64 (elements,)
-        Calls that each element takes part in, of each trace.
-
-    Returns
-    -------
-    int32 (nodes,)
-    """
-    h = picture.hierarchy
-    here = []
-    first, stop = h.first_element()
-    for active in activity:
-        total = np.concatenate([[0], np.cumsum(active > 0)])
-        here.append(total[stop] - total[first] > 0)
-    status = np.where(here[0] & here[1], -1, np.where(here[0], 0, np.where(here[1], 1, -1))).astype(np.int32)
-    leaves = h.node
-    names = [{h.name[i] for i in leaves.tolist() if status[i] == s} for s in (0, 1)]
-    moved = names[0] & names[1]
-    for i in leaves.tolist():
-        if status[i] >= 0 and h.name[i] in moved:
-            status[i] = 2
-    return status
 
 
 def _stretch(text: str) -> tuple[int, int] | None:
@@ -420,6 +379,8 @@ def _legends(
             ramp_tick=(0.0, 1.0),
             ramp_text=(span[0], span[1]),
         )
+    elif p.color == "difference":
+        calls = Legend(p.relation.capitalize(), _difference_entries(picture, paint, p))
     elif p.color == "layers":
         calls = Legend(p.relation.capitalize(), _layer_entries(picture, paint, p))
     else:
@@ -433,7 +394,7 @@ def _legends(
         entries.append(LegendEntry("near repeats", paint.named["marked"] + 1))
     if p.pull.strip() and not picture.flat:
         entries.append(LegendEntry(f"pulled out: {p.pull.strip()}", paint.named["pulled"]))
-    if len(picture.drums) > 1:
+    if len(picture.drums) > 1 and p.color != "difference":
         only = paint.named["only"]
         entries += [LegendEntry(text, only + i) for i, text in enumerate(("only in A", "only in B", "moved"))]
     if entries:
@@ -442,8 +403,27 @@ def _legends(
     return tuple(found)
 
 
+def _difference_entries(picture: Layout, paint: _Paint, p: Parameters) -> tuple[LegendEntry, ...]:
+    """Return the kinds of differences there are, and which share of both runs' calls each has."""
+    count = np.zeros(len(tones.DIFFERENCES))
+    for drum in picture.drums:
+        count += np.bincount(tones.differences(picture, drum), drum.counts, len(count))
+    first, last = paint.ramp
+    at = np.rint(tones.place_of(np.arange(len(count)), len(count)) * (last - first)).astype(int).tolist()
+    entries = []
+    for i, text in enumerate(tones.DIFFERENCES):
+        # Tubes in each opacity, and sectors that only one run has.
+        same = [paint.paler + _STEPS * shade + at[i] for shade in range(_SHADES if p.fade > 0 else 1)]
+        same += [paint.named["only"] + i - 1] if 1 <= i <= len(_ONLY) else []
+        if count[i]:
+            stands_for = Selector(tuple((c, c) for c in same))
+            words = f"{text} {units.percentage(count[i] / count.sum())}"
+            entries.append(LegendEntry(words, first + at[i], stands_for=stands_for))
+    return tuple(entries)
+
+
 def _layer_entries(picture: Layout, paint: _Paint, p: Parameters) -> tuple[LegendEntry, ...]:
-    counts = [int(d.counts[against_layers(picture, d)].sum()) for d in picture.drums]
+    counts = [int(d.counts[tones.against_layers(picture, d)].sum()) for d in picture.drums]
     words = " and ".join(f"{n:,}" for n in counts)
     return (
         LegendEntry("down the layers, or within one", paint.ramp[0]),
