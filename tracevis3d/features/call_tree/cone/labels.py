@@ -16,6 +16,7 @@ from .camera import vector
 from .layout import DASHED, Layout
 from .occupied import Occupied, occupied
 from .parameters import Parameters
+from .paths import beginnings
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,12 +29,12 @@ _FRONT = 1.0
 _BELOW = 0.2
 #: The functions with most self time, so many, are named first.
 _BUSY = 8
-#: The least share that is worth a name, and that is worth a number where no name has room.
-_LEAST, _NUMBER = 5e-4, 0.02
+#: The least share that is worth a name.
+_LEAST = 5e-4
 #: Width of a character by the line height, about; a little more than it is.
 _CHARACTER = 0.52
-#: The share of a name's place that may cover drawn elements: of required names, of others.
-_MUST, _MAY = 0.25, 0.06
+#: The share of a name's place that may cover what is drawn: at the ends of paths, of required names, of others.
+_END, _MUST, _MAY = 0.7, 0.25, 0.06
 #: How far names stand before what crosses them, in scene units.
 _BEFORE = 0.08
 #: Crossing lines keep at least this share of their length away from a name.
@@ -71,9 +72,9 @@ def labels(
     """Return the names of nodes, of closed subtrees with what they hold, and of threads.
 
     Names lie in the picture's plane, all at one height in pixels, beside, above or below their nodes, where
-    they cover little of what is drawn. The path's and the focus's come first; of a closed subtree there is at
-    least the number of its calls. Only those of ``named`` (n,) have one; what is not ``shown`` (n,) takes no
-    place.
+    they cover little of what is drawn. The paths' and the focus's come first, then those of the functions
+    with most self time, then those with most time or calls. Only those of ``named`` (n,) have one; what is
+    not ``shown`` (n,) takes no place.
 
     Parameters
     ----------
@@ -130,8 +131,9 @@ def labels(
     worth[picture.whole :] = True  # what the camera came near for
     candidates = candidates[worth[candidates]]
     candidates = candidates[np.argsort(-rank[candidates], kind="stable")][: _TRIED * p.labels]
-    must = np.isin(candidates, wanted) | weights.busy[candidates]
-    chosen = _placed(picture, candidates, must, weights.share, projection, unit, there, frame, p)
+    may = np.where(np.isin(candidates, wanted) | weights.busy[candidates], _MUST, _MAY)
+    may[np.isin(candidates, path[beginnings(picture, path)[1:] - 1])] = _END
+    chosen = _placed(picture, candidates, may, projection, unit, there, frame, p)
     height = _NAME * frame.least_text * unit
     for align in (-1, 0, 1):
         here = [c for c in chosen if c[2].align == align]
@@ -175,8 +177,8 @@ def _in_sight(picture: Layout, projection: Projection) -> NDArray[np.bool_]:
 
 
 def _placed(
-    picture: Layout, named: Ints, must: NDArray[np.bool_], share_of: Floats, projection: Projection,
-    unit: Floats, there: Occupied, frame: Frame, p: Parameters,
+    picture: Layout, named: Ints, may: Floats, projection: Projection, unit: Floats, there: Occupied,
+    frame: Frame, p: Parameters,
 ) -> list[tuple[int, str, _Place, float]]:  # fmt: skip
     """Return which names are written, where, and before which depth: the first ones have the choice."""
     pixel = projection.pixels(picture.center)
@@ -184,28 +186,25 @@ def _placed(
     deep, closed = (picture.center - projection.eye) @ projection.forward, picture.closed
     tall = _NAME * frame.least_text
     chosen: list[tuple[int, str, _Place, float]] = []
-    for node, needed in zip(named.tolist(), must.tolist()):
+    for node, least in zip(named.tolist(), may.tolist()):
         if len(chosen) >= p.labels:
             break
-        texts = _texts(picture, node, bool(closed[node]))
-        for text in texts if share_of[node] >= _NUMBER or needed else texts[:1]:
-            best, least = None, _MUST if needed else _MAY
-            for place in _PLACES:
-                x = pixel[node, 0] + place.right * (radius[node] + 0.3 * tall)
-                y = pixel[node, 1] + place.up * (radius[node] + (0.6 if place.right == 0.0 else 0.3) * tall)
-                box = _box(x, y, place.align, text, tall)
-                share = there.share(*box)
-                # Far behind what crosses it a name would stand beside its place for other eyes.
-                if projection.perspective and there.nearest(*box) < _BEHIND * deep[node]:
-                    continue
-                if share < least:
-                    best, least = (place, box), share
-                if share < 0.25 * _MAY:
-                    break
-            if best is not None:
-                there.take(*best[1])
-                chosen.append((node, text, best[0], there.nearest(*best[1])))
+        text, best = _text(picture, node, bool(closed[node])), None
+        for place in _PLACES:
+            x = pixel[node, 0] + place.right * (radius[node] + 0.3 * tall)
+            y = pixel[node, 1] + place.up * (radius[node] + (0.6 if place.right == 0.0 else 0.3) * tall)
+            box = _box(x, y, place.align, text, tall)
+            share = there.share(*box)
+            # Far behind what crosses it a name would stand beside its place for other eyes.
+            if projection.perspective and there.nearest(*box) < _BEHIND * deep[node]:
+                continue
+            if share < least:
+                best, least = (place, box), share
+            if share < 0.25 * _MAY:
                 break
+        if best is not None:
+            there.take(*best[1])
+            chosen.append((node, text, best[0], there.nearest(*best[1])))
     return chosen
 
 
@@ -284,16 +283,14 @@ def _units_per_pixel(projection: Projection, points: Floats) -> Floats:
     return np.asarray(0.01 / np.maximum(np.hypot(*(there - here).T), 1e-9))
 
 
-def _texts(picture: Layout, node: int, closed: bool) -> list[str]:
-    """Return what can be written at a node, the best first."""
+def _text(picture: Layout, node: int, closed: bool) -> str:
+    """Return the name of a node, with what is below a closed one, or missing from an open one."""
     trace, graph = picture.trace, picture.graph
-    text = trace.functions.label[graph.subtrees.function[picture.nodes.node[node]]]
+    text: str = trace.functions.label[graph.subtrees.function[picture.nodes.node[node]]]
     if picture.iterations[node] > 1:
         text += f" \u00d7{count(int(picture.iterations[node]))}"
     if closed:
-        more = f"+{count(int(picture.below[node] - 1))}"
-        return [f"{text} {more}", more]
+        return f"{text} +{count(int(picture.below[node] - 1))}"
     if picture.missing[node]:
-        more = f"~{count(int(picture.missing[node]))}"
-        return [f"{text} {more}", more]
-    return [text]
+        return f"{text} ~{count(int(picture.missing[node]))}"
+    return text

@@ -61,5 +61,7 @@ def find_path(picture: Layout, p: Parameters) -> Ints:
 
 def beginnings(picture: Layout, path: Ints) -> Ints:
     """Return where each thread's path begins in ``path`` (k,), and its end: int64 (paths + 1,)."""
+    if not len(path):
+        return np.zeros(1, np.int64)
     new = np.flatnonzero(picture.nodes.parent[path[1:]] != path[:-1]) + 1
     return np.concatenate([[0], new, [len(path)]]).astype(np.int64)
