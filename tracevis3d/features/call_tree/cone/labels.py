@@ -33,7 +33,7 @@ _BUSY = 8
 _LEAST = 5e-4
 #: Width of a character by the line height, about; a little more than it is.
 _CHARACTER = 0.52
-#: The share of a name's place that may cover what is drawn: at the ends of paths, of required names, of others.
+#: The share of a name's place that may cover drawings: at the ends of paths, of required names, of others.
 _END, _MUST, _MAY = 0.7, 0.25, 0.06
 #: How far names stand before what crosses them, in scene units.
 _BEFORE = 0.08

@@ -329,7 +329,7 @@ def _balls(
     trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
     facing: Facing, p: Parameters,
 ) -> _Placed:  # fmt: skip
-    """Each thread has a ball; the focus, else the first fan, moves to its middle by a Lorentz matrix."""
+    """Each thread has a ball; a Lorentz matrix moves the focus, or the tree's middle, to its own."""
     own = own * _HYPERBOLIC
     tree = hyperbolic.lay(nodes.parent, own)
     roots = np.flatnonzero(nodes.parent < 0)
@@ -339,7 +339,7 @@ def _balls(
         # What lies in other balls moves nothing in this one.
         steps = [(int(way[-1]), share) for way, share in facing if len(way) and way[0] == root]
         from_root = bool(steps) and not p.facing.strip()
-        node = root if from_root else _first_fan(nodes, root)
+        node = root if from_root else _middle(nodes, root)
         frames = hyperbolic.frames(tree, node)
         view = np.eye(4) if from_root else hyperbolic.boost(_rest(nodes, tree, node))
         for end, share in steps:
@@ -358,23 +358,24 @@ def _balls(
     return _Placed(at, size, none, size, none, at, np.empty((0, 3)), balls)
 
 
-def _rest(nodes: cone.Shown, tree: hyperbolic.Tree, fan: int) -> Floats:
-    """Return the point in the middle where nothing is in focus, seen from the first fan.
+def _rest(nodes: cone.Shown, tree: hyperbolic.Tree, middle: int) -> Floats:
+    """Return the point in the middle where nothing is in focus, seen from the middle of the tree.
 
-    It is between the fan and its callees, since most of the tree lies on that side.
+    It is between that node and its callees, since most of the tree lies on that side.
     """
-    way = 0.4 * float(tree.distance[nodes.parent == fan].max(initial=0.0))
+    way = 0.4 * float(tree.distance[nodes.parent == middle].max(initial=0.0))
     return np.array([0.0, 0.0, math.sinh(way), math.cosh(way)])
 
 
-def _first_fan(nodes: cone.Shown, root: int) -> int:
-    """Return the first node with several callees on the way down to most of the shown nodes."""
+def _middle(nodes: cone.Shown, root: int) -> int:
+    """Return the node of a tree of which no callee has more than half of the tree below it."""
     size = hyperbolic.sizes(nodes.parent)
     order = np.argsort(nodes.parent, kind="stable")
     first = np.searchsorted(nodes.parent[order], np.arange(len(nodes) + 1))
+    half = size[root] / 2
     while True:
         below = order[first[root] : first[root + 1]]
-        if len(below) >= _FAN or not len(below):
+        if not len(below) or size[below].max() <= half:
             return root
         root = int(below[np.argmax(size[below])])
 

@@ -174,7 +174,7 @@ def _order_in_words(picture: Layout, p: Parameters) -> str:
         return "callees stand clockwise in the order of their calls, beginning at the line to their caller"
     if p.layout == "hyperbolic":
         moved = picture.focus.size or p.facing.strip()
-        middle = "the focus" if moved else "the first call with several callees"
+        middle = "the focus" if moved else "the call that divides the shown tree most evenly"
         return (
             f"{middle} is in the middle of the ball; lengths shrink towards its rim, which is infinitely far"
         )
