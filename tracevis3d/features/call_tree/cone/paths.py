@@ -60,7 +60,19 @@ def find_path(picture: Layout, p: Parameters) -> Ints:
 
 
 def beginnings(picture: Layout, path: Ints) -> Ints:
-    """Return where each thread's path begins in ``path`` (k,), and its end: int64 (paths + 1,)."""
+    """Return where each thread's path begins in ``path``.
+
+    Parameters
+    ----------
+    picture : Layout
+    path : int64 (k,)
+        What :func:`find_path` returned.
+
+    Returns
+    -------
+    int64 (paths + 1,)
+        The last one is ``k``.
+    """
     if not len(path):
         return np.zeros(1, np.int64)
     new = np.flatnonzero(picture.nodes.parent[path[1:]] != path[:-1]) + 1
