@@ -50,9 +50,9 @@ def _main(arguments: Sequence[str] | None, prog: str) -> int:
         given = list(sys.argv[1:] if arguments is None else arguments)
         if "_ARGCOMPLETE" in os.environ:
             _complete(prog)
-        words = _parser(prog, given).parse_args(given)
-        run: Callable[[argparse.Namespace], None] = words.run
-        run(words)
+        args = _parser(prog, given).parse_args(given)
+        run: Callable[[argparse.Namespace], None] = args.run
+        run(args)
         sys.stdout.flush()
     except SystemExit as leave:  # argparse's --help and --version
         return leave.code if isinstance(leave.code, int) else 0
@@ -68,16 +68,16 @@ def _complete(prog: str) -> None:
     import argcomplete
 
     line = os.environ.get("COMP_LINE", "")
-    words = line[: int(os.environ.get("COMP_POINT", len(line)))].split()[1:]
+    args = line[: int(os.environ.get("COMP_POINT", len(line)))].split()[1:]
     # The word that is being typed is not given yet.
-    given = words if line[-1:].isspace() else words[:-1]
+    given = args if line[-1:].isspace() else args[:-1]
     argcomplete.autocomplete(_parser(prog, given))
 
 
 def _failed(error: BaseException, prog: str) -> int | None:
     """Say in one sentence what went wrong, and return the exit code; None for an error of the program."""
     # Libraries turn an interrupt that comes at a bad moment into errors of their own.
-    if isinstance(error, KeyboardInterrupt) or interrupts.heard():
+    if isinstance(error, KeyboardInterrupt) or interrupts.signal_received():
         complain(f"{prog}: interrupted")
         return interrupts.exit_code(error)
     if isinstance(error, TraceVisError):
@@ -113,15 +113,15 @@ def _parser(prog: str, given: Sequence[str]) -> argparse.ArgumentParser:
     if asked is not None and asked not in known:
         known = plugin_commands() | known
     for name, command in known.items():
-        words = commands.add_parser(
+        sub = commands.add_parser(
             name,
             help=command.sentence,
             description=command.sentence[:1].upper() + command.sentence[1:] + ".",
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         if name == asked:
-            command.add(words)
-            words.set_defaults(run=command.run)
+            command.add(sub)
+            sub.set_defaults(run=command.run)
     return parser
 
 

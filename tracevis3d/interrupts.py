@@ -44,7 +44,7 @@ class _State:
     """What has been heard: signals belong to the process."""
 
     def __init__(self) -> None:
-        self.number = self.heard = self.held = self.loading = 0
+        self.number = self.received = self.held = self.loading = 0
         self.installed = False
         self.listener: threading.Thread | None = None
 
@@ -59,7 +59,7 @@ def exit_code(error: BaseException) -> int:
     return 128 + (_state.number or getattr(error, "number", signal.SIGINT))
 
 
-def heard() -> bool:
+def signal_received() -> bool:
     """Return whether a signal has come."""
     return bool(_state.number)
 
@@ -72,7 +72,7 @@ def check() -> None:
 
 def forget() -> None:
     """Go on after a signal: whoever sent it wanted what was being done to stop, and no more."""
-    _state.number = _state.heard = 0
+    _state.number = _state.received = 0
 
 
 def at_end(clean_up: Callable[[], object]) -> None:
@@ -226,7 +226,7 @@ def _listen(hear: int) -> None:
     number = 0
     while True:
         # Python's own handler may have had no turn yet: what was heard here counts.
-        waiting = _state.heard and _state.held and not _state.loading
+        waiting = _state.received and _state.held and not _state.loading
         came, _, _ = select.select([hear], [], [], PATIENCE_S if waiting else None)
         if came:
             came_now = os.read(hear, 1)[0]
@@ -234,10 +234,10 @@ def _listen(hear: int) -> None:
                 return
             if came_now in _SIGNALS and signal.getsignal(came_now) is _handle:
                 number = came_now
-                _state.heard += 1
-                if _state.heard > 1:
+                _state.received += 1
+                if _state.received > 1:
                     _end(number)
-        elif _state.heard and _state.held and not _state.loading:
+        elif _state.received and _state.held and not _state.loading:
             _end(number)
 
 

@@ -3,7 +3,7 @@
 import bpy
 from mathutils import Vector
 
-from ...tracevis3d.scene.window.call_places import SoughtCall, places
+from ...tracevis3d.scene.window.call_places import CallReference, places
 from ..explore.motion import zoom
 from ..state import settings, sources, trace_state
 from ..views import arrange, viewport
@@ -29,14 +29,14 @@ def call(context: bpy.types.Context, trace: str, number: int) -> bool:
     return False
 
 
-def _sought(context: bpy.types.Context, trace: str, source: int, number: int) -> SoughtCall:
+def _sought(context: bpy.types.Context, trace: str, source: int, number: int) -> CallReference:
     """Return the data needed to find a call: from the trace, or from the list of results."""
     if (loaded := sources.loaded(trace)) is not None and number < len(loaded.calls):
-        return SoughtCall.of(loaded, source, number)
+        return CallReference.of(loaded, source, number)
     for hit in context.scene.tracevis3d_search.hits:
         if hit.call == number and context.scene.tracevis3d_search.trace == trace:
-            return SoughtCall(source, number, int(hit.start), hit.thread, hit.depth)
-    return SoughtCall(source, number)
+            return CallReference(source, number, int(hit.start), hit.thread, hit.depth)
+    return CallReference(source, number)
 
 
 def _move(context: bpy.types.Context, at: Vector) -> None:

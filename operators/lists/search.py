@@ -20,7 +20,7 @@ from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.scene import styles
 from ...tracevis3d.scene.window import pins
-from ...tracevis3d.scene.window.call_places import SoughtCall
+from ...tracevis3d.scene.window.call_places import CallReference
 from .. import enum_items, preconditions, signals
 from ..state import selection, settings, sources, trace_state
 from ..task import LongOperator
@@ -317,7 +317,7 @@ def pin(scene: bpy.types.Scene, only: bpy.types.Collection | None = None) -> Non
         elif found is not None:
             source = keys.index(state.trace)
             calls = search_results.pinned(found, _MOST_PINS, state.current)
-            sought = [SoughtCall.of(trace, source, call) for call in calls]
+            sought = [CallReference.of(trace, source, call) for call in calls]
             above, width = arrange.facing(collection) == 2, stored.high[0] - stored.low[0]
             style = styles.named(stored.style)
             shown = pins.show(collection, sought, state.current, above, width, style)

@@ -223,9 +223,9 @@ def test_the_budget_goes_to_what_matters() -> None:
     graph = graph_of(calls)
     own = np.ones(len(graph))
     cones = cone.lay(graph.edges, own)
-    worth = np.log2(graph.subtrees.extent.astype(float))
+    interest = np.log2(graph.subtrees.extent.astype(float))
     zero = np.zeros(len(graph.roots))
-    far = cone.choose(graph.edges, cones, graph.roots, zero, zero, worth, budget=300)
+    far = cone.choose(graph.edges, cones, graph.roots, zero, zero, interest, budget=300)
     assert 200 < len(far) <= 300
     # What is open is worth at least what stayed closed though it would have fitted.
     edges = graph.edges
@@ -240,7 +240,7 @@ def test_the_budget_goes_to_what_matters() -> None:
         path.append(int(edges.first[node + 1] - edges.first[node]) - 1)
         node = int(edges.child[edges.first[node] + path[-1]])
     near = cone.choose(
-        graph.edges, cones, graph.roots, zero, zero, worth, budget=300, focus=tuple(path), weight=0.1
+        graph.edges, cones, graph.roots, zero, zero, interest, budget=300, focus=tuple(path), weight=0.1
     )
     assert near.depth[near.way].tolist() == list(range(1, len(path) + 1))
     assert near.node[near.way[-1]] == node
@@ -248,7 +248,7 @@ def test_the_budget_goes_to_what_matters() -> None:
     check_way(edges, near)
     # Where no more fits, the way is there alone.
     alone = cone.choose(
-        graph.edges, cones, graph.roots, zero, zero, worth, budget=len(graph.roots), focus=tuple(path)
+        graph.edges, cones, graph.roots, zero, zero, interest, budget=len(graph.roots), focus=tuple(path)
     )
     check_way(edges, alone)
     assert len(alone) == len(graph.roots) + len(path) - 1

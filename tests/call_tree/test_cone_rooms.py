@@ -37,9 +37,9 @@ def ground_of(
 def opened(
     ground: Ground, rooms: Rooms, size, *, least=10.0, budget=400, kept=NONE, most=10**9
 ) -> cone_rooms.Opened:
-    worth = np.zeros(len(ground.own))
+    interest = np.zeros(len(ground.own))
     return cone_rooms.open_near(
-        ground, rooms, size, worth, least=least, budget=budget, kept=kept, step=0.0, most=most
+        ground, rooms, size, interest, least=least, budget=budget, kept=kept, step=0.0, most=most
     )  # fmt: skip
 
 
@@ -188,18 +188,18 @@ def chain(n: int) -> tuple[Ground, Rooms]:
 
 def test_of_very_many_callees_the_most_worth_appear_in_their_places() -> None:
     ground, closed = ground_of(1, 500, 5)
-    worth = np.random.default_rng(2).random(len(ground.own))
+    interest = np.random.default_rng(2).random(len(ground.own))
     values = {"least": 10.0, "budget": 10_000, "kept": NONE, "step": 0.0}
-    every = cone_rooms.open_near(ground, closed, wide, worth, most=10**6, **values)
-    some = cone_rooms.open_near(ground, closed, wide, worth, most=2, **values)
+    every = cone_rooms.open_near(ground, closed, wide, interest, most=10**6, **values)
+    some = cone_rooms.open_near(ground, closed, wide, interest, most=2, **values)
     place = {int(c): k for k, c in enumerate(every.rooms.call)}
     count = 0
     for i in np.flatnonzero(some.open).tolist():
         shown = np.flatnonzero(some.rooms.parent == i)
         (there,) = np.flatnonzero(every.rooms.parent == place[int(some.rooms.call[i])])[None]
         assert len(shown) == min(len(there), 2)
-        best = np.sort(worth[every.rooms.node[there]])[::-1][: len(shown)]
-        assert np.sort(worth[some.rooms.node[shown]])[::-1].tolist() == best.tolist()
+        best = np.sort(interest[every.rooms.node[there]])[::-1][: len(shown)]
+        assert np.sort(interest[some.rooms.node[shown]])[::-1].tolist() == best.tolist()
         for k in shown.tolist():
             assert some.rooms.x[k] == every.rooms.x[place[int(some.rooms.call[k])]]
         count += len(there) > 2

@@ -18,7 +18,7 @@ from tracevis3d.features.comparison.findings.durations import changed, extra_tim
 from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
 from tracevis3d.features.comparison.findings.find import find
 from tracevis3d.features.comparison.findings.likeness import groups_of
-from tracevis3d.features.comparison.findings.moves import joined, likened
+from tracevis3d.features.comparison.findings.moves import add_most_similar, joined
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
 from tracevis3d.features.comparison.findings.stretches import stretches
 from tracevis3d.features.comparison.matching.match import compare
@@ -177,8 +177,8 @@ def rank(f):
 def test_what_was_moved(pair, tau):
     evidence = evidence_of(pair, tau)
     plain, found = Plain(evidence), found_first(evidence)
-    alike = likened(evidence, found)
-    expected = plain.likened([row(f) for f in found])
+    alike = add_most_similar(evidence, found)
+    expected = plain.add_most_similar([row(f) for f in found])
     all_same(alike, expected)
     all_same(joined(evidence, alike), plain.joined(expected))
 
@@ -191,7 +191,7 @@ def test_what_is_reported_and_in_which_order(pair, tau, top):
     evidence = result.evidence
     plain = Plain(evidence)
     found = []
-    for f in sorted(joined(evidence, likened(evidence, found_first(evidence))), key=rank):
+    for f in sorted(joined(evidence, add_most_similar(evidence, found_first(evidence))), key=rank):
         if any(plain.explains(row(other), row(f)) for other in found):
             continue
         unit = next((other for other in found if plain.goes_with(row(other), row(f))), None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tracevis3d.features.interactions.hierarchy import build
 from tracevis3d.features.interactions.view.radial import (
-    Bend,
+    MantleShape,
     control_points,
     petals,
     place_sectors,
@@ -24,7 +24,7 @@ STAGES = [0.0, 0.3, 0.7, 1.0]
 
 @pytest.mark.parametrize("unroll", STAGES)
 def test_the_mantle_is_bent_but_not_stretched(unroll):
-    bend = Bend(3.0, 10.0, unroll, roll=0.5)
+    bend = MantleShape(3.0, 10.0, unroll, roll=0.5)
     s = np.linspace(0, 1, 20_001)
     place, tangent, normal = bend.section(s)
     steps = np.linalg.norm(np.diff(place, axis=0), axis=1)
@@ -38,17 +38,17 @@ def test_the_mantle_is_bent_but_not_stretched(unroll):
 
 def test_closed_it_is_a_circle_and_flat_it_is_a_line():
     s = np.linspace(0, 1, 101)
-    place, _, normal = Bend(2.0, 1.0).section(s)
+    place, _, normal = MantleShape(2.0, 1.0).section(s)
     assert np.abs(np.linalg.norm(place, axis=1) - 2).max() < 1e-12
     assert np.abs(place + 2 * normal).max() < 1e-12  # the inner side looks at the middle
-    place, _, _ = Bend(2.0, 1.0, 1.0).section(s)
+    place, _, _ = MantleShape(2.0, 1.0, 1.0).section(s)
     assert np.abs(place[:, 1]).max() < 1e-12
     assert place[[0, -1], 0] == pytest.approx([-2 * np.pi, 2 * np.pi])
 
 
 def test_the_brim_folds_into_the_sheet():
     s, zero, one = np.array([0.2]), np.zeros(1), np.ones(1)
-    closed, flat = Bend(3.0, 10.0), Bend(3.0, 10.0, 1.0)
+    closed, flat = MantleShape(3.0, 10.0), MantleShape(3.0, 10.0, 1.0)
     # Outwards is away from the axis on the drum, and before the start of time on the sheet.
     assert np.linalg.norm(closed.brim(s, one, zero)[0, 1:]) == pytest.approx(4)
     assert closed.brim(s, zero, one)[0, 0] == pytest.approx(-1)
@@ -100,16 +100,16 @@ def test_chords_of_the_closed_drum_are_holtens_splines(beta, drop):
         assert np.abs(curve[i] - expected).max() < 2e-5
     # Ends lie on the mantle, at the middle of their sectors.
     ends = np.stack([sectors.middle[a], sectors.middle[b]], axis=1)
-    place, _, _ = Bend(3.0, 1.0).section(ends)
+    place, _, _ = MantleShape(3.0, 1.0).section(ends)
     assert np.abs(curve[:, [0, -1]] - place).max() < 1e-5
     # Closed and unturned the bend leaves them as they are; flat they are the sequence's straight bars.
-    assert np.abs(Bend(3.0, 1.0).chords(curve, ends) - curve).max() < 1e-9
-    flat = Bend(3.0, 1.0, 1.0).chords(curve, ends)
+    assert np.abs(MantleShape(3.0, 1.0).chords(curve, ends) - curve).max() < 1e-9
+    flat = MantleShape(3.0, 1.0, 1.0).chords(curve, ends)
     assert np.abs(flat[..., 1]).max() < 1e-9
     x = (ends - 0.5) * 6 * np.pi
     assert flat[..., 0] == pytest.approx(x[:, :1] + (x[:, 1:] - x[:, :1]) * np.linspace(0, 1, 48), abs=1e-9)
     # In between they move steadily: no jump from one stage to the next.
-    stages = [Bend(3.0, 1.0, u).chords(curve, ends) for u in np.linspace(0, 1, 201)]
+    stages = [MantleShape(3.0, 1.0, u).chords(curve, ends) for u in np.linspace(0, 1, 201)]
     assert max(np.abs(m - n).max() for m, n in pairwise(stages)) < 0.25
 
 

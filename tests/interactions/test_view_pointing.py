@@ -18,8 +18,8 @@ from tracevis3d.features.interactions.interactions import interactions
 from tracevis3d.features.interactions.view.layout import ROLL, arrange
 from tracevis3d.features.interactions.view.mantle import BEAD, spans
 from tracevis3d.features.interactions.view.parameters import Parameters
-from tracevis3d.features.interactions.view.pointing import Where
-from tracevis3d.features.interactions.view.radial import Bend, control_points
+from tracevis3d.features.interactions.view.pointing import DrumPlaces
+from tracevis3d.features.interactions.view.radial import MantleShape, control_points
 from tracevis3d.trace.model import Containers, Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
 from tracevis3d.views.element_metadata import standing
@@ -108,7 +108,7 @@ def test_beads_at_one_place_stand_side_by_side(tmp_path):
 
 @pytest.mark.parametrize("axis", ["calls", "time"])
 def test_times_and_shares_of_the_axis_are_each_others_inverse(trace, axis):
-    where = Where([trace], Parameters(axis=axis, level="class", start="3us", end="17us"))
+    where = DrumPlaces([trace], Parameters(axis=axis, level="class", start="3us", end="17us"))
     assert where.window(0) == (3000, 17_000)
     assert (where.time_at(0, 0.0), where.time_at(0, 1.0)) == (3000, 17_000)
     shares = np.linspace(0.01, 0.99, 50)
@@ -122,7 +122,7 @@ def test_times_and_shares_of_the_axis_are_each_others_inverse(trace, axis):
 @pytest.mark.parametrize("axis", ["calls", "time"])
 def test_a_spot_of_the_mantle_tells_the_bars_that_cover_it(trace, axis):
     p = Parameters(axis=axis, level="class")
-    given, where = arrange([trace], p), Where([trace], p)
+    given, where = arrange([trace], p), DrumPlaces([trace], p)
     found, span = given.found[0], spans(given.hierarchy, given.sectors, given.found[0])
     names = given.hierarchy.distinct
     rng = np.random.default_rng(0)
@@ -200,7 +200,7 @@ def test_the_flat_twin_of_the_bundles_is_holtens_plain_splines(trace, beta):
     h, found = given.hierarchy, given.found[0]
     point = control_points(h.parent, h.element, given.sectors.middle, 3.0)
     rows, columns = image.pixel.shape[:2]
-    bend = Bend(3.0, 0.0, 0.0, (1, 0, 0), (0, 0, -1), (0, -1, 0), ROLL)
+    bend = MantleShape(3.0, 0.0, 0.0, (1, 0, 0), (0, 0, -1), (0, -1, 0), ROLL)
     turned = np.array([[np.cos(ROLL), np.sin(ROLL)], [-np.sin(ROLL), np.cos(ROLL)]])
     origin, right, down = (
         image.point[0, 0],

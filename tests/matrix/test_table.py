@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
-from tracevis3d.features.matrix.subjects import Wanted, table
+from tracevis3d.features.matrix.subjects import SubjectRequest, table
 from tracevis3d.features.matrix.table import Category, Items, slices, table_of
 from tracevis3d.units import count
 from tracevis3d.views.calls.parts import parts_of
@@ -56,7 +56,7 @@ def test_a_table_adds_up_and_keeps_the_largest(rows, most):
 def test_callers_and_callees_are_those_of_the_calls(seed, within):
     trace = walked_trace(seed, steps=40, longest=20)
     window = (0, trace.span_ns + 1)
-    wanted = Wanted("calls", "module", "calls", "none", "", 4, 50, within, window)
+    wanted = SubjectRequest("calls", "module", "calls", "none", "", 4, 50, within, window)
     _, part, names = parts_of(trace, "module")
     twin = Counter()
     for call in range(len(trace.calls)):
@@ -83,14 +83,14 @@ def test_callers_and_callees_are_those_of_the_calls(seed, within):
 def test_slices_hold_what_begins_in_them(seed, many):
     trace = walked_trace(seed, steps=40, longest=20)
     window = (0, trace.span_ns + 1)
-    whole = table(trace, Wanted("calls", "function", "self", "none", "", many, 50, True, window))
-    cut = table(trace, Wanted("calls", "function", "self", "time", "", many, 50, True, window))
+    whole = table(trace, SubjectRequest("calls", "function", "self", "none", "", many, 50, True, window))
+    cut = table(trace, SubjectRequest("calls", "function", "self", "time", "", many, 50, True, window))
     np.testing.assert_allclose(cut.value.sum(axis=2), whole.flat)
     _, edges = slices(window, many, lambda a, b: "")
     first = table(
-        trace, Wanted("threads", "function", "self", "none", "", many, 50, True, (0, int(edges[1])))
+        trace, SubjectRequest("threads", "function", "self", "none", "", many, 50, True, (0, int(edges[1])))
     )
-    every = table(trace, Wanted("threads", "function", "self", "time", "", many, 50, True, window))
+    every = table(trace, SubjectRequest("threads", "function", "self", "time", "", many, 50, True, window))
     assert every.value[:, :, 0].sum() == pytest.approx(first.flat.sum())
 
 
@@ -98,8 +98,9 @@ def test_rounds_of_a_loop_are_its_calls_in_order():
     trace = walked_trace(3, steps=400, threads=1, functions=3, longest=20)
     function = repeated_function(trace, trace.functions.label[1])
     assert function == 1
-    found = table(trace, Wanted("rounds", "auto", "calls", "none", trace.functions.label[1], 1, 50, True,
-                                (0, trace.span_ns + 1)))  # fmt: skip
+    window = (0, trace.span_ns + 1)
+    label = trace.functions.label[1]
+    found = table(trace, SubjectRequest("rounds", "auto", "calls", "none", label, 1, 50, True, window))
     calls = trace.calls
     rounds = np.flatnonzero(calls.function == 1)
     rounds = rounds[np.argsort(calls.start[rounds], kind="stable")]

@@ -59,54 +59,54 @@ def read(events):
     calls, marks, counters, sync = [], [], [], []
     problems = {}
 
-    def mend(kind):
+    def count_repair(kind):
         problems[kind] = problems.get(kind, 0) + 1
 
     for number, event in enumerate(events):
         if event is None and number + 1 < len(events):
-            mend("malformed")  # the last one stands there for the comma before it
+            count_repair("malformed")  # the last one stands there for the comma before it
         if event is None or event == {}:
             continue
         if not isinstance(event, dict):
-            mend("malformed")
+            count_repair("malformed")
             continue
         phase = event.get("ph")
         if not isinstance(phase, str) or len(phase) != 1:
-            mend("malformed")
+            count_repair("malformed")
             continue
         if phase == "M":
             for key in ("pid", "tid"):
                 if not isinstance(event.get(key), (str, Exact, type(None))):
-                    mend("bad value")
+                    count_repair("bad value")
             if not isinstance(event.get("name"), str) or not isinstance(event.get("args", {}), dict):
-                mend("malformed")
+                count_repair("malformed")
             continue
         if phase == "P" and event.get("name") in ("Profile", "ProfileChunk"):
             continue
         if phase not in "XBEiIRstfbenSTFpC":
-            mend("unsupported")
+            count_repair("unsupported")
             continue
         time = nanoseconds(event.get("ts"))
         if time is None:
-            mend("bad time")
+            count_repair("bad time")
             continue
         begin = end = rounded(time)
         if phase == "X":
             if event.get("dur") is None:
-                mend("no duration")
+                count_repair("no duration")
             else:
                 duration = nanoseconds(event["dur"])
                 if duration is not None and abs(rounded(time + duration)) < 2**62:
                     end = rounded(time + duration)
                 else:
-                    mend("bad value")
+                    count_repair("bad value")
         ids = []
         for key in ("pid", "tid"):
             ids.append(id_text(event.get(key)))
             if ids[-1] is None and event.get(key) is not None:
-                mend("bad value")
+                count_repair("bad value")
         if None in ids:
-            mend("no thread")
+            count_repair("no thread")
         process = "0" if ids[0] is None else ids[0]
         thread = process, process if ids[1] is None else ids[1]
         name = event.get("name")
@@ -114,20 +114,20 @@ def read(events):
             name = name.text
         if not isinstance(name, str):
             if name is not None:
-                mend("bad value")
+                count_repair("bad value")
             elif phase not in "EeF":
-                mend("no name")
+                count_repair("no name")
             name = None if phase in "EeF" else UNNAMED
         else:
             name = clean(name)
         if (event.get("cat") is not None and not isinstance(event["cat"], (str, Exact))) or isinstance(
             event.get("cat"), Exact
         ):
-            mend("bad value")
+            count_repair("bad value")
         arguments = event.get("args")
         if not isinstance(arguments, dict):
             if arguments is not None:
-                mend("bad value")
+                count_repair("bad value")
             arguments = {}
         if phase in "XBE":
             identity = event.get("bind_id")
@@ -136,7 +136,7 @@ def read(events):
         else:
             identity = event.get("id")
         if identity is not None and id_text(identity) is None:
-            mend("bad value")
+            count_repair("bad value")
         waits = None
         if phase in "XBiI":
             kind, objects = arguments.get("kind"), arguments.get("objects")
@@ -154,7 +154,7 @@ def read(events):
             calls.append((thread, "BEX".index(phase), name, begin, end, bool(arguments)))
         elif phase == "C":
             if not arguments:
-                mend("bad value")
+                count_repair("bad value")
             for key, value in arguments.items():
                 try:
                     number = float(value) if isinstance(value, (Exact, str)) else float("nan")
@@ -163,7 +163,7 @@ def read(events):
                 if abs(number) <= 1.7976931348623157e308:
                     counters.append((name, clean(key), process, begin, number))
                 else:
-                    mend("bad value")
+                    count_repair("bad value")
         elif phase in "iIRnTp" and waits is None:
             marks.append((thread, name, begin))
     return calls, marks, counters, sync, problems

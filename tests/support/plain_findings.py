@@ -728,7 +728,7 @@ class Plain:
             "path": list(self.way(node)), "start_ns": other.start[best], "time_ns": other.lasted[best],
         }  # fmt: skip
 
-    def likened(self, found):
+    def add_most_similar(self, found):
         asked = Counter()
         for f in found:
             s = "AB".index(f["details"].get("trace", "A"))

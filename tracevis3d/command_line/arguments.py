@@ -48,16 +48,16 @@ def completed_by(action: argparse.Action, names: Callable[[], Iterable[str]]) ->
     action.completer = lambda **_: list(names())  # type: ignore[attr-defined]
 
 
-def load(path: str, words: argparse.Namespace, bar: Bar) -> Trace:
+def load(path: str, args: argparse.Namespace, bar: Bar) -> Trace:
     """Read a trace, ``-`` from standard input; report on standard error what was repaired or left out."""
     from ..formats import files
 
-    most = words.max_memory
+    most = args.max_memory
     memory_limit.choose(None if most is None else read_byte_size("--max-memory", most))
     shown = "standard input" if path == STANDARD_INPUT else path
     given = _given(path)
     with memory_limit.enforced():
-        trace = files.load(given, cache=not words.no_cache, progress=bar)
+        trace = files.load(given, cache=not args.no_cache, progress=bar)
     bar.close()
     for sentence in trace.problems.sentences():
         complain(f"{shown}: {sentence}")

@@ -30,18 +30,18 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Read how it is made, read the traces, say what has changed, and make it."""
     from .. import api
     from ..command_line.arguments import print_json
     from ..drawing.frame import Frame
     from ..figures import recipe
 
-    made = recipe.read(words.picture)
-    if words.show:
+    made = recipe.read(args.picture)
+    if args.show:
         print_json(made)
         return
-    output = words.output or words.picture.removesuffix(".json")
+    output = args.output or args.picture.removesuffix(".json")
     try:
         said = dict(made["output"])
         frame = Frame.parse(said.pop("size"), said.pop("dpi"))
@@ -51,26 +51,26 @@ def run(words: argparse.Namespace) -> None:
         sources = [(str(trace["file"]), str(trace["sha256"])) for trace in made["traces"]]
         animate = {n: v if isinstance(v, str) else tuple(v) for n, v in made["animate"].items()}
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{words.picture}: its recipe is incomplete: {error}") from None
+        raise InputError(f"{args.picture}: its recipe is incomplete: {error}") from None
     api.check_output(output, options)
     if made.get("tracevis3d") != __version__:
         complain(f"made by TraceVis3D {made.get('tracevis3d')}, this is {__version__}")
-    with Bar(words.quiet) as bar:
-        traces = [_trace(words, file, digest, bar) for file, digest in sources]
+    with Bar(args.quiet) as bar:
+        traces = [_trace(args, file, digest, bar) for file, digest in sources]
         figure.of(*traces).render(output, options, animate=animate or None, progress=bar)
 
 
-def _trace(words: argparse.Namespace, file: str, digest: str, bar: Any) -> Trace:
+def _trace(args: argparse.Namespace, file: str, digest: str, bar: Any) -> Trace:
     """Read a trace from where it lay, or from beside the picture or here; say if it is another one now."""
-    folder = Path(words.picture).parent
+    folder = Path(args.picture).parent
     places = [folder / file, Path(file), folder / Path(file).name, Path(Path(file).name)]
     found = next((place for place in places if file and place.exists()), None)
     if found is None:
         raise InputError(
-            f"{words.picture}: the trace {file or 'of it'} was not found: put it into the folder of the "
+            f"{args.picture}: the trace {file or 'of it'} was not found: put it into the folder of the "
             "picture"
         )
-    trace = load(str(found), words, bar)
+    trace = load(str(found), args, bar)
     if digest and trace.source.hash and trace.source.hash != digest:
         complain(f"{found}: has changed since the picture was made")
     return trace

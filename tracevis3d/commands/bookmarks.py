@@ -19,14 +19,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print them as JSON")
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Print them."""
     need_blender("reading a .blend")
     from ..scene.window.bookmarks import bookmarks_of
 
-    found = bookmarks_of(words.file)
-    if words.json:
-        print_json({"file": words.file, "bookmarks": found})
+    found = bookmarks_of(args.file)
+    if args.json:
+        print_json({"file": args.file, "bookmarks": found})
         return
     print(table([(one["name"], _words(one)) for one in found]) if found else "there are no bookmarks")
 

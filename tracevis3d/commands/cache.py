@@ -18,11 +18,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Show its size, or clear it."""
     from ..trace import cache
 
-    if words.action == "clear":
+    if args.action == "clear":
         print(f"{cache.clear():,} bytes freed in {cache_root()}")
     else:
         print(f"{cache.size():,} bytes in {cache_root()}")

@@ -21,14 +21,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Read one trace, write it in the other format."""
     from .. import api
 
-    api.check_writable(words.output, words.packed)
-    check_apart(words.trace, words.output)
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
-        for sentence in api.save(trace, words.output, packed=words.packed, progress=bar):
+    api.check_writable(args.output, args.packed)
+    check_apart(args.trace, args.output)
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
+        for sentence in api.save(trace, args.output, packed=args.packed, progress=bar):
             bar.close()
-            complain(f"{words.output}: {sentence}")
+            complain(f"{args.output}: {sentence}")

@@ -16,14 +16,14 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true")
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Examine the machine and print the findings."""
     from .. import doctor
     from . import left_out
 
     findings = doctor.examine()
     findings += [doctor.Finding("plug-in", False, sentence, "rename it") for sentence in left_out()]
-    if words.json:
+    if args.json:
         print_json([vars(finding) for finding in findings])
         return
     print(

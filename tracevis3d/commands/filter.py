@@ -28,11 +28,11 @@ class _Push(argparse.Action):
     def __call__(
         self,
         parser: argparse.ArgumentParser,
-        words: argparse.Namespace,
+        args: argparse.Namespace,
         value: Any,
         option: str | None = None,
     ) -> None:
-        stack: list[str] = words.stack
+        stack: list[str] = args.stack
         stack.append(f"{self.metavar_name}({value or ''})" if option != "--with" else value)
 
     @property
@@ -67,30 +67,30 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Apply the stack in the order of the words, report what each filter did, write the rest."""
     from ..filters.facts import Facts
     from ..filters.reduce import reduced
     from ..filters.stack import apply, parse, summary
     from ..formats.files import check_writable, save
 
-    if not words.stack:
+    if not args.stack:
         raise UsageError(f"no filter is given: choose from {', '.join('--' + n for n in registry.names())}")
-    stack = parse("; ".join(words.stack))
-    if words.output:
-        check_writable(words.output, False)
-        check_apart(words.trace, words.output)
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
+    stack = parse("; ".join(args.stack))
+    if args.output:
+        check_writable(args.output, False)
+        check_apart(args.trace, args.output)
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
         bar(0.5, "filtering")
         filtered = apply(stack, Facts(trace))
-        if words.output:
-            for sentence in save(reduced(trace, filtered), words.output, progress=bar):
+        if args.output:
+            for sentence in save(reduced(trace, filtered), args.output, progress=bar):
                 bar.close()
-                complain(f"{words.output}: {sentence}")
+                complain(f"{args.output}: {sentence}")
     facts = summary(stack, filtered)
-    if words.json:
-        print_json({"file": words.trace, **facts})
+    if args.json:
+        print_json({"file": args.trace, **facts})
         return
     rows = [(one["filter"], _told(one)) for one in facts["filters"]]
     rows += [(applied.as_text(), "off") for applied in stack if not applied.on]

@@ -19,12 +19,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true")
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """List them, or describe one."""
     from ..filters.stack import EFFECTS, WHAT
 
-    chosen = [registry.find(words.filter)] if words.filter else registry.loadable()
-    if words.json:
+    chosen = [registry.find(args.filter)] if args.filter else registry.loadable()
+    if args.json:
         print_json(
             [
                 {
@@ -37,7 +37,7 @@ def run(words: argparse.Namespace) -> None:
             ]
         )
         return
-    if not words.filter:
+    if not args.filter:
         print(table([(f.name, f"{f.sentence} ({f.category})") for f in chosen]))
         return
     one = chosen[0]
@@ -45,7 +45,7 @@ def run(words: argparse.Namespace) -> None:
     rows = [(f"{p.name}={shown(p.default)}", p.described()) for p in declared(one.parameters)]
     rows += [
         ("effect=hide", f"What happens to the marked calls: one of {', '.join(EFFECTS)}"),
-        ("what=subtree", "What is meant. " + "; ".join(f"{name}: {words}" for name, words in WHAT.items())),
+        ("what=subtree", "What is meant. " + "; ".join(f"{name}: {args}" for name, args in WHAT.items())),
         ("within=-1", "The call whose subtree it applies to; -1: the whole trace"),
     ]
     print(table(rows))

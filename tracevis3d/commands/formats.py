@@ -36,17 +36,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true")
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """List them, or tell about one."""
-    if words.name:
-        form = registry.find(words.name)
-        if words.json:
+    if args.name:
+        form = registry.find(args.name)
+        if args.json:
             print_json(_facts(form) | {"recipe": list(form.recipe), "left_out": form.left_out})
         else:
             print("\n".join(about(form)))
         return
     formats = registry.readable()
-    if words.json:
+    if args.json:
         print_json([_facts(form) for form in formats])
         return
     print(

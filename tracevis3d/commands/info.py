@@ -21,17 +21,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Print the facts of one trace."""
     from .. import api
     from ..command_line import warm_up
     from ..trace import profile
 
     warm_up.begin()
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
         facts = api.info(trace)
-    if words.json:
+    if args.json:
         print_json(facts)
         return
     rows = [

@@ -45,34 +45,34 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Read the traces, run the query, print or write its result."""
     from ..queries import database, ready, results
 
-    if words.list:
+    if args.list:
         print(_listed())
         return
-    if len(words.words) < 2:
+    if len(args.words) < 2:
         raise UsageError(
             "query: one or more traces and then a query are expected; 'query --list' has examples"
         )
-    if words.output and Path(words.output).suffix.lower() not in _SUFFIXES:
-        raise UsageError(f"{words.output}: the result is written as {', '.join(_SUFFIXES)}")
-    if words.limit < 0:
-        raise UsageError(f"--limit {words.limit}: 0 is the minimum")
-    *paths, sql = words.words
+    if args.output and Path(args.output).suffix.lower() not in _SUFFIXES:
+        raise UsageError(f"{args.output}: the result is written as {', '.join(_SUFFIXES)}")
+    if args.limit < 0:
+        raise UsageError(f"--limit {args.limit}: 0 is the minimum")
+    *paths, sql = args.words
     ready.written_out(sql, len(paths))
-    with Bar(words.quiet) as bar:
-        traces = [load(path, words, bar) for path in paths]
+    with Bar(args.quiet) as bar:
+        traces = [load(path, args, bar) for path in paths]
         answer = database.run(sql, traces, bar)
-    if words.output:
-        results.write(answer, words.output)
-    elif words.csv:
+    if args.output:
+        results.write(answer, args.output)
+    elif args.csv:
         exact_output().write(results.csv(answer))
-    elif words.json:
+    elif args.json:
         print_json(answer.rows)
     else:
-        print(_page(answer, words.limit))
+        print(_page(answer, args.limit))
 
 
 def _listed() -> str:

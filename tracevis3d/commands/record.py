@@ -87,50 +87,50 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", nargs=argparse.REMAINDER, metavar="SCRIPT", help="and its arguments")
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Become the recorded program: this process is replaced, so that signals and exit code are its own."""
-    program = words.program[1:] if words.program[:1] == ["--"] else words.program
-    module = words.module
+    program = args.program[1:] if args.program[:1] == ["--"] else args.program
+    module = args.module
     if module is None and program[:1] == ["-m"]:
         module, program = program[1:], []
-    if words.suggestions and not words.endpoint:
+    if args.suggestions and not args.endpoint:
         raise UsageError("--suggestions goes with --live: suggestions come from viewers")
-    words.memory = words.memory or bool(words.memory_engine)
-    if words.native and not words.memory:
-        _run_native(program, words)
+    args.memory = args.memory or bool(args.memory_engine)
+    if args.native and not args.memory:
+        _run_native(program, args)
     if module is not None and (not module or program):
         raise UsageError(
             "-m needs the name of a module, and must come last: tracevis3d record -o OUT -m MODULE"
         )
     if module is None and not program:
         raise UsageError("name the program to record: tracevis3d record -o OUT -- script.py")
-    if not words.output and not words.endpoint:
+    if not args.output and not args.endpoint:
         raise UsageError("name an output: -o OUT for a file, --live ENDPOINT for viewers, or both")
-    if words.native and module is None and _is_native(program[0]):
+    if args.native and module is None and _is_native(program[0]):
         raise UsageError(
             f"{program[0]}: is not a Python script: leave --memory out; --native alone records allocations"
         )
-    if words.accesses:
+    if args.accesses:
         raise UsageError(
             "--accesses needs --native without --memory: accesses to Python's own memory are not sampled"
         )
-    if words.native and words.memory_engine == "tracemalloc":
+    if args.native and args.memory_engine == "tracemalloc":
         raise UsageError("--native with --memory needs memray: tracemalloc does not see compiled code")
-    by = words.memory_engine or ("memray" if words.native else "tracemalloc")
+    by = args.memory_engine or ("memray" if args.native else "tracemalloc")
     options = {
-        "path": os.path.abspath(words.output) if words.output else "",
-        "threads": words.threads,
-        "io": words.io,
-        "memory": by if words.memory else "",
-        "native": words.native,
-        "engine": words.engine,
-        "c_functions": words.c_functions,
-        "quiet": words.quiet,
+        "path": os.path.abspath(args.output) if args.output else "",
+        "threads": args.threads,
+        "io": args.io,
+        "memory": by if args.memory else "",
+        "native": args.native,
+        "engine": args.engine,
+        "c_functions": args.c_functions,
+        "quiet": args.quiet,
         "interpreter": _interpreter(),
-        "live": words.endpoint or "",
-        "key": words.key,
-        "peers": words.peers,
-        "suggestions": words.suggestions,
+        "live": args.endpoint or "",
+        "key": args.key,
+        "peers": args.peers,
+        "suggestions": args.suggestions,
     }
     how = ["script", *program] if module is None else ["module", *module]
     _become(json.dumps(options), how)
@@ -153,16 +153,16 @@ def _is_native(path: str) -> bool:
         return False
 
 
-def _run_native(program: list[str], words: argparse.Namespace) -> None:
+def _run_native(program: list[str], args: argparse.Namespace) -> None:
     """Run a native program, and end as it ends."""
-    if not words.output and not words.endpoint:
+    if not args.output and not args.endpoint:
         raise UsageError("name an output: -o OUT for a file, --live ENDPOINT for viewers, or both")
     if not program:
         raise UsageError("--native needs a program: tracevis3d record --native -o OUT -- PROGRAM")
     if not sys.platform.startswith("linux"):
         raise UsageError("--native needs Linux: it uses LD_PRELOAD and /proc")
-    given = [name for name in ("threads", "io", "c_functions") if getattr(words, name)]
-    if given or words.engine != "auto":
+    given = [name for name in ("threads", "io", "c_functions") if getattr(args, name)]
+    if given or args.engine != "auto":
         raise UsageError(
             "--native records allocations; --threads, --io and --engine are for Python: "
             "with --memory a Python script is recorded"
@@ -170,9 +170,9 @@ def _run_native(program: list[str], words: argparse.Namespace) -> None:
     from ..native.recorder import Options, end_like, run
     from ..record.output.helper import Feed
 
-    said = (words.endpoint, words.key, words.peers, words.suggestions)
-    feed = Feed(*said) if words.endpoint else None
-    end_like(run(program, Options(words.output, feed, words.accesses, words.quiet)))
+    said = (args.endpoint, args.key, args.peers, args.suggestions)
+    feed = Feed(*said) if args.endpoint else None
+    end_like(run(program, Options(args.output, feed, args.accesses, args.quiet)))
 
 
 def _become(options: str, program: list[str]) -> None:

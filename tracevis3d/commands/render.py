@@ -77,56 +77,56 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Check the words, read the traces, draw, write."""
     from .. import api
     from ..command_line import warm_up
     from ..figures import caption, recipe
     from ..views import registry
 
-    view = registry.find(words.view)
+    view = registry.find(args.view)
     least, most = view.traces
-    if not least <= len(words.traces) <= most:
+    if not least <= len(args.traces) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
-        raise UsageError(f"the view {view.name!r} takes {wanted} trace(s), {len(words.traces)} were given")
-    settings = dict(setting(text) for text in words.settings)
-    usual = Frame(1280, 720) if words.draft else Frame()
-    frame = Frame.parse(words.size, words.dpi) if words.size else usual
+        raise UsageError(f"the view {view.name!r} takes {wanted} trace(s), {len(args.traces)} were given")
+    settings = dict(setting(text) for text in args.settings)
+    usual = Frame(1280, 720) if args.draft else Frame()
+    frame = Frame.parse(args.size, args.dpi) if args.size else usual
     # Invalid arguments are reported before minutes are spent on reading.
-    figure = api.Figure(view.name, (), settings, filters=words.filters, select=words.select)
-    animate = dict(setting(text, "--animate") for text in words.animate)
-    figure.changes(words.output, animate)
-    if words.filters.strip():
+    figure = api.Figure(view.name, (), settings, filters=args.filters, select=args.select)
+    animate = dict(setting(text, "--animate") for text in args.animate)
+    figure.changes(args.output, animate)
+    if args.filters.strip():
         from ..filters.stack import parse
 
-        parse(words.filters)
+        parse(args.filters)
     options = api.Output(
-        style=words.style,
-        engine=words.engine,
+        style=args.style,
+        engine=args.engine,
         frame=frame,
-        samples=words.samples,
-        transparent=words.transparent,
-        seconds=words.seconds,
-        fps=words.fps,
-        draft=words.draft,
+        samples=args.samples,
+        transparent=args.transparent,
+        seconds=args.seconds,
+        fps=args.fps,
+        draft=args.draft,
     )
-    api.check_output(words.output, options)
+    api.check_output(args.output, options)
     need_blender()
-    if words.caption:
-        caption.check(words.caption)
+    if args.caption:
+        caption.check(args.caption)
     warm_up.begin()
-    with Bar(words.quiet) as bar:
+    with Bar(args.quiet) as bar:
         started = bar.now()
-        traces = [load(path, words, bar) for path in words.traces]
+        traces = [load(path, args, bar) for path in args.traces]
         figure = figure.of(*traces)
         figure.stages["read"] = bar.now() - started
-        report = figure.render(words.output, options, animate=animate, progress=bar)
-    if words.recipe:
-        recipe.write_beside(words.output, figure.recipe(words.output, options, animate))
-    if words.caption:
-        caption.write(words.caption, report["caption"])
-    if words.report:
-        api.write_report(report, words.report)
+        report = figure.render(args.output, options, animate=animate, progress=bar)
+    if args.recipe:
+        recipe.write_beside(args.output, figure.recipe(args.output, options, animate))
+    if args.caption:
+        caption.write(args.caption, report["caption"])
+    if args.report:
+        api.write_report(report, args.report)
 
 
 def setting(text: str, option: str = "--set") -> tuple[str, str]:

@@ -56,20 +56,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Print the functions and the first of their calls."""
     from ..analysis.search import Query, facts, search
 
-    query = Query(words.pattern, words.kind, words.full, words.case)
+    query = Query(args.pattern, args.kind, args.full, args.case)
     query.test()
-    if words.limit < 0:
-        raise UsageError(f"--limit {words.limit}: 0 is the minimum")
-    start = read_time("--start", words.start) if words.start else None
-    end = read_time("--end", words.end) if words.end else None
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
-        report = facts(trace, search(trace, query, start, end, cache=not words.no_cache), words.limit)
-    if words.json:
+    if args.limit < 0:
+        raise UsageError(f"--limit {args.limit}: 0 is the minimum")
+    start = read_time("--start", args.start) if args.start else None
+    end = read_time("--end", args.end) if args.end else None
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
+        report = facts(trace, search(trace, query, start, end, cache=not args.no_cache), args.limit)
+    if args.json:
         print_json(report)
     else:
         print(_page(report))

@@ -22,12 +22,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true")
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """List them, or describe one."""
     from ..views import registry
 
-    chosen = [registry.find(words.view)] if words.view else registry.loadable()
-    if words.json:
+    chosen = [registry.find(args.view)] if args.view else registry.loadable()
+    if args.json:
         print_json(
             [
                 {
@@ -41,7 +41,7 @@ def run(words: argparse.Namespace) -> None:
             ]
         )
         return
-    if not words.view:
+    if not args.view:
         print(table([(view.name, view.sentence) for view in chosen]))
         return
     view = chosen[0]

@@ -42,7 +42,7 @@ class Font:
         return str(self._file["name"].getBestFamilyName() or self.path.stem)
 
     @property
-    def capital(self) -> float:
+    def cap_height(self) -> float:
         """Height of a capital letter, in heights of the font."""
         return float(self._file["OS/2"].sCapHeight / self._file["head"].unitsPerEm)
 

@@ -281,14 +281,14 @@ def write(trace: Trace, path: Path, progress: Progress) -> None:
         file.write(_rows_of(np.arange(len(graph)), subtrees.function))
         file.write(_HEADS["Edges"].encode() + b"\n")
         file.write(_rows_of(edges.source, edges.child, edges.count))
-        if not _tells_roots(graph):
+        if not _has_distinct_roots(graph):
             file.write(_HEADS["Threads"].encode() + b"\n")
             thread = np.repeat(np.arange(len(graph.root_first) - 1), np.diff(graph.root_first))
             file.write(_rows_of(thread, graph.roots, np.ones(len(graph.roots), np.int64)))
     progress(1.0, "writing")
 
 
-def _tells_roots(graph: CompactTrace) -> bool:
+def _has_distinct_roots(graph: CompactTrace) -> bool:
     """Whether each thread has one root that nothing calls, in the order of the nodes."""
     called = np.bincount(graph.subtrees.child, minlength=len(graph)) > 0
     return bool(

@@ -86,7 +86,7 @@ def read(path: Path, progress: Progress) -> Trace:
     described = _Described(path, recording, unpacked.data)
     for start, line in zip(other[:others].tolist(), line_of[:others].tolist(), strict=True):
         described.take(start, line)
-    described.hand_over()
+    described.add_frames()
     size, stack = np.array(described.size, np.int64), np.array(described.stack, np.int32)
 
     counts = kind <= s.MINUS
@@ -216,7 +216,7 @@ class _Described:
         if not fine:
             self._recording.problems.add("malformed", f"line {line:,}")
 
-    def hand_over(self) -> None:
+    def add_frames(self) -> None:
         """Give the recording all frames."""
         self._recording.add_stacks(function=self._function, parent=self._parent, line=self._line)
 

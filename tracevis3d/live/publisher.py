@@ -31,7 +31,7 @@ from .viewer import (
     MOST_SUGGESTIONS,
     PATIENCE_S,
     SUGGESTIONS_S,
-    OnTheWay,
+    InTransit,
     Viewer,
     Waiting,
 )
@@ -156,7 +156,7 @@ class Publisher:
         self._rows = 0
         self._viewers: dict[bytes, Viewer] = {}
         # What is on the way to those that are no viewers any more.
-        self._leaving: dict[bytes, OnTheWay] = {}
+        self._leaving: dict[bytes, InTransit] = {}
         self._refusals: dict[bytes, int] = {}
         self.sent_away, self.why_sent_away = 0, ""
         self._joining, self._joined_at, self._newcomers = 0, 0.0, PATIENCE_S

@@ -21,7 +21,7 @@ MESSAGES_A_SECOND, _MESSAGES_AT_ONCE = 5_000, 10_000
 _UNTRACKED, _UNTRACKED_MESSAGES = 1 << 16, 8
 
 
-class OnTheWay:
+class InTransit:
     """What ZeroMQ was handed for a connection and has not written yet.
 
     Attributes
@@ -120,7 +120,7 @@ class Viewer:
         #: Batches that wait for it.
         self.behind: deque[Waiting] = deque()
         self.behind_rows = 0
-        self.on_the_way: OnTheWay = before.on_the_way if before else OnTheWay()
+        self.on_the_way: InTransit = before.on_the_way if before else InTransit()
         self.patience: float = before.patience if before else patience
         #: When it made its last suggestions, and when names were last sent from the first one on.
         self.suggested: deque[float] = before.suggested if before else deque(maxlen=MOST_SUGGESTIONS)

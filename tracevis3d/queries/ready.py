@@ -9,7 +9,7 @@ from ..errors import UsageError
 
 
 @dataclass(frozen=True)
-class Ready:
+class ReadyQuery:
     """A query that has a name.
 
     Attributes
@@ -30,19 +30,19 @@ class Ready:
 
 _BOTH = (2, 2)
 READY = (
-    Ready(
+    ReadyQuery(
         "hot-functions",
         "functions with the most self time",
         "SELECT function, count(*) AS calls, sum(self_ns) AS self_ns, max(duration_ns) AS longest_ns "
         "FROM calls GROUP BY function ORDER BY sum(self_ns) DESC, function LIMIT 20",
     ),
-    Ready(
+    ReadyQuery(
         "slowest-calls",
         "the calls that took longest",
         "SELECT id, function, thread, start_ns, duration_ns, self_ns, calls_below "
         "FROM calls ORDER BY duration_ns DESC, id LIMIT 20",
     ),
-    Ready(
+    ReadyQuery(
         "call-edges",
         "callers and callees, with the number of calls and their time",
         "SELECT caller.function AS caller, callee.function AS callee, count(*) AS calls, "
@@ -50,43 +50,43 @@ READY = (
         "ON callee.parent_id = caller.id GROUP BY ALL ORDER BY calls DESC, caller, callee LIMIT 50",
         (1, 1),
     ),
-    Ready(
+    ReadyQuery(
         "hot-paths",
         "call paths with the most self time",
         "SELECT path, count(*) AS calls, sum(self_ns) AS self_ns "
         "FROM calls GROUP BY path ORDER BY sum(self_ns) DESC, path LIMIT 20",
     ),
-    Ready(
+    ReadyQuery(
         "threads",
         "threads with their calls and the time in calls",
         "SELECT thread, count(*) AS calls, sum(self_ns) AS in_calls_ns, min(start_ns) AS first_ns, "
         "max(end_ns) AS last_ns FROM calls GROUP BY thread ORDER BY in_calls_ns DESC, thread",
     ),
-    Ready(
+    ReadyQuery(
         "longest-waits",
         "the waits that took longest, with who ended them",
         "SELECT thread, object, operation, start_ns, duration_ns, woken_by, held_by "
         "FROM waits WHERE blocked AND NOT nested ORDER BY duration_ns DESC, id LIMIT 20",
     ),
-    Ready(
+    ReadyQuery(
         "waits-by-object",
         "how long threads waited for each object",
         "SELECT object, count(*) AS waits, sum(duration_ns) AS waited_ns, max(duration_ns) AS longest_ns "
         "FROM waits WHERE blocked AND NOT nested GROUP BY object ORDER BY waited_ns DESC, object LIMIT 20",
     ),
-    Ready(
+    ReadyQuery(
         "live-at-end",
         "call sites whose memory was never freed",
         "SELECT call_site, count(*) AS blocks, sum(size) AS bytes FROM blocks WHERE freed_ns IS NULL "
         "GROUP BY call_site ORDER BY bytes DESC, call_site LIMIT 20",
     ),
-    Ready(
+    ReadyQuery(
         "counters",
         "the range of each counter",
         "SELECT name, count(*) AS samples, min(value) AS least, avg(value) AS average, max(value) AS most "
         "FROM counters GROUP BY name ORDER BY name",
     ),
-    Ready(
+    ReadyQuery(
         "only-in-one",
         "functions that one of two runs calls and the other does not",
         "SELECT function, any_value(trace) AS only_in, count(*) AS calls, sum(self_ns) AS self_ns "
@@ -94,7 +94,7 @@ READY = (
         "ORDER BY sum(self_ns) DESC, function LIMIT 50",
         _BOTH,
     ),
-    Ready(
+    ReadyQuery(
         "changed-calls",
         "functions that are called more or less often in the second run",
         "SELECT function, count(*) FILTER (trace = 'A') AS calls_a, "
@@ -104,7 +104,7 @@ READY = (
         "ORDER BY abs(calls_b - calls_a) DESC, function LIMIT 50",
         _BOTH,
     ),
-    Ready(
+    ReadyQuery(
         "changed-time",
         "functions whose self time differs most between two runs",
         "SELECT function, sum(self_ns) FILTER (trace = 'A') AS self_a_ns, "
@@ -112,7 +112,7 @@ READY = (
         "ORDER BY abs(coalesce(self_b_ns, 0) - coalesce(self_a_ns, 0)) DESC, function LIMIT 20",
         _BOTH,
     ),
-    Ready(
+    ReadyQuery(
         "unmatched",
         "functions by the time of their calls that match nothing in the other run",
         "SELECT calls.trace, calls.function, count(*) AS calls, sum(calls.self_ns) AS self_ns "

@@ -80,7 +80,7 @@ class Built:
     style: Style
     frame: Frame
     drawing: Drawing
-    surround: legend.Surround
+    surround: legend.SurroundingTexts
     printed: Printed
     counts: dict[str, int] = field(default_factory=dict)
 

@@ -37,7 +37,7 @@ class _Entry(Generic[R]):
         self.is_known = False
 
 
-class _Home:
+class _TraceResults:
     """The cached results of one trace: its stand-in, and the results of each function."""
 
     def __init__(self, trace: Trace) -> None:
@@ -48,17 +48,17 @@ class _Home:
 
 #: Guards all tables of results, not the computing of one.
 _lock = threading.RLock()
-_homes: weakref.WeakKeyDictionary[Trace, _Home] = weakref.WeakKeyDictionary()
+_homes: weakref.WeakKeyDictionary[Trace, _TraceResults] = weakref.WeakKeyDictionary()
 # Weakly, because results refer to stand-ins and may be held by others.
-_home_of_stand_in: weakref.WeakKeyDictionary[Trace, weakref.ref[_Home]] = weakref.WeakKeyDictionary()
+_home_of_stand_in: weakref.WeakKeyDictionary[Trace, weakref.ref[_TraceResults]] = weakref.WeakKeyDictionary()
 
 
-def _home(trace: Trace) -> _Home:
+def _home(trace: Trace) -> _TraceResults:
     with _lock:
         of_stand_in = _home_of_stand_in.get(trace)
         found = of_stand_in() if of_stand_in is not None else _homes.get(trace)
         if found is None:
-            found = _homes[trace] = _homes.get(trace) or _Home(trace)
+            found = _homes[trace] = _homes.get(trace) or _TraceResults(trace)
         return found
 
 
@@ -121,7 +121,7 @@ class CachedWithTrace(Generic[P, R]):
             entry = self._results(_home(trace)).get(_arguments(args, words))
         return entry is not None and entry.is_known
 
-    def _results(self, home: _Home) -> _Results:
+    def _results(self, home: _TraceResults) -> _Results:
         with _lock:
             return home.results.setdefault(self, _Results())
 
@@ -165,16 +165,18 @@ class CachedWithTraces(Generic[P, R]):
         with _lock:
             self._results.clear()
 
-    def _key(self, homes: Sequence[_Home], args: tuple[Any, ...], words: dict[str, Any]) -> Hashable:
+    def _key(self, homes: Sequence[_TraceResults], args: tuple[Any, ...], words: dict[str, Any]) -> Hashable:
         return tuple(weakref.ref(home, self._gone) for home in homes), _arguments(args, words)
 
-    def _gone(self, home: weakref.ref[_Home], is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
+    def _gone(
+        self, home: weakref.ref[_TraceResults], is_finalizing: Callable[[], bool] = sys.is_finalizing
+    ) -> None:
         # When Python ends, this module's names may be gone.
         if is_finalizing():
             return
         with _lock:
             for key in list(self._results):
-                refs: tuple[weakref.ref[_Home], ...] = cast(Any, key)[0]
+                refs: tuple[weakref.ref[_TraceResults], ...] = cast(Any, key)[0]
                 if any(ref() is None for ref in refs):
                     self._results.pop(key, None)
 

@@ -92,7 +92,7 @@ class Problems(Mapping[str, Problem]):
         else:
             self._kinds[kind] = Problem(count, first)
 
-    def take_back(self, kind: str, count: int) -> None:
+    def subtract(self, kind: str, count: int) -> None:
         """Count ``count`` fewer of ``kind``: they were none.
 
         Parameters

@@ -239,7 +239,7 @@ def _switched(scene: bpy.types.Scene, _context: bpy.types.Context) -> None:
             continue
         for shown in detail_objects.objects_of(view):
             shown.hide_render = not scene.tracevis3d_detail_rendered
-        for shown in detail_objects.stood_in(view):
+        for shown in detail_objects.replaced_objects(view):
             shown.hide_render = scene.tracevis3d_detail_rendered
 
 

@@ -84,7 +84,7 @@ for group in nearer.objects_of(view):
 balls = np.concatenate([h.low for _, h in parts("node")])
 for point in ground["node"]:
     assert np.abs(balls - point).max(axis=1).min() < 1e-5
-assert not any(o.hide_render for o in nearer.stood_in(view))
+assert not any(o.hide_render for o in nearer.replaced_objects(view))
 
 # What has opened can be pointed at, and tells of its call.
 shown, holds = max(parts("node"), key=lambda part: len(part[1]))
@@ -131,5 +131,5 @@ assert come_near(place, 3.0)
 bpy.ops.ed.undo()
 view = support.only_view()
 assert not nearer.objects_of(view)
-assert not nearer.stood_in(view)
+assert not nearer.replaced_objects(view)
 print("came near", flush=True)

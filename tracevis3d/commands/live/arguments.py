@@ -26,8 +26,8 @@ def feed(parser: argparse.ArgumentParser, option: str | None, required: bool = T
     )  # fmt: skip
 
 
-def read_keys(words: argparse.Namespace) -> Keys:
+def read_keys(args: argparse.Namespace) -> Keys:
     """Return the keys that :func:`feed` asked for."""
     from ...live.endpoint import Keys
 
-    return Keys(words.key, words.peers)
+    return Keys(args.key, args.peers)

@@ -15,9 +15,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="of the machine or person")
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Write a pair of key files."""
     from ...live.endpoint import make_keys
 
-    public, secret = make_keys(words.folder, words.name)
+    public, secret = make_keys(args.folder, args.name)
     print(f"{public}: public, for the other side\n{secret}: secret, keep it to yourself")

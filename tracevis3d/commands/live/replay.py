@@ -54,54 +54,52 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Bind, wait for a viewer, publish, say that it is over."""
     from ...live.endpoint import zmq
 
     # Before a large trace is read.
     zmq()
-    if words.follow:
-        _follow(words)
+    if args.follow:
+        _follow(args)
         return
-    if words.lag is not None or words.idle is not None:
+    if args.lag is not None or args.idle is not None:
         raise UsageError("--lag and --idle go with --follow")
     from ...live.publisher import Publisher
     from ...live.replay import replay
 
     try:
-        speed = math.inf if words.speed == "max" else float(words.speed)
+        speed = math.inf if args.speed == "max" else float(args.speed)
         if not speed > 0:
             raise ValueError
     except ValueError:
-        raise UsageError(f"--speed {words.speed}: a number above 0 is expected, or max") from None
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
-        with Publisher(
-            words.endpoint, Path(words.trace).name, keys=read_keys(words), patient=True
-        ) as publisher:
+        raise UsageError(f"--speed {args.speed}: a number above 0 is expected, or max") from None
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
+        with Publisher(args.endpoint, Path(args.trace).name, keys=read_keys(args), patient=True) as publisher:
             bar(0.0, f"waiting for a viewer at {publisher.endpoint}")
-            if not publisher.wait_for_viewer(words.wait):
-                raise UsageError(f"no viewer connected to {publisher.endpoint} within {words.wait:g} s")
+            if not publisher.wait_for_viewer(args.wait):
+                raise UsageError(f"no viewer connected to {publisher.endpoint} within {args.wait:g} s")
             rows = replay(trace, publisher, speed, report=lambda share: bar(share, "publishing"))
             publisher.close(30.0)
-    if not words.quiet:
+    if not args.quiet:
         print(f"{rows:,} rows published, {publisher.dropped:,} dropped by the publisher")
 
 
-def _follow(words: argparse.Namespace) -> None:
+def _follow(args: argparse.Namespace) -> None:
     """Bind at once, and publish what the file gets."""
     from ...live.follow_recording import Follower
     from ...live.publisher import Publisher
 
-    if words.speed != "1":
+    if args.speed != "1":
         raise UsageError("--speed can't be used with --follow: publishing is as fast as the file grows")
-    lag = read_time("--lag", words.lag) if words.lag is not None else 1_000_000_000
-    path = Path(words.trace)
+    lag = read_time("--lag", args.lag) if args.lag is not None else 1_000_000_000
+    path = Path(args.trace)
     _check_follows(path)
-    if path.is_dir() and words.lag is not None:
+    if path.is_dir() and args.lag is not None:
         raise UsageError("--lag is for files: uftrace writes a call when it begins")
-    idle = 60.0 if words.idle is None else words.idle
-    with Bar(words.quiet) as bar, Publisher(words.endpoint, path.name, keys=read_keys(words)) as publisher:
+    idle = 60.0 if args.idle is None else args.idle
+    with Bar(args.quiet) as bar, Publisher(args.endpoint, path.name, keys=read_keys(args)) as publisher:
         bar(0.0, f"publishing at {publisher.endpoint}")
         if path.is_dir():
             from ...live.follow_uftrace import UftraceFollower
@@ -110,10 +108,10 @@ def _follow(words: argparse.Namespace) -> None:
             follower: Follower = UftraceFollower(path, publisher, uftrace_symbols)
         else:
             follower = Follower(path, publisher, lag)
-        if words.wait and not publisher.wait_for_viewer(words.wait):
-            raise UsageError(f"no viewer connected to {publisher.endpoint} within {words.wait:g} s")
+        if args.wait and not publisher.wait_for_viewer(args.wait):
+            raise UsageError(f"no viewer connected to {publisher.endpoint} within {args.wait:g} s")
         follower.run(idle, lambda rows: bar(0.0, f"publishing at {publisher.endpoint}: {rows:,} rows"))
-    if not words.quiet:
+    if not args.quiet:
         long = f", {follower.left_out:,} calls longer than --lag left out" if follower.left_out else ""
         print(f"{follower.rows:,} rows published, {publisher.dropped:,} dropped by the publisher{long}")
 

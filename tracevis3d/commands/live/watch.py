@@ -48,7 +48,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress line")
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Receive data; store it, or draw it."""
     from ... import api
     from ...live.losses import place
@@ -56,52 +56,52 @@ def run(words: argparse.Namespace) -> None:
     from ...live.watch import pictures, watch
     from ..render import setting
 
-    every = read_time("--every", words.every) / 1e9 if words.every else None
-    settings = dict(setting(text) for text in words.settings)
+    every = read_time("--every", args.every) / 1e9 if args.every else None
+    settings = dict(setting(text) for text in args.settings)
     if every is None:
-        api.check_writable(words.output)
+        api.check_writable(args.output)
         show = None
     else:
         if every <= 0:
-            raise UsageError(f"--every {words.every}: a time above 0 is expected")
-        figure = api.Figure(words.view, (), settings)
-        frame = Frame.parse(words.size, None) if words.size else Frame()
-        output = api.Output(style=words.style, engine="workbench", frame=frame)
+            raise UsageError(f"--every {args.every}: a time above 0 is expected")
+        figure = api.Figure(args.view, (), settings)
+        frame = Frame.parse(args.size, None) if args.size else Frame()
+        output = api.Output(style=args.style, engine="workbench", frame=frame)
         show = pictures(
-            Path(words.output),
-            read_time("--window", words.window),
+            Path(args.output),
+            read_time("--window", args.window),
             figure.view.suits,
             lambda trace, path: figure.of(trace).render(path, output),
         )
-    with Bar(words.quiet) as bar, Subscriber(words.endpoint, keys=read_keys(words)) as subscriber:
+    with Bar(args.quiet) as bar, Subscriber(args.endpoint, keys=read_keys(args)) as subscriber:
 
         def report(s: Subscriber) -> None:
             text = f"{s.state}: {s.rows:,} rows, {s.rate:,.0f} a second, {s.lost:,} lost"
             bar(0.0, text)
 
-        watch(subscriber, seconds=words.seconds, every=every, show=show or (lambda s: None), report=report)
+        watch(subscriber, seconds=args.seconds, every=every, show=show or (lambda s: None), report=report)
         bar.close()
         if subscriber.state == "refused":
-            raise InputError(f"{words.endpoint}: the publisher refuses the connection: {subscriber.why}")
+            raise InputError(f"{args.endpoint}: the publisher refuses the connection: {subscriber.why}")
         if subscriber.locked_out and not subscriber.rows:
-            raise InputError(f"{words.endpoint}: {subscriber.locked_out}")
+            raise InputError(f"{args.endpoint}: {subscriber.locked_out}")
         if not subscriber.rows:
-            raise InputError(f"{words.endpoint}: no data arrived: is a publisher running there?")
+            raise InputError(f"{args.endpoint}: no data arrived: is a publisher running there?")
         trace = subscriber.finish()
         if every is None:
-            for sentence in api.save(trace, words.output, progress=bar):
+            for sentence in api.save(trace, args.output, progress=bar):
                 bar.close()
-                complain(f"{words.output}: {sentence}")
+                complain(f"{args.output}: {sentence}")
     facts = {
-        "endpoint": words.endpoint, "program": subscriber.program, "state": subscriber.state,
+        "endpoint": args.endpoint, "program": subscriber.program, "state": subscriber.state,
         "rows": subscriber.rows, "calls": len(trace.calls), "lost": subscriber.lost,
         "lost_batches": subscriber.lost_batches, "rows_again": subscriber.rows_again,
         "published": subscriber.published, "gaps": [gap.as_dict(trace.origin_ns) for gap in subscriber.gaps],
         "bad_messages": subscriber.bad, "sessions": subscriber.trace.sessions,
     }  # fmt: skip
-    if words.json:
+    if args.json:
         print_json(facts)
-    elif not words.quiet:
+    elif not args.quiet:
         where = f": {place(subscriber.gaps, trace.origin_ns)}" if subscriber.gaps else ""
         print(
             f"{facts['rows']:,} rows, {facts['calls']:,} calls; {facts['lost']:,} rows lost on the way{where}"

@@ -19,7 +19,7 @@ from .row_counts import ALL, RowCounts
 Override = Literal["show", "hide"]
 
 
-class Exceptional:
+class PathOverride:
     """The override of one path, or of paths below it."""
 
     __slots__ = ("children", "hidden", "levels", "marks", "more", "order", "override", "shifts", "size")
@@ -28,7 +28,7 @@ class Exceptional:
         self.levels: int | None = None
         self.override: Override | None = None
         self.hidden = False
-        self.children: dict[int, Exceptional] = {}
+        self.children: dict[int, PathOverride] = {}
         self.order: list[int] = []
         #: How many of the children are hidden.
         self.marks = 0
@@ -54,13 +54,13 @@ class Step:
         How many levels below it are expanded; :data:`ALL`: all.
     hide : bool
         Whether marked nodes below it are hidden.
-    exception : Exceptional or None
+    exception : PathOverride or None
         What was done by hand there; None: nothing.
     """
 
     __slots__ = ("exception", "hide", "levels", "node")
 
-    def __init__(self, node: int, levels: int, hide: bool, exception: Exceptional | None) -> None:
+    def __init__(self, node: int, levels: int, hide: bool, exception: PathOverride | None) -> None:
         self.node, self.levels, self.hide, self.exception = node, levels, hide, exception
 
 
@@ -80,14 +80,14 @@ class Expansion:
         Another one may be given, followed by :meth:`recount`.
     levels : int
         Likewise.
-    top : Exceptional
+    top : PathOverride
         That of the forest's root: all others hang below it.
     """
 
     def __init__(self, paths: CallPaths, counts: RowCounts, levels: int) -> None:
         self._paths = paths
         self.counts, self.levels = counts, levels
-        self.top = Exceptional()
+        self.top = PathOverride()
         self.recount()
 
     @property
@@ -101,7 +101,7 @@ class Expansion:
         self.counts.sums(self._inner)
         self._sum(self.top, self._paths.root, self._inner)
 
-    def _hides(self, exception: Exceptional | None) -> bool:
+    def _hides(self, exception: PathOverride | None) -> bool:
         override = exception.override if exception is not None else None
         return override == "hide" if override else not self.counts.show
 
@@ -191,7 +191,7 @@ class Expansion:
         general = self.counts.sums(step.levels).rows(edge, edge + 1, step.hide)
         return (0 if step.hide and self.is_marked(below) else self._size(below)) - general
 
-    def _sum(self, exception: Exceptional, node: int, levels: int) -> None:
+    def _sum(self, exception: PathOverride, node: int, levels: int) -> None:
         """Count the rows of an exception and of all below it, deepest first."""
         order = [(exception, Step(node, levels, self._hides(exception), exception))]
         for _, step in order:
@@ -202,7 +202,7 @@ class Expansion:
         for found, step in reversed(order):
             self._count_rows(found, step)
 
-    def _count_rows(self, exception: Exceptional, step: Step) -> None:
+    def _count_rows(self, exception: PathOverride, step: Step) -> None:
         exception.size, exception.shifts = 1, None
         if step.levels == 0:
             return
@@ -211,7 +211,7 @@ class Expansion:
             child.more = self._more(step, ordinal)
             exception.size += child.more
 
-    def _recount_child(self, exception: Exceptional, step: Step, ordinal: int) -> None:
+    def _recount_child(self, exception: PathOverride, step: Step, ordinal: int) -> None:
         """Count the rows of an exception anew of which one child has changed; drop that if it is plain."""
         child = exception.children[ordinal]
         exception.shifts = None
@@ -233,7 +233,7 @@ class Expansion:
         path : UniquePath
             Ordinals of the edges from the root on.
         **values : object
-            Attributes of :class:`Exceptional`.
+            Attributes of :class:`PathOverride`.
 
         Raises
         ------
@@ -251,7 +251,7 @@ class Expansion:
         for ordinal in path:
             special = way[-1]
             if ordinal not in special.children:
-                special.children[ordinal] = Exceptional()
+                special.children[ordinal] = PathOverride()
                 insort(special.order, ordinal)
                 special.shifts = None
             way.append(special.children[ordinal])
@@ -268,27 +268,27 @@ class Expansion:
         for k in range(len(path) - 1, -1, -1):
             self._recount_child(way[k], steps[k], path[k])
 
-    def find(self, path: UniquePath) -> Exceptional | None:
+    def find(self, path: UniquePath) -> PathOverride | None:
         """Return the override of a path; None if it has none."""
-        found: Exceptional | None = self.top
+        found: PathOverride | None = self.top
         for ordinal in path:
             found = found.children.get(ordinal) if found is not None else None
         return found
 
     @staticmethod
-    def walk(exception: Exceptional, path: UniquePath) -> Iterator[tuple[UniquePath, Exceptional]]:
+    def walk(exception: PathOverride, path: UniquePath) -> Iterator[tuple[UniquePath, PathOverride]]:
         """Yield all exceptions below one, callers first.
 
         Parameters
         ----------
-        exception : Exceptional
+        exception : PathOverride
             Where it begins; it is not among them.
         path : UniquePath
             That of ``exception``.
 
         Returns
         -------
-        iterator of (UniquePath, Exceptional)
+        iterator of (UniquePath, PathOverride)
         """
         todo = [(path, exception)]
         while todo:

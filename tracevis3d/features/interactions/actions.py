@@ -7,7 +7,7 @@ from typing import cast
 from ...views.actions import Action, Change, State
 from ...views.time_window import bounded
 from .view.parameters import Parameters
-from .view.pointing import Where
+from .view.pointing import DrumPlaces
 
 #: A double click zooms in on so much of the window.
 _NEARER = 0.2
@@ -27,7 +27,7 @@ def zoom_around(state: State) -> Change:
         low, high = element.time
     else:
         low, high = state.share - _NEARER / 2, state.share + _NEARER / 2
-    where, source = Where(state.traces, _parameters(state)), element.source
+    where, source = DrumPlaces(state.traces, _parameters(state)), element.source
     times = where.time_at(source, low), where.time_at(source, high)
     return Change(windows={source: bounded(state.traces[source], *times)}, message="Zoom in Time")
 

@@ -29,7 +29,7 @@ _ROWS = 120
 
 
 @dataclass(frozen=True)
-class Wanted:
+class SubjectRequest:
     """What of a subject is wanted.
 
     Attributes
@@ -54,7 +54,7 @@ class Wanted:
     window: tuple[int, int]
 
 
-def table(trace: Trace, wanted: Wanted) -> Table:
+def table(trace: Trace, wanted: SubjectRequest) -> Table:
     """Return the table of a subject, in the order in which it is drawn.
 
     Parameters
@@ -92,7 +92,7 @@ def _name_slice(low: int, high: int) -> str:
     return f"{units.duration(low)} to {units.duration(high)}"
 
 
-def _third(trace: Trace, wanted: Wanted, time: Ints, thread: Ints) -> tuple[Category, Ints]:
+def _third(trace: Trace, wanted: SubjectRequest, time: Ints, thread: Ints) -> tuple[Category, Ints]:
     """Return the levels, and that of each item."""
     if wanted.third == "thread":
         names = tuple(lane_title(trace, t) for t in range(len(trace.threads)))
@@ -112,7 +112,7 @@ def _need_calls(trace: Trace) -> None:
         raise InputError(f"{trace.source.path or 'this trace'}: no calls are recorded in it")
 
 
-def _weights(trace: Trace, wanted: Wanted, calls: Ints) -> tuple[Floats, str]:
+def _weights(trace: Trace, wanted: SubjectRequest, calls: Ints) -> tuple[Floats, str]:
     """Return what each call counts, and what that is."""
     if wanted.value == "self":
         return self_time_of(trace)[calls].astype(np.float64), "self time"
@@ -121,7 +121,7 @@ def _weights(trace: Trace, wanted: Wanted, calls: Ints) -> tuple[Floats, str]:
     return np.ones(len(calls)), "calls"
 
 
-def _calls(trace: Trace, wanted: Wanted) -> Table:
+def _calls(trace: Trace, wanted: SubjectRequest) -> Table:
     """Return callers and callees; what begins within the window."""
     _need_calls(trace)
     calls, (low, high) = trace.calls, wanted.window
@@ -138,7 +138,7 @@ def _calls(trace: Trace, wanted: Wanted) -> Table:
     return table_of(Items(row, column, level, weight, which), category, wanted.most, "calls", of, write)
 
 
-def _threads(trace: Trace, wanted: Wanted) -> Table:
+def _threads(trace: Trace, wanted: SubjectRequest) -> Table:
     """Return parts and threads."""
     _need_calls(trace)
     calls, (low, high) = trace.calls, wanted.window
@@ -154,11 +154,11 @@ def _threads(trace: Trace, wanted: Wanted) -> Table:
     return table_of(items, category, wanted.most, "runs", of, units.duration)
 
 
-def _with(wanted: Wanted, **changed: str) -> Wanted:
-    return Wanted(**{**vars(wanted), **changed})
+def _with(wanted: SubjectRequest, **changed: str) -> SubjectRequest:
+    return SubjectRequest(**{**vars(wanted), **changed})
 
 
-def _waits(trace: Trace, wanted: Wanted) -> Table:
+def _waits(trace: Trace, wanted: SubjectRequest) -> Table:
     """Return threads and the objects that they wait for; the operation where no object is known."""
     sync, (low, high) = trace.sync, wanted.window
     rows = np.flatnonzero(
@@ -184,7 +184,7 @@ def _waits(trace: Trace, wanted: Wanted) -> Table:
     return table_of(items, category, wanted.most, "waits for", "waiting", units.duration)
 
 
-def _arrows(trace: Trace, wanted: Wanted) -> Table:
+def _arrows(trace: Trace, wanted: SubjectRequest) -> Table:
     """Return threads and threads: arrows from one to the other."""
     flows, (low, high) = trace.flows, wanted.window
     if not len(flows):
@@ -203,7 +203,7 @@ def _arrows(trace: Trace, wanted: Wanted) -> Table:
     return table_of(items, category, wanted.most, "sends to", "arrows", units.count)
 
 
-def _rounds(trace: Trace, wanted: Wanted) -> Table:
+def _rounds(trace: Trace, wanted: SubjectRequest) -> Table:
     """Return rounds of a repeated call: on each thread that runs them, or by what they call."""
     _need_calls(trace)
     calls, (low, high) = trace.calls, wanted.window

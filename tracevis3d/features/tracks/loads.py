@@ -135,7 +135,7 @@ def shares(loads: tuple[Load, ...], edges: Ints) -> Floats:
     return np.asarray(np.clip(made / full[:, None], 0.0, 1.0))
 
 
-def lopsided(share: Floats, names: list[str]) -> str:
+def describe_balance(share: Floats, names: list[str]) -> str:
     """Return in one sentence how evenly loads are spread, over the whole time.
 
     Parameters

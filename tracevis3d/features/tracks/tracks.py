@@ -148,7 +148,7 @@ def chosen(trace: Trace, text: str, palette: str) -> tuple[Track, ...]:
     if wanted == "all":
         return known
     if wanted == "auto":
-        return _telling(trace, known)
+        return _informative(trace, known)
     found: dict[int, Track] = {}
     for word in filter(None, (word.strip() for word in wanted.split(","))):
         hits = [i for i, track in enumerate(known) if word in (track.key, track.name)]
@@ -162,7 +162,7 @@ def chosen(trace: Trace, text: str, palette: str) -> tuple[Track, ...]:
     return tuple(found.values())
 
 
-def _telling(trace: Trace, known: tuple[Track, ...]) -> tuple[Track, ...]:
+def _informative(trace: Trace, known: tuple[Track, ...]) -> tuple[Track, ...]:
     """Return the tracks that say something: counters that vary most, and what changes."""
     counters = [track for track in known if track.key == "counters"]
     # What is the same all the time says nothing, unless there is nothing else.

@@ -180,11 +180,11 @@ class Checked:
             return True
         is_call = phase in "XBE"
         if not is_call and phase not in "iIRstfbenSTFpC":
-            rows.mend("unsupported", byte)
+            rows.count_repair("unsupported", byte)
             return True
         time = self._time(record.ts)
         if time is None:
-            rows.mend("bad time", byte)
+            rows.count_repair("bad time", byte)
             return True
         begin = _to_ns(time)
         stop = begin
@@ -192,7 +192,7 @@ class Checked:
             stop = self._stop(record, time, byte)
         process, tid, quoted = self._ids(record, byte)
         if process is None or tid is None:
-            rows.mend("no thread", byte)
+            rows.count_repair("no thread", byte)
         thread = rows.owner(process, tid, quoted)
         name = self._name(record, phase not in "EeF", byte)
         category = self._text_of(record.cat, byte)
@@ -228,7 +228,7 @@ class Checked:
                 rows.add_row(kernels.CALL_ROW, name, at, thread, begin, identity, flags, extra)
         else:
             if phase == "C" and not is_interned:
-                rows.mend("bad value", byte)
+                rows.count_repair("bad value", byte)
                 return True
             rows.add_row(ord(phase), name, category, thread, begin, identity, flags, extra)
         return True
@@ -270,14 +270,14 @@ class Checked:
     def _stop(self, record: Record, time: Decimal, byte: int) -> int:
         begin = _to_ns(time)
         if self._value(record.dur) is None:
-            self._rows.mend("no duration", byte)
+            self._rows.count_repair("no duration", byte)
             return begin
         duration = self._time(record.dur)
         if duration is not None:
             stop = _to_ns(_EXACT.add(time, duration))
             if abs(stop) < TIME_LIMIT:
                 return stop
-        self._rows.mend("bad value", byte)
+        self._rows.count_repair("bad value", byte)
         return begin
 
     def _id(self, raw: Raw, byte: int) -> tuple[str | None, bool]:
@@ -288,7 +288,7 @@ class Checked:
         if isinstance(value, Number):
             return _integer_text(value), False
         if value is not None:
-            self._rows.mend("bad value", byte)
+            self._rows.count_repair("bad value", byte)
         return None, False
 
     def _ids(self, record: Record, byte: int) -> tuple[str | None, str | None, int]:
@@ -304,9 +304,9 @@ class Checked:
         if isinstance(value, Number):
             return self._rows.text(value.text)
         if value is not None:
-            self._rows.mend("bad value", byte)
+            self._rows.count_repair("bad value", byte)
         elif needed:
-            self._rows.mend("no name", byte)
+            self._rows.count_repair("no name", byte)
         return 0 if needed else -1
 
     def _text_of(self, raw: Raw, byte: int) -> int:
@@ -314,7 +314,7 @@ class Checked:
         if text[:1] == b'"':
             return self._rows.raw_text(text[1:-1])
         if text not in (b"", b"null"):
-            self._rows.mend("bad value", byte)
+            self._rows.count_repair("bad value", byte)
         return -1
 
     def _arguments(self, record: Record, byte: int) -> bytes | None:
@@ -322,7 +322,7 @@ class Checked:
         if text[:1] == b"{":
             return text if text[1:].lstrip()[:1] != b"}" else None
         if text not in (b"", b"null"):
-            self._rows.mend("bad value", byte)
+            self._rows.count_repair("bad value", byte)
         return None
 
     def _identity(self, raw: Raw, byte: int) -> int:
@@ -333,7 +333,7 @@ class Checked:
         text = bytes(raw)
         if text[:1] == b"{":
             return self._rows.raw_text(text)
-        self._rows.mend("bad value", byte)
+        self._rows.count_repair("bad value", byte)
         return -1
 
     def _flags(self, record: Record) -> int:
@@ -357,7 +357,7 @@ class Checked:
         except ValueError:
             arguments = None
         if not isinstance(name, str) or not isinstance(arguments, dict):
-            self._rows.mend("malformed", byte)
+            self._rows.count_repair("malformed", byte)
             return
         self._metadata(Metadata(name, process, tid, quoted, arguments))
 

@@ -51,8 +51,8 @@ def add_memory(metadata: Iterable[Metadata], recording: Recording) -> None:
             process = said.process or "0"
             is_number = process.isascii() and process.isdecimal() and not said.quoted & 1
             rows.append((said.process, int(process) if is_number else process, columns))
-    none = _Frames(recording).hand_over()
-    frames_of = {process: of.hand_over() for process, of in frames.items()}
+    none = _Frames(recording).add_frames()
+    frames_of = {process: of.add_frames() for process, of in frames.items()}
     for whose, of_process, columns in rows:
         frame_of = frames_of.get(whose, none)
         distinct, which = np.unique(columns["thread"], return_inverse=True)
@@ -109,7 +109,7 @@ class _Frames:
                     self._recording.problems.add("bad value", "frames of memory")
             number += 1
 
-    def hand_over(self) -> NDArray[np.int64]:
+    def add_frames(self) -> NDArray[np.int64]:
         """Give the recording all frames; return their numbers there, the last one being -1 for none."""
         known = sorted(self._known)
         number = {one: at for at, one in enumerate(known)}

@@ -72,7 +72,7 @@ def read(path: Path, progress: Progress, *, scanner: bool = True, piece: int = P
         document = _Document(path, source, part(progress, 0, 0.7), Rows(expected), scanner, piece)
         document.read()
         if source.damage:
-            document.rows.mend(unpack.problem_of(source.damage), document.base + document.end)
+            document.rows.count_repair(unpack.problem_of(source.damage), document.base + document.end)
     progress(0.7, "building calls")
     return make_trace(document.recorded())
 
@@ -212,7 +212,7 @@ class _Document:
                 self._read_object()
             first = self._peek()
         if first >= 0:
-            self.rows.mend("malformed", self.base + self.position)
+            self.rows.count_repair("malformed", self.base + self.position)
 
     def _is_record(self) -> bool:
         """Return whether the object here is a record itself."""
@@ -250,15 +250,15 @@ class _Document:
                 self._read_events()
                 continue
             if key in _OTHER_SECTIONS:
-                self.rows.mend("unsupported", byte)
+                self.rows.count_repair("unsupported", byte)
             if not self._skip_value():
-                self.rows.mend("truncated", byte)
+                self.rows.count_repair("truncated", byte)
                 return
 
     def _end_of_object(self, c: int) -> None:
         """Count why the object can't be read on, and leave the rest."""
         kind = "truncated" if c < 0 else "malformed"
-        self.rows.mend(kind, self.base + self.position)
+        self.rows.count_repair(kind, self.base + self.position)
         # The rest of the file is not events.
         self.position = self.end
         while self._more():
@@ -342,7 +342,7 @@ class _Document:
             if self._more():
                 return False
             if not bare:
-                rows.mend("truncated", self.base + self.end)
+                rows.count_repair("truncated", self.base + self.end)
             return True
         c = int(self._data[self.position])
         if c == 0x5D:
@@ -365,10 +365,10 @@ class _Document:
             # Some writers end their list with it, to have no comma too many.
             self.position += 4
             if self._peek() == 0x2C:
-                self.rows.mend("malformed", start)
+                self.rows.count_repair("malformed", start)
             return False
         if window[:1] in b'"[-0123456789tf':
-            self.rows.mend("malformed", start)
+            self.rows.count_repair("malformed", start)
             return not self._skip_value()
         return self._search(1, "malformed")
 
@@ -384,7 +384,7 @@ class _Document:
             if self._checked.add(record, low, self.base):
                 self._settle()
             elif self._broken_at < 0 and text.strip(b"{} \t\r\n"):
-                self.rows.mend("malformed", self.base + low)
+                self.rows.count_repair("malformed", self.base + low)
 
     def _search(self, length: int, kind: str, start: int | None = None) -> bool:
         """Look for the next record behind something broken; return whether there is none.
@@ -410,7 +410,7 @@ class _Document:
     def _settle(self, end: bool = False) -> None:
         """Count what was broken, now that a record was read behind it, or none is left."""
         if self._broken_at >= 0:
-            self.rows.mend(self._broken_kind if end else "malformed", self._broken_at)
+            self.rows.count_repair(self._broken_kind if end else "malformed", self._broken_at)
             self._broken_at = -1
 
     def recorded(self) -> Recorded:

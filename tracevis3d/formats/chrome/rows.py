@@ -224,7 +224,7 @@ class Rows:
         self.rows[at] = row
         self.state[kernels.S_ROWS] = at + 1
 
-    def mend(self, kind: str, byte: int) -> None:
+    def count_repair(self, kind: str, byte: int) -> None:
         """Count a problem at ``byte`` of the unpacked file.
 
         Parameters

@@ -102,7 +102,7 @@ class _Maker:
         """Fill the recording and finish it."""
         threads = self._number_threads()
         self._add_events(threads)
-        self._count_mends()
+        self._count_repairs()
         if len(self._table):
             phases = self._table[:, kernels.R_PHASE]
             letters = {chr(c): phases == c for c in np.unique(phases)}
@@ -115,7 +115,7 @@ class _Maker:
         add_memory(self._metadata, self._recording)
         add_problems(self._metadata, self._recording)
         trace = self._recording.finish(Source(), names.split, self._place)
-        trace.problems.take_back("out of order", late)
+        trace.problems.subtract("out of order", late)
         return trace
 
     def raw_events(
@@ -155,7 +155,7 @@ class _Maker:
         _, base = self._bases[bisect_right(self._bases, event, key=lambda entry: entry[0]) - 1]
         return f"byte {base + (int(self._rows.place[event]) & ~kernels.HAS_ARGUMENTS):,}"
 
-    def _count_mends(self) -> None:
+    def _count_repairs(self) -> None:
         for kind, (count, byte) in zip(MENDS, self._rows.mends.tolist(), strict=True):
             self._recording.problems.add(kind, f"byte {byte:,}", count)
 

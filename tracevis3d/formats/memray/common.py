@@ -47,13 +47,13 @@ class Frames:
             parent = self._index.setdefault((parent, function, line), len(self._index))
         return parent
 
-    def hand_over(self) -> None:
+    def add_frames(self) -> None:
         """Give the recording all frames."""
         columns: NDArray[np.int64] = np.array(list(self._index), np.int64).reshape(-1, 3)
         self._recording.add_stacks(parent=columns[:, 0], function=columns[:, 1], line=columns[:, 2])
 
 
-def tell_times(recording: Recording, rows: int) -> NDArray[np.int64]:
+def make_times(recording: Recording, rows: int) -> NDArray[np.int64]:
     """Return the times of rows that have an order alone, and say so.
 
     Parameters

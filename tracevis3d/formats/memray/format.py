@@ -13,7 +13,7 @@ from ...progress import Progress
 from ...trace.model import ALLOC, FREE, Source
 from ...trace.recording import Recording
 from .. import names, registry
-from .common import Frames, frees, tell_times
+from .common import Frames, frees, make_times
 
 if TYPE_CHECKING:
     from ...trace.model import Trace
@@ -101,11 +101,11 @@ def read(path: Path, progress: Progress) -> Trace:
         recording.problems.add("truncated", f"record {len(kind) + 1:,}: {error}")
     if not len(kind):
         raise InputError(f"{path}: there is no allocation in this recording of memray")
-    frames.hand_over()
+    frames.add_frames()
     recording.add_memory(
         thread=np.frombuffer(thread, np.int32),
         kind=np.frombuffer(kind, np.uint8),
-        time=tell_times(recording, len(kind)),
+        time=make_times(recording, len(kind)),
         address=np.frombuffer(address, np.uint64),
         size=np.frombuffer(size, np.int64),
         stack=np.frombuffer(stack, np.int32),

@@ -17,7 +17,7 @@ from ...trace.model import ALLOC, FREE, Source
 from ...trace.recording import Recording
 from .. import names, registry, unpack
 from ..text import count, lines, read_text, utf8
-from .common import Frame, Frames, frees, tell_times
+from .common import Frame, Frames, frees, make_times
 
 if TYPE_CHECKING:
     from ...trace.model import RecordedId, Trace
@@ -108,7 +108,7 @@ def read(path: Path, progress: Progress) -> Trace:
     recording.add_memory(
         thread=thread[tid[:rows]],
         kind=np.where(is_free, FREE, ALLOC),
-        time=tell_times(recording, rows),
+        time=make_times(recording, rows),
         address=address[:rows],
         size=np.where(is_free, 0, size[:rows]),
         stack=_frames(frame_of, stack[:rows], recording, is_free),
@@ -175,7 +175,7 @@ def _read_stacks(path: Path, recording: Recording) -> dict[int, int]:
             recording.problems.add("malformed", f"{there.name}, line {number:,}")
             continue
         frame_of[int(said)] = frames.add([_frame(one) for one in text.split(";") if one])
-    frames.hand_over()
+    frames.add_frames()
     return frame_of
 
 

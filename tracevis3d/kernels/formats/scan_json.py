@@ -528,15 +528,15 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
 
         # From here on nothing can fail: write.
         put(state, S_RECORDS, get(state, S_RECORDS) + 1)
-        mend = np.int64(name < 0 and not is_end) | np.int64(flags & _OWNER != _OWNER) << 1
-        mend |= np.int64(no_duration) << 2
+        count_repair = np.int64(name < 0 and not is_end) | np.int64(flags & _OWNER != _OWNER) << 1
+        count_repair |= np.int64(no_duration) << 2
         if what == _UNSUPPORTED:
-            mend = np.int64(8)
+            count_repair = np.int64(8)
         elif name < 0 and not is_end:
             name = np.int64(0)
-        while mend != 0:
-            k = trailing_zeros(_U(mend))
-            mend &= mend - 1
+        while count_repair != 0:
+            k = trailing_zeros(_U(count_repair))
+            count_repair &= count_repair - 1
             mends = get(state, A_MENDS) + 16 * k
             if get(mends, 0) == 0:
                 put(mends, 1, base + opened)

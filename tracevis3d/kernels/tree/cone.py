@@ -356,7 +356,7 @@ def lay_cones(
 def choose_nodes(
     first: Any,
     child: Any,
-    worth: Any,
+    interest: Any,
     x: Any,
     y: Any,
     focus: Any,
@@ -384,7 +384,7 @@ def choose_nodes(
     ----------
     first : int64 (m + 1,)
     child : int32 (e,)
-    worth : float64 (m,)
+    interest : float64 (m,)
     x, y : float64 (e,)
         As :func:`lay_cones` fills them.
     focus : int64 (f,)
@@ -430,7 +430,7 @@ def choose_nodes(
     most = budget + shown - roots
     size = np.int64(0)
     for i in range(shown):
-        key = worth[node[i]] - weight * distance[i]
+        key = interest[node[i]] - weight * distance[i]
         at = size
         size += 1
         while at > 0 and heap_key[(at - 1) // 2] < key:
@@ -481,7 +481,7 @@ def choose_nodes(
             opened[j] = 0
             distance[j] = distance[i] + 1
             if first[child[k] + 1] > first[child[k]]:
-                key = worth[child[k]] - weight * distance[j]
+                key = interest[child[k]] - weight * distance[j]
                 at = size
                 size += 1
                 while at > 0 and heap_key[(at - 1) // 2] < key:

@@ -95,7 +95,7 @@ def _is_printed(shown: Any) -> bool:
 def _page(built: Built, picture: bytes, transparent: bool, recipe: str, fonts: Fonts) -> tuple[Page, int]:
     frame, style, view, print_ = built.frame, built.style, built.view, built.printed
     # Heights of the font for a size of Blender's.
-    em = typeface().cap_height / fonts.usual.capital
+    em = typeface().cap_height / fonts.usual.cap_height
     below, above, texts = [], [], []
     pixel = max(1.0, frame.height / 1080)
     for ruler in print_.rulers:

@@ -40,7 +40,7 @@ class Line:
 
 
 @dataclass
-class Surround:
+class SurroundingTexts:
     """Texts around the data.
 
     Attributes
@@ -79,7 +79,7 @@ class _Layout:
         self.heading = max(34.0 * scale, 11.0)
         self.small = max(17.0 * scale, 8.0)
         self.margin = max(44.0 * scale, 5.0)
-        self.out = Surround(text=self.text)
+        self.out = SurroundingTexts(text=self.text)
 
     def size(self, line: float) -> float:
         return line * self.typeface.size_per_line
@@ -90,7 +90,7 @@ class _Layout:
         size = self.size(height)
         self.out.lines.append(Line(text, left, middle - 0.5 * self.typeface.cap_height * size, size, color))
 
-    def run(self) -> Surround:
+    def run(self) -> SurroundingTexts:
         frame, margin = self.frame, self.margin
         wide = frame.width - 2 * margin
         top, bottom = frame.height - margin, margin
@@ -221,7 +221,7 @@ class _Layout:
             self.line(text, begin, below, self.small, self.style.ink)
 
 
-def lay_out(drawing: Drawing, style: Style, frame: Frame, typeface: Typeface) -> Surround:
+def lay_out(drawing: Drawing, style: Style, frame: Frame, typeface: Typeface) -> SurroundingTexts:
     """Lay out title, legends and notes of ``drawing`` for a picture of the size of ``frame``."""
     return _Layout(drawing, style, frame, typeface).run()
 

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class SoughtCall:
+class CallReference:
     """A call, with what is needed to find it without its trace.
 
     Attributes
@@ -37,13 +37,13 @@ class SoughtCall:
     depth: int = -1
 
     @classmethod
-    def of(cls, trace: Trace, source: int, call: int) -> SoughtCall:
+    def of(cls, trace: Trace, source: int, call: int) -> CallReference:
         """Return the data needed to find a call of a trace."""
         calls = trace.calls
         return cls(source, call, int(calls.start[call]), int(calls.thread[call]), int(calls.depth[call]))
 
 
-def places(objects: Iterable[Any], sought: Sequence[SoughtCall], above: bool) -> Floats:
+def places(objects: Iterable[Any], sought: Sequence[CallReference], above: bool) -> Floats:
     """Return where calls are drawn, float64 (n, 3), in the view's own coordinates; NaN: nowhere.
 
     The point is on the box that represents the call, on the side that is looked at, at the call's start.
@@ -59,7 +59,7 @@ def places(objects: Iterable[Any], sought: Sequence[SoughtCall], above: bool) ->
     return places_on(_boxes(objects) if sought else [], sought, above)
 
 
-def places_on(boxes: Sequence[PickableMesh], sought: Sequence[SoughtCall], above: bool) -> Floats:
+def places_on(boxes: Sequence[PickableMesh], sought: Sequence[CallReference], above: bool) -> Floats:
     """Return where calls are on ``boxes``, the first that represent each; see :func:`places`."""
     found = np.full((len(sought), 3), np.nan)
     for i, call in enumerate(sought):
@@ -77,7 +77,7 @@ def _boxes(objects: Iterable[Any]) -> list[PickableMesh]:
     return sorted(shown, key=lambda each: each.kind != "call")
 
 
-def _element_of(boxes: PickableMesh, call: SoughtCall) -> int | None:
+def _element_of(boxes: PickableMesh, call: CallReference) -> int | None:
     """Return the element that represents the call; None if none of these does."""
     same = np.flatnonzero(boxes.calls[call.source] == call.call)
     if len(same):

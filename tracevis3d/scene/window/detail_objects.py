@@ -71,7 +71,7 @@ def picture_of(collection: Any, source: int, kinds: tuple[str, ...]) -> list[Any
     ]
 
 
-def stood_in(collection: Any, source: int | None = None) -> list[Any]:
+def replaced_objects(collection: Any, source: int | None = None) -> list[Any]:
     """Return the objects of a view, or of one of its traces, that the detail stands in for."""
     return [
         shown for shown in collection.objects if _STOOD_IN in shown and source in (None, shown[_STOOD_IN])
@@ -83,7 +83,7 @@ def leave(collection: Any, source: int | None = None) -> bool:
     found = objects_of(collection, source)
     if not found:
         return False
-    for shown in stood_in(collection, source):
+    for shown in replaced_objects(collection, source):
         shown.hide_viewport = shown.hide_render = False
         del shown[_STOOD_IN]
     discard(found)

@@ -11,7 +11,7 @@ from ...drawing.primitives import Marks
 from .. import parts, placement
 from ..geometry import marks
 from ..styles import Light, Style
-from .call_places import SoughtCall, places
+from .call_places import CallReference, places
 
 #: The part that the pins are, and their colour: one that no palette of ours has.
 PART = "pins"
@@ -27,7 +27,7 @@ def remove(collection: Any) -> None:
 
 
 def show(
-    collection: Any, sought: Sequence[SoughtCall], current: int, above: bool, width: float, style: Style
+    collection: Any, sought: Sequence[CallReference], current: int, above: bool, width: float, style: Style
 ) -> Any:
     """Stick a pin into a view for each call that is drawn, replacing the previous pins.
 

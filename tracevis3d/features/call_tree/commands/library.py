@@ -41,12 +41,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Change the library if requested; show it, or its entries that occur in a trace.
 
     Parameters
     ----------
-    words : Namespace
+    args : Namespace
         As the parser read them.
 
     Raises
@@ -57,38 +57,38 @@ def run(words: argparse.Namespace) -> None:
     from ....analysis import pattern_library
     from ....filters.facts import Facts
 
-    known = pattern_library.load(words.library)
-    if words.remove:
-        known = pattern_library.without(known, words.remove)
-    if (words.pattern or words.utility) and not words.trace:
+    known = pattern_library.load(args.library)
+    if args.remove:
+        known = pattern_library.without(known, args.remove)
+    if (args.pattern or args.utility) and not args.trace:
         raise UsageError("--pattern and --utility need the TRACE to promote from")
     found: list[pattern_library.Found] = []
-    if words.trace:
-        with Bar(words.quiet) as bar:
-            trace = load(words.trace, words, bar)
+    if args.trace:
+        with Bar(args.quiet) as bar:
+            trace = load(args.trace, args, bar)
         facts = Facts(trace)
-        if words.pattern:
-            call = _call(trace, words.pattern)
-            pattern = pattern_library.promote(trace, facts.graph, call, words.name, words.criterion)
+        if args.pattern:
+            call = _call(trace, args.pattern)
+            pattern = pattern_library.promote(trace, facts.graph, call, args.name, args.criterion)
             known = pattern_library.with_pattern(known, pattern)
-        for name in words.utility:
+        for name in args.utility:
             if name not in set(trace.functions.label):
                 raise UsageError(f"--utility {name}: there is no function of this short name in the trace")
-        known = pattern_library.with_utilities(known, words.utility)
+        known = pattern_library.with_utilities(known, args.utility)
         found = pattern_library.find(known.patterns, trace, facts.graph)
-    if words.remove or words.pattern or words.utility:
-        pattern_library.save(known, words.library)
+    if args.remove or args.pattern or args.utility:
+        pattern_library.save(known, args.library)
     rows = [
         {
             "pattern": p.name,
             "criterion": p.criterion,
             "nodes": len(p.node),
-            **({"subtrees": len(f.nodes), "calls": f.calls} if words.trace else {}),
+            **({"subtrees": len(f.nodes), "calls": f.calls} if args.trace else {}),
         }
         for p, f in zip(known.patterns, found or map(pattern_library.Found, known.patterns), strict=True)
     ]
-    if words.json:
-        print_json({"library": words.library, "patterns": rows, "utilities": list(known.utilities)})
+    if args.json:
+        print_json({"library": args.library, "patterns": rows, "utilities": list(known.utilities)})
         return
     lines = [
         (

@@ -53,12 +53,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Print the list, with the trace's statistics above it.
 
     Parameters
     ----------
-    words : Namespace
+    args : Namespace
         As the parser read them.
 
     Raises
@@ -73,43 +73,43 @@ def run(words: argparse.Namespace) -> None:
     from ....filters.stack import apply, parse
     from .. import lists, nodes
 
-    if words.limit < 1:
-        raise UsageError(f"--limit {words.limit}: 1 is the minimum")
-    stack = parse(words.filters)
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
+    if args.limit < 1:
+        raise UsageError(f"--limit {args.limit}: 1 is the minimum")
+    stack = parse(args.filters)
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
         facts = Facts(trace)
         rules = facts.graph.find_grammar(bar).rules
-        if words.subtrees:
-            named = matching_functions(trace.functions, Query(words.subtrees))
+        if args.subtrees:
+            named = matching_functions(trace.functions, Query(args.subtrees))
             if not len(named):
-                raise UsageError(f"--subtrees {words.subtrees}: no function name matches")
-            rows = [row for f in named.tolist() for row in nodes.subtree_rows(facts, f, words.limit)]
-            rows = sorted(rows, key=lambda row: -int(row["occurrences"]))[: words.limit]
-        elif words.below is not None:
-            rows = nodes.functions_below(trace, words.below)
-        elif words.utilities:
-            rows = lists.utilities(facts, words.contains).rows(0, words.limit)
+                raise UsageError(f"--subtrees {args.subtrees}: no function name matches")
+            rows = [row for f in named.tolist() for row in nodes.subtree_rows(facts, f, args.limit)]
+            rows = sorted(rows, key=lambda row: -int(row["occurrences"]))[: args.limit]
+        elif args.below is not None:
+            rows = nodes.functions_below(trace, args.below)
+        elif args.utilities:
+            rows = lists.utilities(facts, args.contains).rows(0, args.limit)
         else:
             filtered = apply(stack, facts) if stack else None
-            if words.sequences:
-                listing = sequences(facts, words.sort or "calls", words.contains, filtered)
-            elif words.patterns:
-                p = Parameters(criterion=words.patterns)
-                listing = lists.repeated(facts, p, words.sort or "calls", words.contains, filtered)
+            if args.sequences:
+                listing = sequences(facts, args.sort or "calls", args.contains, filtered)
+            elif args.patterns:
+                p = Parameters(criterion=args.patterns)
+                listing = lists.repeated(facts, p, args.sort or "calls", args.contains, filtered)
             else:
-                listing = lists.model(facts, filtered, words.sort or "occurrences", words.contains)
-            rows = listing.rows(0, words.limit)
+                listing = lists.model(facts, filtered, args.sort or "occurrences", args.contains)
+            rows = listing.rows(0, args.limit)
         sizes = nodes.list_sizes(facts.graph)
     head = {
-        "file": words.trace,
+        "file": args.trace,
         "calls": len(trace.calls),
         "functions": len(trace.functions),
         "distinct_subtrees": len(facts.graph),
         "callee_lists": sizes,
         "sequences": rules,
     }
-    if words.json:
+    if args.json:
         print_json({**head, "rows": rows})
         return
     print(
@@ -121,7 +121,7 @@ def run(words: argparse.Namespace) -> None:
         f"with repeated blocks {sizes['with_blocks']:,}, in a grammar {sizes['with_rules']:,} "
         f"with {rules:,} rules"
     )
-    if words.sequences:
+    if args.sequences:
         print("\n".join(f"{paragraph(str(row['sequence']))}\n    {_sequence(row)}" for row in rows))
         return
     print(table([(str(row["name" if "calls_each" in row else "function"]), _told(row)) for row in rows]))

@@ -59,12 +59,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Print the rows of the window, and the callers that link them to the root.
 
     Parameters
     ----------
-    words : Namespace
+    args : Namespace
         As the parser read them.
 
     Raises
@@ -78,21 +78,21 @@ def run(words: argparse.Namespace) -> None:
     from ..navigation import text_of
     from ..partial_tree import ALL, PartialTree
 
-    if words.count < 0 or words.levels < ALL:
+    if args.count < 0 or args.levels < ALL:
         raise UsageError("--count and --levels: 0 is the minimum (--levels -1: all)")
-    stack = parse(words.filters)
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
+    stack = parse(args.filters)
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
         facts = Facts(trace)
-        found = listed(stack, facts, apply(stack, facts), words.filtered_too)
-        if words.fold:
+        found = listed(stack, facts, apply(stack, facts), args.filtered_too)
+        if args.fold:
             found.graph.find_grammar(bar)
         tree = PartialTree(
-            found.graph, levels=words.levels, filtered=found.marked, show_filtered=words.filtered_too,
-            folded=words.fold, calls=found.calls, places=found.places,
+            found.graph, levels=args.levels, filtered=found.marked, show_filtered=args.filtered_too,
+            folded=args.fold, calls=found.calls, places=found.places,
         )  # fmt: skip
-        start, offset = _start(tree, words)
-        page = tree.construct(start, offset, words.count)
+        start, offset = _start(tree, args)
+        page = tree.construct(start, offset, args.count)
     hidden = found.hidden(0, len(trace.calls))
     linking = [{"path": text_of(path), "function": _label(trace, tree, path)} for path in page.linking]
     rows: list[dict[str, Any]] = []
@@ -116,8 +116,8 @@ def run(words: argparse.Namespace) -> None:
                 "hidden_below": found.hidden(low, end),
             }
         )
-    if words.json:
-        head = {"file": words.trace, "calls": len(trace.calls), "hidden_calls": hidden, "size": tree.size}
+    if args.json:
+        head = {"file": args.trace, "calls": len(trace.calls), "hidden_calls": hidden, "size": tree.size}
         print_json({**head, "linking": linking, "rows": rows})
         return
     print(f"{tree.size:,} rows for {len(trace.calls):,} calls, {hidden:,} of them hidden")
@@ -134,22 +134,22 @@ def run(words: argparse.Namespace) -> None:
         print(in_one_line(f"{line}{mark}{one['function']}{times}{below}"))
 
 
-def _start(tree: PartialTree, words: argparse.Namespace) -> tuple[tuple[int, ...] | None, int]:
+def _start(tree: PartialTree, args: argparse.Namespace) -> tuple[tuple[int, ...] | None, int]:
     """Open the requested rows; return the path that the window starts from, and the offset in rows."""
     from ..navigation import numbered
     from ..partial_tree import ALL
 
-    for text in words.open:
+    for text in args.open:
         tree.expand(_path(text.removesuffix("+")), ALL if text.endswith("+") else 1)
-    if words.call is not None:
-        path = tree.path_of(words.call)[0]
+    if args.call is not None:
+        path = tree.path_of(args.call)[0]
         tree.reveal(path)
-        return path, words.offset
-    if words.path is not None:
-        return _path(words.path), words.offset
-    if words.row is not None:
-        return numbered(tree, words.row), words.offset
-    return None, words.offset
+        return path, args.offset
+    if args.path is not None:
+        return _path(args.path), args.offset
+    if args.row is not None:
+        return numbered(tree, args.row), args.offset
+    return None, args.offset
 
 
 def _path(text: str) -> tuple[int, ...]:

@@ -210,7 +210,7 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     threads = _threads(trace, p)
     focus = find_focus(trace, graph, threads, p.focus, original)
     extent = extents(trace, graph)
-    worth = worth_of(trace, graph, extent, p)
+    interest = interest_of(trace, graph, extent, p)
     if not len(threads):
         raise InputError(f"{trace.source.name}: no thread in it has calls that take any time")
     roots = (m + threads).astype(np.int32)
@@ -218,7 +218,7 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     # Which nodes are shown doesn't depend on places; those come after.
     nowhere = cone.Cones(*(np.ones(m + len(trace.threads)),) * 2, *(np.zeros(len(forest)),) * 2)
     nodes = cone.choose(
-        forest, nowhere, roots, zeros, zeros, worth,
+        forest, nowhere, roots, zeros, zeros, interest,
         budget=max(p.budget, len(roots)), focus=focus, weight=p.near,
     )  # fmt: skip
     known = nodes.edge >= 0
@@ -538,7 +538,7 @@ def extents(trace: Trace, graph: CompactTrace) -> Ints:
     return np.append(graph.subtrees.extent, trace.threads.count).astype(np.int64)
 
 
-def worth_of(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> Floats:
+def interest_of(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> Floats:
     """Return how interesting each node is: the logarithm of its calls or time; threads come first.
 
     Parameters
@@ -555,11 +555,11 @@ def worth_of(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> 
     -------
     float64 (m + threads,)
     """
-    worth = np.log2(1.0 + extent)
+    interest = np.log2(1.0 + extent)
     if p.interest == "duration":
-        worth[: len(graph)] = np.log2(1.0 + _means(trace, graph, "duration"))
-    worth[len(graph) :] = worth.max(initial=0.0) + 1.0
-    return np.asarray(worth)
+        interest[: len(graph)] = np.log2(1.0 + _means(trace, graph, "duration"))
+    interest[len(graph) :] = interest.max(initial=0.0) + 1.0
+    return np.asarray(interest)
 
 
 def _shares(

@@ -69,7 +69,7 @@ def nearer(
     in_sight = np.count_nonzero(there & (_pixels(picture.center, picture.radius, projection) > _SEEN))
     opened = cone_rooms.open_near(
         ready.ground, rooms_of(picture, seeds, p), lambda rooms: _sizes(rooms, projection, p),
-        _OF_INTEREST * ready.worth,
+        _OF_INTEREST * ready.interest,
         least=_WIDE * projection.frame.height, budget=max(p.budget - int(in_sight), 0), kept=kept,
         step=_OF_INTEREST * p.near, most=max(p.budget // _OF_BUDGET, 1),
     )  # fmt: skip

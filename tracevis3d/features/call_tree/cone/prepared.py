@@ -17,7 +17,7 @@ from ....filters.reduce import reduced
 from ....progress import Progress, silent
 from ....trace.model import Trace
 from ....views.calls.colors import Coloring, coloring
-from .layout import Layout, closed_radius, compose, extents, levels, own_radius, worth_of
+from .layout import Layout, closed_radius, compose, extents, interest_of, levels, own_radius
 from .layouts.rooms import Ground
 from .parameters import Parameters
 
@@ -69,11 +69,11 @@ class Prepared:
         return Ground(forest, graph.calls_before, own, closed, p.rings, p.opening == 0)
 
     @cached_property
-    def worth(self) -> Floats:
+    def interest(self) -> Floats:
         """The interest of each class, float64 (m,)."""
         picture, graph = self.picture, self.picture.graph
         every = extents(picture.trace, graph)
-        return np.asarray(worth_of(picture.trace, graph, every, self.parameters))
+        return np.asarray(interest_of(picture.trace, graph, every, self.parameters))
 
     def calls(self, picture: Layout) -> Ints:
         """Return the call of the whole trace that each node represents; -1 for a thread."""

@@ -54,12 +54,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Find, and write or print.
 
     Parameters
     ----------
-    words : Namespace
+    args : Namespace
         As the parser read them.
 
     Raises
@@ -72,42 +72,42 @@ def run(words: argparse.Namespace) -> None:
     from ..matching.match import check_settings
     from ..report.story import explain, made_folder
 
-    if words.top < 1:
-        raise UsageError(f"--top {words.top}: 1 is the minimum")
-    if words.walk and not words.output:
+    if args.top < 1:
+        raise UsageError(f"--top {args.top}: 1 is the minimum")
+    if args.walk and not args.output:
         raise UsageError("--walk: the tour is in story.blend; name a folder for it with -o")
     settings: dict[str, Any] = {
-        "tau": words.tau,
-        "identity": words.identity,
-        "measure": words.measure,
-        "rewrite": words.rewrite,
-        "renamed": read_renamed(words.renamed) if words.renamed else [],
-        "fuzzy": words.fuzzy,
+        "tau": args.tau,
+        "identity": args.identity,
+        "measure": args.measure,
+        "rewrite": args.rewrite,
+        "renamed": read_renamed(args.renamed) if args.renamed else [],
+        "fuzzy": args.fuzzy,
     }
     check_settings(settings["tau"], settings["identity"], settings["measure"], settings["rewrite"])
-    frame = Frame.parse(words.size) if words.size else Frame()
-    output = Output(style=words.style, engine=words.engine, frame=frame)
-    if words.output:
+    frame = Frame.parse(args.size) if args.size else Frame()
+    output = Output(style=args.style, engine=args.engine, frame=frame)
+    if args.output:
         # Invalid arguments are reported before minutes are spent on reading.
-        if not words.no_figures or words.walk:
+        if not args.no_figures or args.walk:
             need_blender("drawing the findings, which --no-figures leaves out,")
-        check(made_folder(words.output) / "01.png", output)
+        check(made_folder(args.output) / "01.png", output)
         warm_up.begin()
-    with Bar(words.quiet) as bar:
-        a, b = (load(path, words, bar) for path in (words.a, words.b))
-        story = explain(a, b, top=words.top, **settings, cache=not words.no_cache, progress=bar)
-        if words.output:
-            drawn = not words.no_figures
+    with Bar(args.quiet) as bar:
+        a, b = (load(path, args, bar) for path in (args.a, args.b))
+        story = explain(a, b, top=args.top, **settings, cache=not args.no_cache, progress=bar)
+        if args.output:
+            drawn = not args.no_figures
             story.write(
-                words.output,
+                args.output,
                 output,
                 figures=drawn,
-                scene=drawn or bool(words.walk),
-                walk=words.walk,
-                size=words.size,
+                scene=drawn or bool(args.walk),
+                walk=args.walk,
+                size=args.size,
                 progress=bar,
             )
-    if words.json:
+    if args.json:
         print_json(story.facts())
         return
     rows = [
@@ -117,5 +117,5 @@ def run(words: argparse.Namespace) -> None:
     print(table(rows))
     if story.findings.left_out:
         print(f"and {story.findings.left_out:,} smaller findings")
-    if words.output:
-        print(f"\n{words.output}/report.md")
+    if args.output:
+        print(f"\n{args.output}/report.md")

@@ -51,25 +51,25 @@ def comparing(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Compare two traces and print the results."""
     from ..matching.identity import read_renamed
     from ..matching.match import check_settings, compare
     from ..matching.summary import sentences, summary
 
     settings: dict[str, Any] = {
-        "tau": words.tau,
-        "identity": words.identity,
-        "measure": words.measure,
-        "rewrite": words.rewrite,
-        "renamed": read_renamed(words.renamed) if words.renamed else [],
-        "fuzzy": words.fuzzy,
+        "tau": args.tau,
+        "identity": args.identity,
+        "measure": args.measure,
+        "rewrite": args.rewrite,
+        "renamed": read_renamed(args.renamed) if args.renamed else [],
+        "fuzzy": args.fuzzy,
     }
     check_settings(settings["tau"], settings["identity"], settings["measure"], settings["rewrite"])
-    with Bar(words.quiet) as bar:
-        a, b = (load(path, words, bar) for path in (words.a, words.b))
-        facts = summary(compare(a, b, **settings, cache=not words.no_cache, progress=bar))
-    if words.json:
+    with Bar(args.quiet) as bar:
+        a, b = (load(path, args, bar) for path in (args.a, args.b))
+        facts = summary(compare(a, b, **settings, cache=not args.no_cache, progress=bar))
+    if args.json:
         print_json(facts)
     else:
         print(table(sentences(facts)))

@@ -31,12 +31,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Compare the traces pair by pair and print the results.
 
     Parameters
     ----------
-    words : Namespace
+    args : Namespace
         As the parser read them.
 
     Raises
@@ -47,27 +47,27 @@ def run(words: argparse.Namespace) -> None:
     from ..matching.many_traces import CELLS, facts, similarities
     from ..matching.match import check_settings
 
-    check_settings(words.tau, words.identity, words.measure, words.rewrite)
-    if words.cells not in CELLS:
-        raise UsageError(f"--cells {words.cells}: one of {', '.join(CELLS)} is expected")
-    if not 0 <= words.cut <= 1:
-        raise UsageError(f"--cut {words.cut:g}: a number from 0 to 1 is expected")
-    if len(words.traces) < 2:
+    check_settings(args.tau, args.identity, args.measure, args.rewrite)
+    if args.cells not in CELLS:
+        raise UsageError(f"--cells {args.cells}: one of {', '.join(CELLS)} is expected")
+    if not 0 <= args.cut <= 1:
+        raise UsageError(f"--cut {args.cut:g}: a number from 0 to 1 is expected")
+    if len(args.traces) < 2:
         raise UsageError("there is only one trace: give two or more")
-    with Bar(words.quiet) as bar:
-        traces = [load(path, words, bar) for path in words.traces]
+    with Bar(args.quiet) as bar:
+        traces = [load(path, args, bar) for path in args.traces]
         found = similarities(
             traces,
-            tau=words.tau,
-            identity=words.identity,
-            measure=words.measure,
-            rewrite=words.rewrite,
-            fuzzy=words.fuzzy,
-            cache=not words.no_cache,
+            tau=args.tau,
+            identity=args.identity,
+            measure=args.measure,
+            rewrite=args.rewrite,
+            fuzzy=args.fuzzy,
+            cache=not args.no_cache,
             progress=bar,
         )
-        report = facts(traces, found, words.cells, words.cut)
-    if words.json:
+        report = facts(traces, found, args.cells, args.cut)
+    if args.json:
         print_json(report)
         return
     for line in lines(report):

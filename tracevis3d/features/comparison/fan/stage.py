@@ -49,7 +49,7 @@ _NAME = 24
 
 
 @dataclass(frozen=True)
-class Stand(Fold):
+class FanFold(Fold):
     """How one wall of a fan stands: its roots in front, on the floor at ``foot``.
 
     Attributes
@@ -281,7 +281,12 @@ def compose_fan(
     gap = _GAP * p.gap * height
     walls = [
         _wall(
-            contents[i], i, lanes[k], shares[i], p, Stand(-1, rise[k], gap, lanes[k].top, (n - 1 - k) * pitch)
+            contents[i],
+            i,
+            lanes[k],
+            shares[i],
+            p,
+            FanFold(-1, rise[k], gap, lanes[k].top, (n - 1 - k) * pitch),
         )
         for k, i in enumerate(order)
     ]
@@ -300,7 +305,7 @@ def compose_fan(
     )  # fmt: skip
 
 
-def _wall(c: Content, source: int, lanes: Lanes, share: float, p: Parameters, stand: Stand) -> Wall:
+def _wall(c: Content, source: int, lanes: Lanes, share: float, p: Parameters, stand: FanFold) -> Wall:
     usual = float(np.median(np.diff(lanes.edge))) if len(lanes.edge) > 1 else 0.1
     per_ns = WIDTH * share / max(c.window[1] - c.window[0], 1)
     return Wall(

@@ -186,7 +186,7 @@ def _wall_colors(
     own: list[Indices] = [np.full(len(w.drawn), -1, np.int32) for w in stage.walls]
     for pair, color in zip(pairs, bridge_color):
         for k, ids in ((pair.back, pair.chosen.a), (pair.front, pair.chosen.b)):
-            own[k] = np.where(own[k] < 0, colors.own_of(stage.walls[k].drawn, ids, color), own[k])
+            own[k] = np.where(own[k] < 0, colors.color_of_match(stage.walls[k].drawn, ids, color), own[k])
     walls = colors.of_walls(tau, paint, p)
     of = [walls.of(np.nan_to_num(b, nan=1.0), o) for b, o in zip(best, own)]
     legend = walls.shown_legend(of, any(len(w.cut.clusters) for w in stage.walls))

@@ -42,7 +42,7 @@ from .disturbances import drifts, importing, slow_start, stalls
 from .durations import changed, extra_times, pace, times
 from .evidence import LEAST, Evidence, Finding
 from .likeness import groups_of
-from .moves import joined, likened
+from .moves import add_most_similar, joined
 from .order import find_pairs, offsets, out_of_order
 from .ranking import NOISE, rank
 from .stretches import stretches
@@ -139,7 +139,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     worth = [f for f in worth if f.kind in NOISE or not len(f.nodes) or not np.isin(f.nodes, loading).all()]
     worth.sort(key=rank)
     progress(0.6, "looking for the most similar calls")
-    worth = joined(evidence, likened(evidence, worth))
+    worth = joined(evidence, add_most_similar(evidence, worth))
     worth.sort(key=rank)
     reported: list[Finding] = []
     for finding in worth:

@@ -22,7 +22,7 @@ _AS_MUCH = 1 / 3
 _ENOUGH = 5
 
 
-def likened(evidence: Evidence, found: list[Finding]) -> list[Finding]:
+def add_most_similar(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     """Add the most similar call of the other trace to findings about calls of one trace: ``most_alike``.
 
     Parameters
@@ -125,7 +125,7 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
         elif i in parts:
             left.append(_moved(evidence, parts[i]))
     moved = [f for f in left if f.kind == "moved"]
-    return [f for f in left if not any(_comes_of(evidence, f, move) for move in moved)]
+    return [f for f in left if not any(_is_caused_by(evidence, f, move) for move in moved)]
 
 
 def _is_move(parts: list[Finding]) -> bool:
@@ -211,7 +211,7 @@ def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
     )
 
 
-def _comes_of(evidence: Evidence, finding: Finding, move: Finding) -> bool:
+def _is_caused_by(evidence: Evidence, finding: Finding, move: Finding) -> bool:
     """Return whether repetitions only say that work was moved.
 
     Both traces call the function as often, and what is missing here is beside or below what was moved.

@@ -29,7 +29,7 @@ from . import matches as matching
 from . import notes as noted
 from .annotations.bands import bands
 from .annotations.callouts import COLOR, callouts
-from .annotations.marks import MARK, OUTLIER, multiplicities, outlying
+from .annotations.marks import MARK, OUTLIER, find_outliers, multiplicities
 from .annotations.reading_rules import Kind, annotate, signs
 from .boxes import Runs, boxes_of, explained, repetitions
 from .difference.callouts import callouts as callouts_of
@@ -350,7 +350,7 @@ def _draw_walls(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> _W
     unmatched = repeated = 0
     for wall, ids, similarity in zip(picture.walls, (drawn.a, drawn.b), shown.like.best):
         if paint is not None:
-            color = paint.of(similarity, colors.own_of(wall.drawn, ids, painted.own))
+            color = paint.of(similarity, colors.color_of_match(wall.drawn, ids, painted.own))
         else:
             assert differing is not None
             color = differing.of_drawn(wall, similarity)
@@ -427,7 +427,7 @@ def _mark_outliers(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) ->
     """Return the matches whose positions stand out, and the colour of their marks; -1 if there are none."""
     if shown.p.color != "position" or not len(shown.drawn):
         return np.empty(0, np.int64), -1
-    marked, every = outlying(shown.comparison, shown.drawn, shown.groups)
+    marked, every = find_outliers(shown.comparison, shown.drawn, shown.groups)
     if not len(marked):
         return marked, -1
     mark = drawing.color(MARK)

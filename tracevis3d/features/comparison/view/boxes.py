@@ -14,7 +14,7 @@ from ....analysis.repetitions import find_alike, find_runs
 from ....drawing.palettes import Paint
 from ....drawing.primitives import Boxes, Labels, Lines
 from ..matching.match import Comparison
-from .annotations.frames import Pen, frames, plates
+from .annotations.frames import FrameBuilder, frames, plates
 from .layout import Layout, Wall
 
 Floats = NDArray[np.float64]
@@ -258,7 +258,7 @@ def repetitions(
     ids = first[which]
     x0 = wall.offset + (left[which] - wall.window[0]) * wall.per_ns
     x1 = wall.offset + (right[which] - wall.window[0]) * wall.per_ns
-    pen = Pen("repetition", color, _FRAME_PX, 0.01, 1e3)
+    pen = FrameBuilder("repetition", color, _FRAME_PX, 0.01, 1e3)
     lines, edge = frames(picture, wall, ids, x0, x1, wall.plate, pen)
     # Across the frame's inner edge.
     text = tuple(f"×{int(t):,}" for t in times[which])

@@ -237,7 +237,7 @@ def of_similarity(
     return entries
 
 
-def own_of(drawn: Ints, matched: Ints, color: Indices) -> Indices:
+def color_of_match(drawn: Ints, matched: Ints, color: Indices) -> Indices:
     """Return for calls that are drawn the colour of their most important match; -1 if they have none.
 
     Parameters
@@ -261,7 +261,7 @@ def own_of(drawn: Ints, matched: Ints, color: Indices) -> Indices:
     return own
 
 
-def only_seen(legend: Legend, used: Indices) -> Legend:
+def without_unused(legend: Legend, used: Indices) -> Legend:
     """Return the legend without the entries, and the ramp, in whose colours nothing is drawn.
 
     Parameters
@@ -295,7 +295,7 @@ def all_seen(legends: Iterable[Legend], used: Sequence[Indices]) -> tuple[Legend
     tuple of Legend
     """
     every = np.concatenate([np.empty(0, np.int32), *used])
-    kept = (only_seen(legend, every) for legend in legends)
+    kept = (without_unused(legend, every) for legend in legends)
     return tuple(legend for legend in kept if legend.entries or legend.ramp)
 
 
@@ -375,7 +375,7 @@ class WallPaint:
         -------
         Legend
         """
-        kept = only_seen(self.legend, np.concatenate([np.empty(0, np.int32), *used]))
+        kept = without_unused(self.legend, np.concatenate([np.empty(0, np.int32), *used]))
         if not merged:
             return kept
         plain = self.legend.ramp[1] if self.legend.ramp else self.first

@@ -79,7 +79,7 @@ class LevelOfDetail:
         best = sweep.like.best_of(pane, near.drawn)
         paint = Paint()
         paint.add(self._palette)
-        own = colors.own_of(near.drawn, (sweep.shown.a, sweep.shown.b)[pane], sweep.own)
+        own = colors.color_of_match(near.drawn, (sweep.shown.a, sweep.shown.b)[pane], sweep.own)
         if p.walls == "difference":
             color = DifferencePaint(sweep.differing(), paint).of_drawn(near, best)
         else:

@@ -13,7 +13,7 @@ from ....layout import ticks
 from ....trace.names import file_name
 from ....views.time_window import WIDTH
 from ..matching.many_traces import letter_of
-from .annotations.frames import Pen, plates
+from .annotations.frames import FrameBuilder, plates
 from .layout import Layout, Wall
 from .overview import Skyline
 
@@ -168,7 +168,7 @@ def trace_names(
         calls, span = len(wall.trace.calls), units.duration(wall.trace.span_ns)
         text.append(f"{title(wall)}   {calls:,} calls, {span}   ({unit})")
         one, place = np.ones(1), np.array([[wall.offset + 0.6 * high, y, z + 0.5 * _SPACE]])
-        pen = Pen("trace letter", colors[s], 0.0, 0.0, 1e9)
+        pen = FrameBuilder("trace letter", colors[s], 0.0, 0.0, 1e9)
         tag, letter = plates(wall, ("AB"[s],), place, 1.2 * high * one, high, np.zeros(1, np.int64), one, pen)
         tags.append(replace(tag, kind="trace"))
         letters.append(letter)

@@ -33,12 +33,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Find what recurs in a trace and print it.
 
     Parameters
     ----------
-    words : Namespace
+    args : Namespace
         As the parser read them.
 
     Raises
@@ -48,19 +48,19 @@ def run(words: argparse.Namespace) -> None:
     """
     from ..patterns import pattern_facts
 
-    if (words.start is None) != (words.end is None):
+    if (args.start is None) != (args.end is None):
         raise UsageError("--start and --end go together: they mark a stretch")
-    if not 0 < words.similarity <= 1:
-        raise UsageError(f"--similarity {words.similarity:g} is not above 0 and at most 1")
+    if not 0 < args.similarity <= 1:
+        raise UsageError(f"--similarity {args.similarity:g} is not above 0 and at most 1")
     start = end = None
-    if words.start is not None:
-        start, end = (read_time("--start", words.start), read_time("--end", words.end))
+    if args.start is not None:
+        start, end = (read_time("--start", args.start), read_time("--end", args.end))
         if end <= start:
-            raise UsageError(f"--end {words.end}: the end must be after the start, {words.start}")
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
-        facts = pattern_facts(trace, start, end, words.level, words.by, words.similarity)
-    if words.json:
+            raise UsageError(f"--end {args.end}: the end must be after the start, {args.start}")
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
+        facts = pattern_facts(trace, start, end, args.level, args.by, args.similarity)
+    if args.json:
         print_json(facts)
         return
     print(f"{len(trace):,} calls are {facts['distinct_subtrees']:,} distinct subtrees")

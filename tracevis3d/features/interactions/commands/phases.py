@@ -38,12 +38,12 @@ def elements(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Find the phases of a trace and print them.
 
     Parameters
     ----------
-    words : Namespace
+    args : Namespace
         As the parser read them.
 
     Raises
@@ -54,12 +54,12 @@ def run(words: argparse.Namespace) -> None:
     from ..patterns import phase_facts
     from ..phases import LEAST
 
-    if words.least is not None and not 0 < words.least <= 1:
-        raise UsageError(f"--least {words.least:g} is not above 0 and at most 1")
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
-        facts = phase_facts(trace, words.level, words.by, LEAST if words.least is None else words.least)
-    if words.json:
+    if args.least is not None and not 0 < args.least <= 1:
+        raise UsageError(f"--least {args.least:g} is not above 0 and at most 1")
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
+        facts = phase_facts(trace, args.level, args.by, LEAST if args.least is None else args.least)
+    if args.json:
         print_json(facts)
         return
     print(

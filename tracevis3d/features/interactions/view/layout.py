@@ -22,7 +22,7 @@ from ..phase_names import names_of_kinds
 from ..phases import Phases, find_phases, joined, shared_kinds
 from ..rounds import Rounds, find_rounds
 from ..sector_order import SectorOrder, shortest_ways
-from .radial import Bend, Sectors, place_sectors
+from .radial import MantleShape, Sectors, place_sectors
 
 if TYPE_CHECKING:
     from .parameters import Parameters
@@ -75,7 +75,7 @@ class Drum:
     phases: Phases
     steps: Phases
     rounds: tuple[Rounds, ...]
-    bend: Bend
+    bend: MantleShape
 
     @cached_property
     def phases_do(self) -> list[str]:
@@ -283,7 +283,7 @@ def _data(
 
 def _drum(
     trace: Trace, source: int, found: Interactions, window: tuple[int, int], range_: tuple[int, int],
-    counts: Ints, bend: Bend, p: Parameters,
+    counts: Ints, bend: MantleShape, p: Parameters,
 ) -> Drum:  # fmt: skip
     low, high = range_
     place = place_along(found, low, high, window, p.axis)
@@ -320,16 +320,16 @@ def downwards(p: Parameters) -> bool:
     return p.direction == "down" or (p.direction == "auto" and p.opening == 0 and p.unroll == 1)
 
 
-def _bends(p: Parameters, traces: int) -> list[Bend]:
+def _bends(p: Parameters, traces: int) -> list[MantleShape]:
     """Return how each drum lies: one alone, or two with their rings towards each other."""
     u, opening = p.unroll, p.opening
     full = LENGTH if traces == 1 else PAIR_LENGTH
     full = DOWN if downwards(p) else full
     length = full * (opening * (1 - u) + u)
     if downwards(p):
-        first = Bend(RADIUS, length, u, (0, 0, -1), (1, 0, 0), (0, -1, 0), -ROLL)
+        first = MantleShape(RADIUS, length, u, (0, 0, -1), (1, 0, 0), (0, -1, 0), -ROLL)
         return [first] if traces == 1 else [replace(first, time=(0, 0, 1), origin=(0, 0, PAIR_GAP)), first]
-    one = Bend(RADIUS, length, u, (1, 0, 0), (0, 0, -1), (0, -1, 0), ROLL)
+    one = MantleShape(RADIUS, length, u, (1, 0, 0), (0, 0, -1), (0, -1, 0), ROLL)
     if traces == 1:
         return [one]
     half = PAIR_GAP / 2

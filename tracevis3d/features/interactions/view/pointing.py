@@ -20,7 +20,7 @@ _PIXEL = 1 / 1500
 
 
 @dataclass(frozen=True)
-class Spot:
+class MantlePlace:
     """A place on the mantle: a moment, and a place around the hierarchy.
 
     Attributes
@@ -44,7 +44,7 @@ class Spot:
     call: int
 
 
-class Where:
+class DrumPlaces:
     """The drums of a view of one or two traces.
 
     Parameters
@@ -107,7 +107,7 @@ class Where:
         before = int(np.searchsorted(self._given.found[source].time[low:high], time, "left"))
         return before / (high - low)
 
-    def spot(self, source: int, share: float, around: float) -> Spot:
+    def spot(self, source: int, share: float, around: float) -> MantlePlace:
         """Return the calls at a share of the axis and at a place around the mantle, both 0 to 1.
 
         Parameters
@@ -146,7 +146,7 @@ class Where:
         call = -1
         if order:
             call = int(found.call[low + first + int(np.argmax(part == order[0]))])
-        return Spot(
+        return MantlePlace(
             h.title(int(h.node[where[0]])) if len(where) else "",
             time,
             (first + 1, max(stop, first + 1)),

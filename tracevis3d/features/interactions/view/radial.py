@@ -19,7 +19,7 @@ Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
-class Bend:
+class MantleShape:
     """The place of the mantle in space.
 
     Attributes
@@ -163,7 +163,7 @@ class Bend:
         """
         share = np.linspace(0.0, 1.0, curve.shape[1])
         s = np.asarray(ends[:, :1] * (1 - share) + ends[:, 1:] * share, np.float64)
-        closed = Bend(self.radius, self.length)
+        closed = MantleShape(self.radius, self.length)
         place, tangent, normal = closed.section(s)
         offset = curve - place
         here, tangent_now, normal_now = self.section(s)
@@ -286,7 +286,7 @@ def control_points(
     for i in range(n - 1, 0, -1):
         below[parent[i]] = max(below[parent[i]], below[i] + 1)
     out = np.where(element >= 0, 1.0, depth / np.maximum(depth + below, 1))
-    place, _, _ = Bend(radius, 1.0).section(middle)
+    place, _, _ = MantleShape(radius, 1.0).section(middle)
     return np.column_stack([place * out[:, None], np.zeros(n)]).astype(np.float32)
 
 
@@ -312,7 +312,7 @@ def petals(ends: Floats, width: Floats, radius: float, samples: int) -> Floats:
     s = ends[:, None] + share[None] * width[:, None]
     reach = np.minimum(0.16 * radius, 2.2 * width * 2 * np.pi * radius)
     deep = reach[:, None] * (1 - (2 * share[None]) ** 2)
-    place, _, normal = Bend(radius, 1.0).section(s)
+    place, _, normal = MantleShape(radius, 1.0).section(s)
     return np.asarray(place + normal * deep[..., None])
 
 

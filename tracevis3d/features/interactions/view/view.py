@@ -31,7 +31,7 @@ from .layout import Drum, Layout, compose
 from .lone_calls import LoneCalls, legend, lone_calls
 from .metadata import Meanings
 from .parameters import Parameters
-from .pointing import Where
+from .pointing import DrumPlaces
 from .tones import resolved
 
 if TYPE_CHECKING:
@@ -506,7 +506,7 @@ VIEW = View(
         remade=True,
     ),
     actions=with_actions(ZOOM_AROUND, SHOW_TIME),
-    time_axis=TimeAxis("rim", Where, lambda parameters: parameters["mantle"] == "whole"),
+    time_axis=TimeAxis("rim", DrumPlaces, lambda parameters: parameters["mantle"] == "whole"),
     commands=COMMANDS,
     docs="interactions.md",
 )

@@ -15,7 +15,7 @@ from ....layout.ticks import rounds
 from ....trace.model import Trace
 from ....units import read_time
 from ....views.time_window import time_window
-from ..subjects import Wanted, table
+from ..subjects import SubjectRequest, table
 from ..table import Floats, Ints, Table
 from .parameters import Parameters
 
@@ -117,7 +117,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
         If the window is empty, or there is no such function.
     """
     window = _window(trace, p)
-    wanted = Wanted(
+    wanted = SubjectRequest(
         p.about, p.parts, p.value, p.third, p.repeated, p.slices, p.most, p.within, window
     )  # fmt: skip
     made = table(trace, wanted)

@@ -35,12 +35,12 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Print the facts about the memory of one trace.
 
     Parameters
     ----------
-    words : Namespace
+    args : Namespace
         As the parser read them.
 
     Raises
@@ -51,22 +51,22 @@ def run(words: argparse.Namespace) -> None:
     from ..summary import memory_facts
     from ..view.arrangement import memory_use
 
-    if words.most < 1:
-        raise UsageError(f"--most {words.most} is not 1 or more")
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
-        facts = memory_facts(memory_use(trace), words.most)
-        if words.output:
+    if args.most < 1:
+        raise UsageError(f"--most {args.most} is not 1 or more")
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
+        facts = memory_facts(memory_use(trace), args.most)
+        if args.output:
             from ....drawing.output import Output
             from ..report import write_report
 
-            write_report(trace, facts, words.output, Output(engine="workbench"), bar)
-    if words.json:
+            write_report(trace, facts, args.output, Output(engine="workbench"), bar)
+    if args.json:
         print_json(facts)
     else:
         print(_text(facts))
-        if words.output:
-            print(f"\n{words.output}/report.md")
+        if args.output:
+            print(f"\n{args.output}/report.md")
 
 
 def _text(facts: dict[str, Any]) -> str:

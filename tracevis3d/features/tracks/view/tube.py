@@ -16,7 +16,7 @@ from ....drawing.palettes import GRID, OTHER, PALETTES
 from ....drawing.primitives import Axis, Camera, Legend, LegendEntry, Meaning, Wedges
 from ....drawing.shorthand import lines, texts
 from ....views.time_window import WIDTH
-from ..loads import FEWEST, Load, lopsided, shares
+from ..loads import FEWEST, Load, describe_balance, shares
 from ..series import Floats, Ints
 from .axes import time_axis
 from .layout import SHARE, Layout, direction
@@ -107,7 +107,7 @@ def draw(drawing: DrawingBuilder, picture: Layout, about: str, loads: tuple[Load
     drawing.measure(axis_of_time)
     _rings(drawing, shape, axis_of_time, u, hair)
     _names(drawing, picture, loads, shape)
-    return _camera(picture, k * (height + room), corner), lopsided(share, [one.name for one in loads])
+    return _camera(picture, k * (height + room), corner), describe_balance(share, [one.name for one in loads])
 
 
 def _axis(value: Floats, angle: Floats, bend: float) -> Floats:

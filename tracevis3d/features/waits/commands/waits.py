@@ -71,28 +71,28 @@ def add(parser: argparse.ArgumentParser) -> None:
     reading(parser)
 
 
-def run(words: argparse.Namespace) -> None:
+def run(args: argparse.Namespace) -> None:
     """Print the waits of one trace."""
     from ..summary import waits_facts
 
-    with Bar(words.quiet) as bar:
-        trace = load(words.trace, words, bar)
-        facts = waits_facts(trace, rules=words.rules, every=words.every, end=words.end, at=words.at)
-        if words.output:
+    with Bar(args.quiet) as bar:
+        trace = load(args.trace, args, bar)
+        facts = waits_facts(trace, rules=args.rules, every=args.every, end=args.end, at=args.at)
+        if args.output:
             from ....drawing.output import Output
             from ..report import write_report
 
-            write_report(trace, facts, words.output, Output(engine="workbench"), ",".join(words.rules), bar)
-    if words.object is not None:
-        facts = _about(facts, words.object)
-    if words.json:
+            write_report(trace, facts, args.output, Output(engine="workbench"), ",".join(args.rules), bar)
+    if args.object is not None:
+        facts = _about(facts, args.object)
+    if args.json:
         print_json(facts)
-    elif words.object is not None:
+    elif args.object is not None:
         print(_one_object(trace, facts))
     else:
         print(_text(trace, facts))
-    if words.output and not words.json:
-        print(f"\n{words.output}/report.md")
+    if args.output and not args.json:
+        print(f"\n{args.output}/report.md")
 
 
 def _about(facts: dict[str, Any], name: str) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def choose(
     roots: NDArray[np.int32],
     root_x: NDArray[np.float64],
     root_y: NDArray[np.float64],
-    worth: NDArray[np.float64],
+    interest: NDArray[np.float64],
     *,
     budget: int,
     focus: tuple[int, ...] = (),
@@ -149,7 +149,7 @@ def choose(
     roots : int32 (r,)
     root_x, root_y : float64 (r,)
         Classes and places of the roots; as many as fit are shown.
-    worth : float64 (m,)
+    interest : float64 (m,)
         How interesting a class is by itself.
     budget : int
     focus : tuple of int
@@ -173,7 +173,7 @@ def choose(
     if focus:
         distance[focus[0]] = len(focus) - 1
     shown = choose_nodes(
-        edges.first, edges.child, worth, cones.x, cones.y,
+        edges.first, edges.child, interest, cones.x, cones.y,
         np.array(focus, np.int64), float(weight), np.empty(n), np.empty(n, np.int64),
         node, parent, edge, depth, x, y, distance, opened, count, budget,
     )  # fmt: skip

@@ -215,7 +215,7 @@ def open_near(
     ground: Ground,
     closed: Rooms,
     size: Callable[[Rooms], Floats],
-    worth: Floats,
+    interest: Floats,
     *,
     least: float,
     budget: int,
@@ -236,7 +236,7 @@ def open_near(
         The closed cones there are.
     size : callable
         ``size(rooms)``: in pixels; 0 for what is out of sight.
-    worth : float64 (m + threads,)
+    interest : float64 (m + threads,)
         Added to the binary logarithm of the size, for the order: of each class.
     least : float
         Pixels from which on a room is opened.
@@ -266,7 +266,7 @@ def open_near(
             at = np.minimum(np.searchsorted(kept, some.call), len(kept) - 1)
             pixels = np.where(kept[at] == some.call, pixels / hold, pixels)
         fits = (pixels >= least) & openable(ground, some) & (needs(some) <= budget)
-        key = np.log2(np.maximum(pixels, 1e-9)) + worth[some.node] - step * some.distance
+        key = np.log2(np.maximum(pixels, 1e-9)) + interest[some.node] - step * some.distance
         return np.asarray(np.where(fits, np.minimum(key, callers), -np.inf))
 
     key = judged(rooms, np.full(len(rooms), np.inf))
@@ -278,7 +278,7 @@ def open_near(
             break
         callees, drop = inside(ground, rooms, np.sort(new))
         level[np.sort(new)], there[new] = drop, True
-        callees = callees.taken(_most_worth(callees, worth, most))
+        callees = callees.taken(_most_interesting(callees, interest, most))
         key = np.append(key, judged(callees, key[callees.parent]))
         rooms, n = rooms + callees, len(callees)
         level, there = np.append(level, np.zeros(n)), np.append(there, np.zeros(n, np.bool_))
@@ -293,9 +293,9 @@ def open_near(
     return Opened(found, opened[stays], level[stays])
 
 
-def _most_worth(callees: Rooms, worth: Floats, most: int) -> Ints:
+def _most_interesting(callees: Rooms, interest: Floats, most: int) -> Ints:
     """Return the callees that appear: so many of each caller, those that come first among equals."""
-    order = np.lexsort((-worth[callees.node], callees.parent))
+    order = np.lexsort((-interest[callees.node], callees.parent))
     first = np.flatnonzero(np.diff(callees.parent[order], prepend=-1))
     rank = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
     return np.sort(order[rank < most])

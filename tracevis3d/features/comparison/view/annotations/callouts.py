@@ -13,7 +13,7 @@ from .....drawing.primitives import Boxes, Labels, Lines
 from .....errors import UsageError
 from ..focus import focused
 from ..layout import Layout, Wall
-from .frames import Pen, frames, plates
+from .frames import FrameBuilder, frames, plates
 from .own_time import longest_own_stretch
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _framed(picture: Layout, wall: Wall, found: Marked, color: int) -> tuple[lis
     start, end = (np.clip(t, *wall.window) - wall.window[0] for t in (found.start, found.end))
     x = wall.offset + (start + end) * (wall.per_ns / 2)
     width = np.maximum((end - start) * wall.per_ns, _LEAST_PX / picture.pixels_per_unit)
-    pen = Pen("callout", color, _FRAME_PX, 0.015, 1e7)
+    pen = FrameBuilder("callout", color, _FRAME_PX, 0.015, 1e7)
     lines, place = frames(
         picture, wall, ids, x - width / 2, x + width / 2, 2.0 * wall.plate, pen, found.alone
     )

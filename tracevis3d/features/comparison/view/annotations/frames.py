@@ -21,7 +21,7 @@ _PLATE, _TEXT = 0.012, 0.004
 
 
 @dataclass(frozen=True)
-class Pen:
+class FrameBuilder:
     """The drawing of frames and plates.
 
     Attributes
@@ -52,7 +52,7 @@ def frames(
     x0: Floats,
     x1: Floats,
     thick: float,
-    pen: Pen,
+    pen: FrameBuilder,
     alone: NDArray[np.bool_] | None = None,
 ) -> tuple[Lines, Floats]:
     """Return frames from the level of each of ``ids`` to the deepest drawn below it.
@@ -96,7 +96,7 @@ def frames(
 
 def plates(
     wall: Wall, text: tuple[str, ...], middle: Floats, wide: Floats, height: float, ids: Ints, width: Floats,
-    pen: Pen,
+    pen: FrameBuilder,
 ) -> tuple[Boxes, Labels]:  # fmt: skip
     """Return words on plates of the frames' colour, which are read on whatever lies there.
 

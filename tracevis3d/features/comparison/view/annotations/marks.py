@@ -25,7 +25,7 @@ MARK = parse("e0218a")
 _MANY = 3
 
 
-def outlying(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> tuple[Ints, int]:
+def find_outliers(comparison: Comparison, chosen: Chosen, grouping: Grouping) -> tuple[Ints, int]:
     """Return the matches whose calls' relative positions differ most, and how many differ in all.
 
     Parameters
