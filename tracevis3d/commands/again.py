@@ -23,7 +23,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("picture", metavar="PICTURE", help=".png .svg .pdf, or a .json of 'render --recipe'")
     parser.add_argument("-o", "--output", metavar="OUT", help="where it goes; by default PICTURE is replaced")
     parser.add_argument("--show", action="store_true", help="print the recipe, and make nothing")

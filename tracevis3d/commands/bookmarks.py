@@ -14,7 +14,7 @@ EXAMPLES = ("tracevis3d bookmarks run.blend",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("file", metavar="FILE.blend")
     parser.add_argument("--json", action="store_true", help="print them as JSON")
 

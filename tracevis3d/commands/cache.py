@@ -14,7 +14,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("action", choices=("show", "clear"), nargs="?", default="show")
 
 

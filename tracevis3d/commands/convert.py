@@ -12,7 +12,7 @@ EXAMPLES = ("tracevis3d convert run.json.gz run.tv3",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("trace", metavar="IN")
     parser.add_argument("output", metavar="OUT", help="see 'formats'")
     parser.add_argument(

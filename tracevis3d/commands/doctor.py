@@ -12,7 +12,7 @@ EXAMPLES = ("tracevis3d doctor",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("--json", action="store_true")
 
 

@@ -46,7 +46,7 @@ EXAMPLES = ("tracevis3d filter run.json.gz --utilities --constructors -o less.js
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument("-o", "--output", metavar="OUT", help="write the remaining trace; see 'formats'")
     for name in registry.names():

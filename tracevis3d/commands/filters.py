@@ -14,7 +14,7 @@ EXAMPLES = ("tracevis3d filters name",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     completed_by(parser.add_argument("filter", metavar="FILTER", nargs="?"), registry.names)
     parser.add_argument("--json", action="store_true")
 

@@ -25,7 +25,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     name = parser.add_argument(
         "name",
         metavar="NAME",

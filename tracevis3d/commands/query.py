@@ -26,7 +26,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument(
         "words", metavar="TRACE… SQL", nargs="*", help="traces, then a SELECT or the name of a ready query"
     )

@@ -26,7 +26,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.usage = (
         "%(prog)s [options] -o OUT [--] SCRIPT [ARGUMENT ...]\n"
         "       %(prog)s [options] -o OUT -m MODULE ...\n"

@@ -20,7 +20,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     completed_by(parser.add_argument("view", metavar="VIEW", help="see 'views'"), lambda: own.OWN)
     parser.add_argument("traces", metavar="TRACE", nargs="+")
     parser.add_argument(
@@ -78,7 +78,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Check the words, read the traces, draw, write."""
+    """Check the arguments, read the traces, draw, write."""
     from .. import api
     from ..command_line import warm_up
     from ..figures import caption, recipe

@@ -18,7 +18,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument("pattern", metavar="PATTERN", help="a part of the name")
     kinds = parser.add_mutually_exclusive_group()

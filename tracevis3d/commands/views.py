@@ -17,7 +17,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     completed_by(parser.add_argument("view", metavar="VIEW", nargs="?"), lambda: own.OWN)
     parser.add_argument("--json", action="store_true")
 

@@ -9,7 +9,7 @@ EXAMPLES = ("tracevis3d live keygen keys laptop",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("action", choices=("keygen",))
     parser.add_argument("folder", metavar="FOLDER")
     parser.add_argument("name", metavar="NAME", help="of the machine or person")

@@ -17,7 +17,7 @@ EXAMPLES = ("tracevis3d replay run.json.gz --live tcp://127.0.0.1:5570 --speed 0
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("trace", metavar="FILE")
     feed(parser, "--live")
     parser.add_argument(

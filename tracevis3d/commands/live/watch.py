@@ -20,7 +20,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     feed(parser, None)
     parser.add_argument(
         "-o",

@@ -21,7 +21,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("library", metavar="LIBRARY.json")
     parser.add_argument("trace", metavar="TRACE", nargs="?", help="trace to promote from, or to search")
     parser.add_argument(

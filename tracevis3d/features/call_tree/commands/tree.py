@@ -22,7 +22,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--levels", type=int, default=2, metavar="N", help="levels that are expanded (default 2; -1: all)"

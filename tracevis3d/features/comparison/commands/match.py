@@ -14,7 +14,7 @@ EXAMPLES = ("tracevis3d match old.json.gz new.json.gz --tau 0.3",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("a", metavar="A")
     parser.add_argument("b", metavar="B")
     comparing(parser)

@@ -16,7 +16,7 @@ EXAMPLES = ("tracevis3d similarity run1.json.gz run2.json.gz run3.json.gz",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("traces", metavar="TRACE", nargs="+")
     comparing(parser)
     parser.add_argument(

@@ -18,7 +18,7 @@ EXAMPLES = (
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--start", metavar="TIME", help="of a stretch whose repeats are expected, such as 1.5s or 20ms"

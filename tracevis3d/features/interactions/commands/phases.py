@@ -14,7 +14,7 @@ EXAMPLES = ("tracevis3d phases run.json.gz",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--least",

@@ -18,7 +18,7 @@ EXAMPLES = ("tracevis3d memory run.bin",)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare its words."""
+    """Declare its arguments."""
     parser.add_argument("trace", metavar="TRACE")
     parser.add_argument(
         "--most",
