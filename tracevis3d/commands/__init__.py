@@ -93,9 +93,9 @@ def _of_plugins() -> Iterator[tuple[str, Command]]:
 def _guarded(call: Callable[[T], None], command: Command, view: str) -> Callable[[T], None]:
     """Return a function of a plug-in that fails in one sentence."""
 
-    def guarded(words: T) -> None:
+    def guarded(args: T) -> None:
         try:
-            call(words)
+            call(args)
         except (TraceVisError, OSError, MemoryError):
             raise
         except Exception as error:
