@@ -1,4 +1,4 @@
-"""Choices of a property that are found when they are asked for."""
+"""Choices of a property that are found when they are requested."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -10,7 +10,7 @@ from . import environment, keys, signals
 
 
 def _folder_changed(_preferences: Any, _context: bpy.types.Context) -> None:
-    """Load the plug-ins of another folder: once this event is over, for classes go and come."""
+    """Load the plug-ins of another folder: once this event has ended, because classes are replaced."""
     if not bpy.app.timers.is_registered(_reload):
         bpy.app.timers.register(_reload, first_interval=0.0)
 
@@ -68,12 +68,12 @@ def use_folder() -> None:
 
 
 def _reload() -> None:
-    """A timer of Blender's: let everything be registered anew."""
+    """A timer of Blender's: let everything be registered again."""
     signals.on_plugins.send()
 
 
 class TRACEVIS3D_OT_reload_plugins(bpy.types.Operator):
-    """Load views, formats and filters of plug-ins anew"""
+    """Load views, formats and filters of plug-ins again"""
 
     bl_idname = "tracevis3d.reload_plugins"
     bl_label = "Reload Plug-ins"

@@ -25,7 +25,7 @@ class Signal(Generic[P]):
             self._receivers.append(receiver)
 
     def disconnect(self, receiver: Callable[P, object]) -> None:
-        """Let ``receiver`` be called no more; one that is not connected is no error."""
+        """Let ``receiver`` be called no more; one that is not connected is not an error."""
         if receiver in self._receivers:
             self._receivers.remove(receiver)
 
@@ -77,7 +77,7 @@ def disconnect(connections: Connections) -> None:
         signal.disconnect(receiver)
 
 
-#: A view was drawn anew: scene, collection, traces, drawing.
+#: A view was drawn again: scene, collection, traces, drawing.
 on_show: Signal[[Any, Any, list[Any], Any]] = Signal()
 #: A person has changed a view's parameters, style, filters or length: its collection.
 on_change: Signal[[Any]] = Signal()
@@ -90,7 +90,7 @@ on_point: Signal[[Any, int]] = Signal()
 #: The selection in a trace, or the hovered element, has changed: the trace's key; "" after undo, redo or
 #: loading, when any may have. A receiver must be quick, and must not select.
 on_select: Signal[[str]] = Signal()
-#: Traces were imported, and are to be looked at: the context, and whether a person asked for it.
+#: Traces were imported, and are to be shown: the context, and whether a person requested it.
 on_import: Signal[[Any, bool]] = Signal()
 #: A 3D view that shows views is being drawn: the context. A receiver must cost next to nothing.
 on_draw: Signal[[Any]] = Signal()

@@ -1,4 +1,4 @@
-"""The panel *Explore*: its mode, walking and flying, and what lights up."""
+"""The panel *Explore*: its mode, walking and flying, and what is highlighted."""
 
 import bpy
 

@@ -64,7 +64,7 @@ def characters(context: bpy.types.Context) -> int:
 def paragraph(
     layout: Any, context: bpy.types.Context, text: str, icon: str = "NONE", room: float = 0.0
 ) -> None:
-    """Write ``text`` in as many lines as the panel's width asks for, with ``room`` for so many buttons."""
+    """Write ``text`` in as many lines as the panel's width asks for, with ``room`` for this many buttons."""
     width = max(16, characters(context) - round(4 * room))
     column = layout.column(align=True)
     column.scale_y = 0.8

@@ -127,7 +127,7 @@ def info(trace: Trace) -> dict[str, Any]:
     subtrees = distinct_subtrees(trace.calls)
     try:
         sets: int | None = len(distinct_sets(subtrees))
-    except InputError:  # a trace made so that its sets take for ever: the other facts still hold
+    except InputError:  # a trace made so that its sets take forever: the other facts still hold
         sets = None
     kinds = np.bincount(trace.sync.kind, minlength=3)
     return {
@@ -312,7 +312,7 @@ def query(sql: str, *traces: Trace) -> Answer:
     Returns
     -------
     Answer
-        Its ``rows``, or :meth:`~.queries.database.Answer.to_pandas` and the like;
+        Its ``rows``, or :meth:`~.queries.database.Answer.to_pandas` and similar;
         ``calls()`` are the calls that a column ``id`` selects.
 
     Raises
@@ -459,7 +459,7 @@ def waits(
     InputError
         If a rule file can't be read.
     UsageError
-        If no thread is called ``end``, or ``at`` is no time.
+        If no thread is called ``end``, or ``at`` is not a time.
 
     Returns
     -------
@@ -771,7 +771,7 @@ class Figure:
         Raises
         ------
         UsageError
-            If it is no film, or the words don't fit.
+            If it is not a film, or the words don't fit.
 
         Examples
         --------

@@ -39,7 +39,8 @@ class Incomplete(Exception):
 def replacing(target: str | os.PathLike[str], needed: int = 0) -> Iterator[Path]:
     """Yield a name in the target's folder to write to; it takes the target's place when the block ends well.
 
-    A target that is no regular file (a pipe, a terminal) is yielded itself. A link keeps leading to its file.
+    A target that is not a regular file (a pipe, a terminal) is yielded itself. A link keeps leading to its
+    file.
 
     Parameters
     ----------

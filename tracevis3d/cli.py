@@ -98,7 +98,7 @@ def _failed(error: BaseException, prog: str) -> int | None:
 
 
 def _parser(prog: str, given: Sequence[str]) -> argparse.ArgumentParser:
-    """Return a parser for what is given: all commands, of which the one that is asked for has arguments."""
+    """Return a parser for what is given: all commands, of which the one that is requested has arguments."""
     parser = _Parser(
         prog=prog,
         description="Turns execution traces into 3D scenes.",

@@ -1,7 +1,7 @@
 """Ctrl-C and SIGTERM: heard at any moment, obeyed where nothing breaks.
 
 Blender swallows an exception that is raised in a callback, and ends with a fault where one comes while it
-starts. So it works while interrupts are held: a signal sets a flag, which is looked at between frames.
+starts. So it works while interrupts are held: a signal sets a flag, which is examined between frames.
 C code that takes some seconds more, and a second signal, end the process at once; partial files go first.
 """
 
@@ -135,7 +135,7 @@ def run(program: Callable[[], int]) -> NoReturn:
 def _leave(code: int) -> NoReturn:
     """End the process without Blender's destructors.
 
-    Those of bpy 4.5 may wait for ever for a thread of its sound device, and those of 4.2 crash.
+    Those of bpy 4.5 may wait forever for a thread of its sound device, and those of 4.2 crash.
     """
     atexit._run_exitfuncs()
     with contextlib.suppress(OSError, ValueError):

@@ -44,7 +44,7 @@ class Contribution:
     Attributes
     ----------
     name : str
-        The word by which it is asked for.
+        The word by which it is requested.
     origin : str
         Where it comes from, for messages.
     package : str
@@ -60,7 +60,7 @@ class Contribution:
 
 
 class Registry(Generic[T]):
-    """The things of one kind that there are; each is imported when it is asked for.
+    """The things of one kind that there are; each is imported when it is requested.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class Registry(Generic[T]):
         return [*self.own, *sorted(name for name in self.others if name not in self.own)]
 
     def __contains__(self, name: object) -> bool:
-        """Whether there is one of this name; plug-ins are looked for only if it is none of ours."""
+        """Whether there is one of this name; plug-ins are searched only if it is none of ours."""
         return name in self.own or name in self.others
 
     def loadable(self) -> list[T]:
@@ -156,7 +156,7 @@ class Registry(Generic[T]):
         return sentences
 
     def forget(self) -> None:
-        """Look for plug-ins anew when one is asked for."""
+        """Look for plug-ins again when one is requested."""
         with _lock:
             self._found.clear()
             self._refused.clear()
@@ -294,7 +294,7 @@ def _defines(path: Path, attribute: str) -> bool:
     try:
         tree = ast.parse(source.read_bytes())
     except (OSError, SyntaxError, ValueError):
-        # It is reported where views are asked for, once.
+        # It is reported where views are requested, once.
         return attribute == "VIEW"
     wanted = attribute.removesuffix("S")
     names: set[str] = set()

@@ -53,7 +53,7 @@ def read_time(name: str, text: str) -> int:
     Raises
     ------
     UsageError
-        If it is no such time.
+        If it is not such a time.
 
     Examples
     --------

@@ -73,7 +73,7 @@ def _renew(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
 
 
 def _start_anew(state: bpy.types.PropertyGroup, _context: bpy.types.Context) -> None:
-    """The whole tree is opened to another level: rows opened by hand are forgotten."""
+    """The whole tree is opened to another level: rows opened manually are forgotten."""
     if not settings.is_quiet():
         state.opened = ""
         renew(state.id_data)

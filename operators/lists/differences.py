@@ -181,7 +181,7 @@ class _OnList(_OnComparison):
 
 
 def findings_of(collection: bpy.types.Collection | None) -> FindingList | None:
-    """Return what finds something in a view's traces; None if its view doesn't, or in so many traces."""
+    """Return what finds something in a view's traces; None if its view doesn't, or in this many traces."""
     if collection is None or not settings.is_view(collection):
         return None
     stored = settings.of(collection)

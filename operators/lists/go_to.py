@@ -1,4 +1,4 @@
-"""Go to a place of a call tree by its number: a call, a row, or so many rows on (SEAT, 5.3.4)."""
+"""Go to a place of a call tree by its number: a call, a row, or this many rows on (SEAT, 5.3.4)."""
 
 from typing import Any
 

@@ -234,7 +234,7 @@ def is_quiet() -> bool:
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Let settings be changed without marking the view stale, and without drawing it anew."""
+    """Let settings be changed without marking the view stale, and without drawing it again."""
     before = _by_us.set(True)
     try:
         yield

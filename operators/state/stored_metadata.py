@@ -13,7 +13,7 @@ from ...tracevis3d.trace.names import FunctionWords, words_of
 from ...tracevis3d.views.element_metadata import functions_of, standing
 from . import trace_state
 
-#: Maximum number of function names stored; a view of more elements than can be told apart has few.
+#: Maximum number of function names stored; a view of more elements than can be distinguished has few.
 _MOST = 20_000
 
 trace_state.PROPERTIES["functions"] = StringProperty(
@@ -84,7 +84,7 @@ class Names:
 
 @lru_cache(maxsize=1)
 def _parsed(text: str) -> dict[str, Any]:
-    """Return the functions' words; those read last are kept, since pointing asks again and again."""
+    """Return the functions' words; those read last are kept, since pointing asks repeatedly."""
     found: dict[str, Any] = _read(text, {})
     return found
 

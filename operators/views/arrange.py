@@ -81,7 +81,7 @@ def camera_of(collection: bpy.types.Collection) -> bpy.types.Object | None:
 
 
 def facing(collection: bpy.types.Collection) -> int:
-    """Return the axis across the side that a view is looked at from: 2 for what is seen from above."""
+    """Return the axis across the side from which a view is seen: 2 for what is seen from above."""
     eye = camera_of(collection)
     if eye is None:
         return 1

@@ -75,7 +75,7 @@ class TRACEVIS3D_OT_find_source(LongOperator, bpy.types.Operator, ImportHelper):
         self.layout.prop(self, "accept")
 
     def _place(self, stored: Any) -> int:
-        """Return which of the view's traces is asked for: the given one, or the first that is missing."""
+        """Return which of the view's traces is requested: the given one, or the first that is missing."""
         count = len(stored.sources)
         if 0 <= self.number < count:
             return self.number

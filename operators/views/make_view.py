@@ -149,7 +149,7 @@ def _bare(path: str) -> str:
 def choose_engine(scene: bpy.types.Scene, collection: bpy.types.Collection, film: bool) -> None:
     """Let the scene have the engine that the view's settings ask for, set up as on the command line.
 
-    What was set for that engine by hand stays, unless another engine was used meanwhile.
+    What was set for that engine manually stays, unless another engine was used meanwhile.
 
     Raises
     ------

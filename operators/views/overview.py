@@ -1,4 +1,4 @@
-"""The whole trace at a glance, always in sight: its numbers, and a strip of all calls under the active view.
+"""The whole trace at a glance, always in view: its numbers, and a strip of all calls under the active view.
 
 What both say lies on the view, stored when the view is made or its filters change; so they are there without
 the trace, and after undo.
@@ -83,7 +83,7 @@ def store(
 
 # -- the strip in the 3D view -------------------------------------------------------------------------------
 
-#: The strip that was drawn last, and its cells: drawing can't make it anew for each frame.
+#: The strip that was drawn last, and its cells: drawing can't make it again for each frame.
 _batches: dict[str, Any] = {}
 
 

@@ -16,7 +16,7 @@ from .rebuild import Rebuilding
 
 @cache
 def names(view: str) -> list[str]:
-    """Return the names of the presets of a view; the folder is read once, for panels ask again and again."""
+    """Return the names of the presets of a view; the folder is read once, for panels ask repeatedly."""
     return presets.names(folder(view))
 
 

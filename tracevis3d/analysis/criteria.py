@@ -27,7 +27,7 @@ CRITERIA = {
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """The distinct subtrees sorted into kinds that are alike.
+    """The distinct subtrees sorted into kinds that are similar.
 
     Attributes
     ----------

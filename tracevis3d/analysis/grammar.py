@@ -241,7 +241,7 @@ def grammar_of(first: Ints, child: Int32s, count: Ints, extent: Ints, progress: 
     Raises
     ------
     UsageError
-        If there are so many distinct subtrees and edges that their numbers don't fit.
+        If there are this many distinct subtrees and edges that their numbers don't fit.
     """
     lists, symbols = len(first) - 1, min(len(child), 1 << 16) + ROOM
     if lists + len(child) + 2 * ROOM > _MOST:

@@ -1,7 +1,7 @@
 """The exact join of two traces' distinct sets: counts of the pairs that are more similar than a threshold.
 
 Prefix filters (AllPairs, PPJoin) can't help at the thresholds of 0.1 to 0.3 that traces are compared with:
-the prefix is nearly the whole set. So every pair is looked at, some billions a second, in the way that
+the prefix is nearly the whole set. So every pair is examined, some billions a second, in the way that
 :mod:`..kernels.comparison.join` describes.
 """
 
@@ -59,7 +59,7 @@ class BlockCounts(NamedTuple):
 
 
 def plain(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a column as kernels want it: contiguous and not read-only (Numba compiles for those anew)."""
+    """Return a column as kernels want it: contiguous and not read-only (Numba compiles for those again)."""
     return np.require(column, None, ["C", "A", "W"])
 
 

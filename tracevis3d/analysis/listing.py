@@ -1,4 +1,4 @@
-"""Lists of any length: an array of keys in order, and rows that are worded when they are looked at."""
+"""Lists of any length: an array of keys in order, and rows whose texts are made when they are shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """A list whose rows are worded when they are looked at.
+    """A list whose rows get their texts when they are shown.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ from .compact import CompactTrace
 from .criteria import CRITERIA, alike
 from .subtrees import Subtrees
 
-#: Nodes of a stored pattern; a larger subtree is no pattern that anyone would recognise.
+#: Nodes of a stored pattern; a larger subtree is not a pattern that anyone would recognise.
 MOST_NODES = 10_000
 #: Patterns and utilities of a library, and bytes of its file.
 MOST_ENTRIES, MOST_BYTES = 10_000, 100_000_000
@@ -81,7 +81,7 @@ class Found:
     ----------
     pattern : Pattern
     nodes : int64 (k,)
-        The distinct subtrees that are alike.
+        The distinct subtrees that are similar.
     calls : int
         How many calls are of them.
     """
@@ -294,7 +294,7 @@ def load(path: str | os.PathLike[str]) -> Library:
     Raises
     ------
     InputError
-        If the file is no library, or an entry makes no sense; the sentence names it.
+        If the file is not a library, or an entry makes no sense; the sentence names it.
     """
     path = Path(path)
     if not path.exists():

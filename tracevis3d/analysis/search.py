@@ -1,8 +1,8 @@
 """Search: functions by their names, then their calls in time, first, next and previous without a scan.
 
 SEAT (Hamou-Lhadj and Lethbridge) asks for exact names, wildcards and regular expressions. The calls of each
-function are kept in order of time, so what is asked about them follows the number of functions that match
-and the calls that are looked at, never the length of the trace.
+function are kept in order of time, so what is requested about them follows the number of functions that match
+and the calls that are examined, never the length of the trace.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ Int32s = NDArray[np.int32]
 def callees_of(graph: CompactTrace, rule: int, most: int | None = None) -> Ints:
     """Return what a rule of a graph's grammar unfolds to: for each callee the calls from the first one to it.
 
-    int64 (k,), ascending from 0; with ``most`` no more than so many.
+    int64 (k,), ascending from 0; with ``most`` no more than this many.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def words(graph: CompactTrace, rule: int, labels: Sequence[str], most: int = 3) 
     -------
     str
     """
-    # Rules may lie in each other as deep as there are rules, so this is no recursion.
+    # Rules may lie in each other as deep as there are rules, so this is not recursion.
     grammar, text, opening, written = graph.grammar, "", "", 0
     todo: list[tuple[int, int] | str] = list(reversed(grammar.symbols(rule)))
     while todo:

@@ -13,7 +13,7 @@ from ..kernels.tree.sets import number_sets
 from ..kernels.tree.subtrees import fill_table
 from .subtrees import HASH_MASK, Subtrees, empty_table, grown
 
-#: Members of sets that are looked at before giving up: two seconds of work. A program of 14 million calls
+#: Members of sets that are examined before giving up: two seconds of work. A program of 14 million calls
 #: needs 20 million; only a trace made for it, deep and with as many functions as calls, needs this many.
 BUDGET = 1_000_000_000
 
@@ -69,7 +69,7 @@ def distinct_sets(subtrees: Subtrees, *, budget: int = BUDGET, hash_mask: int = 
     ----------
     subtrees : Subtrees
     budget : int
-        Members of sets that are looked at before giving up.
+        Members of sets that are examined before giving up.
     hash_mask : int
         Bits of the 64-bit hash that are used. The result doesn't depend on it, only the time does: tests
         provoke collisions with it.

@@ -137,7 +137,7 @@ def unpacked(text: str) -> NDArray[np.uint8] | None:
     Returns
     -------
     uint8 (HEIGHT, WIDTH) or None
-        None if the text is no mural.
+        None if the text is not a mural.
     """
     wanted = WIDTH * HEIGHT
     try:

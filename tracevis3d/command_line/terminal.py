@@ -14,7 +14,7 @@ from typing import Any, TextIO
 
 from .. import interrupts
 
-#: A column is not cut below so many letters.
+#: A column is not cut below this many letters.
 _LEAST_WIDTH = 12
 _EVERY = 0.1  # seconds between two drawings of the bar
 _TIME_LEFT_AFTER = 2.0  # seconds of a stage
@@ -70,7 +70,7 @@ def in_one_line(text: str) -> str:
 
 
 class Bar:
-    """A progress bar on standard error; silent where that is no terminal, or if asked to be.
+    """A progress bar on standard error; silent where that is not a terminal, or if asked to be.
 
     It is called as a :class:`tracevis3d.progress.Progress`, and raises what :mod:`.interrupts` has heard.
     A stage that takes longer than two seconds shows the time that it will still take at its pace so far;

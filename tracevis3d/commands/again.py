@@ -31,7 +31,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Read how it is made, read the traces, say what has changed, and make it."""
+    """Read its recipe, read the traces, say what has changed, and make it."""
     from .. import api
     from ..command_line.arguments import print_json
     from ..drawing.frame import Frame

@@ -62,7 +62,7 @@ def read_changes(parameters: type, texts: Mapping[str, Any]) -> tuple[Change, ..
     Raises
     ------
     UsageError
-        If there is no such parameter, if it is no number and no time, or a value does not fit.
+        If there is no such parameter, if it is not a number and no time, or a value does not fit.
     """
     known = {p.name: p for p in declarations.declared(parameters)}
     # For an unknown name the sentence is the same as for one that is set.

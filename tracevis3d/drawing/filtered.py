@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .primitives import Boxes, Drawing, Element, Image, Labels, Lines, Marks, Tubes, Wedges
 
-#: As in :mod:`tracevis3d.filters.stack`: what becomes of a call.
+#: As in :mod:`tracevis3d.filters.stack`: what happens to a call.
 SHOWN, HIDDEN = 0, 1
 
 States = Mapping[int, NDArray[np.uint8]]
@@ -20,7 +20,7 @@ States = Mapping[int, NDArray[np.uint8]]
 def thinned(drawing: Drawing, states: States) -> Drawing:
     """Return ``drawing`` without what represents hidden calls.
 
-    A cluster goes by the longest of its calls, a match by both of its. Names on boxes go with them.
+    A cluster is treated like the longest of its calls, a match like both. Names on boxes go with them.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def thinned(drawing: Drawing, states: States) -> Drawing:
 
 
 def _state(element: Element, drawing: Drawing, states: States) -> NDArray[np.uint8] | None:
-    """Return what becomes of each element; None where it represents no calls of a filtered trace."""
+    """Return what happens to each element; None where it represents no calls of a filtered trace."""
     if isinstance(element, Image):
         return None
     if element.kind in ("call", "cluster"):

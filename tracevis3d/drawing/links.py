@@ -36,9 +36,9 @@ class Link:
     role : {"same", "related", "matched"}
         What the element is to the thing.
     asks : bool
-        Pointing at the element lights up others that show these things.
+        Pointing at the element highlights others that show these things.
     answers : bool
-        The element lights up where others that show these things are pointed at.
+        The element is highlighted where others that show these things are pointed at.
     source : int
         Which of the view's traces the things are of.
     """

@@ -482,7 +482,7 @@ class Meaning:
     texts : tuple of (str, sequence of str, int (ids,))
         Texts of each id: a title, texts, and the text of each id; -1: none.
     links : tuple of Link
-        What each id shows beside calls: elements that show the same light up together.
+        What each id shows beside calls: elements that show the same are highlighted together.
     """
 
     calls: tuple[tuple[int, NDArray[np.int64]], ...] = ()

@@ -1,4 +1,4 @@
-"""Selectors: which of a drawing's elements something stands for, by what the elements keep in the scene."""
+"""Selectors: which of a drawing's elements something represents, by what the elements keep in the scene."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The primitives of a moving drawing: bars that flow along time, where they lie, and the texts on them.
 
-A drawing that moves is not made anew for each picture: what has come to its end is a bar that lies still on a
-page, and pages move. Coordinates are those of the stream, in scene units: time (0 is *now*, what was lies
+A drawing that moves is not made again for each picture: what has come to its end is a bar that lies still on
+a page, and pages move. Coordinates are those of the stream, in scene units: time (0 is *now*, what was lies
 before it), across and height. Texts are :class:`~.primitives.Labels`, colours indices into a palette, what
 they mean a :class:`~.primitives.Legend`, and the ruler an :class:`~.primitives.Axis`, as in any drawing.
 """

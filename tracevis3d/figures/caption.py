@@ -35,7 +35,7 @@ def sentences(title: str, how: str, notes: Iterable[str]) -> str:
     how : str
         What the view shows, without a full stop.
     notes : iterable of str
-        What is left out, and the like.
+        What is left out, and similar.
 
     Returns
     -------

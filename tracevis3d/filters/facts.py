@@ -65,8 +65,8 @@ class Facts:
     def modules_in(self) -> NDArray[np.int64]:
         """From how many different modules each function is called, int64 (functions,).
 
-        The module is the innermost of a function's containers that is no class; functions of which nothing is
-        known count as one module.
+        The module is the innermost of a function's containers that is not a class; functions of which nothing
+        is known count as one module.
         """
         caller, called = self.caller_pairs
         module, count = self.module_of.astype(np.int64), len(self.trace.containers) + 1
@@ -75,7 +75,7 @@ class Facts:
 
     @cached_property
     def module_of(self) -> NDArray[np.int32]:
-        """The innermost container of each function that is no class, int32 (functions,); -1: none."""
+        """The innermost container of each function that is not a class, int32 (functions,); -1: none."""
         containers = self.trace.containers
         classes = containers.kind == 2
         # A parent comes before its children, so one pass settles nested classes.

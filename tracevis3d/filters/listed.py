@@ -2,7 +2,7 @@
 
 A filter that marks functions or distinct subtrees in the whole trace marks nodes of the graph. One that marks
 single calls (a duration, a thread, a part of the trace) can't: two calls of one subtree may differ. Then the
-distinct subtrees are found anew, with the marks as a part of what distinguishes calls.
+distinct subtrees are found again, with the marks as a part of what distinguishes calls.
 """
 
 from __future__ import annotations

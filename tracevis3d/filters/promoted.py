@@ -31,7 +31,7 @@ def mark(facts: Facts, p: Parameters) -> Marked:
     facts : Facts
         Of the trace.
     p : Parameters
-        The library's file, and what of it is looked for.
+        The library's file, and what of it is searched for.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The list of sequences: callees that follow each other again and again, rules of the grammar."""
+"""The list of sequences: callees that follow each other repeatedly, rules of the grammar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stack of filters: which ones, in which order, on what part of the trace, and what becomes of the marked.
+"""A stack of filters: which ones, in which order, on what part of the trace, and what happens to the marked.
 
 Written as text, a stack is filters with ``;`` between them, each ``name(parameter=value, ...)``, with
 ``effect=``, ``what=`` and ``within=`` beside the filter's own parameters; ``!`` before a name switches it
@@ -23,7 +23,7 @@ from . import registry
 if TYPE_CHECKING:
     from .facts import Facts
 
-#: What becomes of marked calls; the number is that in :attr:`Filtered.state`.
+#: What happens to marked calls; the number is that in :attr:`Filtered.state`.
 SHOWN, HIDDEN, FADED, SUNK = 0, 1, 2, 3
 EFFECTS = {"hide": HIDDEN, "fade": FADED, "sink": SUNK}
 #: Which part of a marked call is meant.

@@ -72,7 +72,7 @@ def check_writable(path: str | os.PathLike[str], packed: bool = False) -> Format
     Raises
     ------
     UsageError
-        If no format that can be written has its suffix, or if only .tv3 has what is asked for.
+        If no format that can be written has its suffix, or if only .tv3 has what is requested.
     InputError
         If its folder is missing or can't be written to.
 

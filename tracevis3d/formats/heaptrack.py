@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 _MS = 1_000_000
-#: Longer stamps (292 years) are no times, longer indices no indices.
+#: Longer stamps (292 years) are not times, longer indices no indices.
 _LATEST, _MOST = (1 << 62) // _MS, 1 << 31
 
 

@@ -152,7 +152,8 @@ def module_of(file: str) -> ContainerPath:
     is_project = library is None and (path.startswith(("/", "../")) or path[1:2] == ":" or "://" in path)
     folders = parts[:-1]
     if is_project:
-        # Nothing says where its packages start: the file's name, or its folder's where the name is no name.
+        # Nothing says where its packages start: the file's name, or its folder's where the name is not a
+        # name.
         folders = folders[-1:] if stem in ("__init__", "__main__") else []
     if stem == "__init__" and folders:
         return (*_nested("package", folders), ("module", ".".join(folders)))

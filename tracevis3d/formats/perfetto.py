@@ -183,7 +183,7 @@ def _is_message(data: memoryview, is_cut: bool) -> bool:
 
 
 def _text(value: str | bytes) -> str:
-    """Return a string field; one that is no UTF-8 comes as bytes."""
+    """Return a string field; one that is not UTF-8 comes as bytes."""
     return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
@@ -369,7 +369,7 @@ class _Reader:
             self._track_event(at, fields, event, number, sequence)
 
     def _other(self, at: int, packet: Any, number: int, sequence: _Sequence, depth: int) -> None:
-        """Take a packet that is no track event."""
+        """Take a packet that is not a track event."""
         what = packet.WhichOneof("data")
         if what == "track_descriptor":
             self._descriptors[packet.track_descriptor.uuid] = packet.track_descriptor

@@ -76,7 +76,7 @@ def read(path: Path, progress: Progress) -> Trace:
     such as ``B.java:7``, is the method's own, unless the file has the caller's name: a call site.
 
     RSF records when calls begin, not when they end: a call is taken to be made by the innermost open call of
-    its caller, and calls further in end there. What an element calls on itself again and again is read as a
+    its caller, and calls further in end there. What an element calls on itself repeatedly is read as a
     loop, not as a recursion. Callers without a caller are opened when they first call.
 
     Parameters

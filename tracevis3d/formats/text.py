@@ -22,9 +22,9 @@ _UTF8_BOM = codecs.BOM_UTF8
 #: How many bytes are examined to detect UTF-16 without a mark.
 _LOOK = 256
 _PIECE = 1 << 18
-#: Bytes in which the end of the last whole line is looked for.
+#: Bytes in which the end of the last whole line is searched for.
 _TAIL = 1 << 20
-#: Progress is reported every so many lines.
+#: Progress is reported every this many lines.
 _LINES = 1 << 14
 
 
@@ -123,7 +123,7 @@ def read_lines(
     ----------
     path : Path
     take : callable
-        ``take(line, recording)`` adds what a line says, by :meth:`.recording.Recording.call` and the like. A
+        ``take(line, recording)`` adds what a line says, by :meth:`.recording.Recording.call` and similar. A
         :class:`ValueError`, :class:`KeyError` or :class:`TypeError` means that the line is malformed.
     expected : str
         What lines look like, for the message if there is none.

@@ -24,7 +24,7 @@ _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
 #: Suffixes that packers add.
 SUFFIXES = (".gz", ".zst", ".zstd")
-#: Packed bytes read at once, and unpacked bytes asked for at once.
+#: Packed bytes read at once, and unpacked bytes requested at once.
 _READ, _PIECE = 1 << 20, 1 << 22
 #: Bytes at the end that may hold a checksum: they are unpacked last, when all else has been given out.
 _TRAILER = 8
@@ -66,7 +66,7 @@ def problem_of(damage: str) -> str:
 def check_regular(path: Path) -> None:
     """Check that what is at a path can be read more than once.
 
-    A file is looked at before it is read; a pipe would be empty then, and a device never ends.
+    A file is examined before it is read; a pipe would be empty then, and a device never ends.
 
     Parameters
     ----------

@@ -90,7 +90,7 @@ def _answers_kept() -> Iterator[None]:
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Keep the garbage collector from walking over all that a compiler makes, again and again."""
+    """Keep the garbage collector from walking over all that a compiler makes, repeatedly."""
     collects = gc.isenabled()
     gc.disable()
     try:

@@ -13,7 +13,7 @@ from .raw_bytes import address, load64
 def intern_bytes(data, low, high, table, hashes, starts, lengths, count):  # type: ignore[no-untyped-def]
     """Return the number of ``data[low:high]``; it is ``count`` if the bytes are new (they are stored).
 
-    Open addressing; the hash multiplies and folds 8 bytes at a time, and equal bytes are looked for as well.
+    Open addressing; the hash multiplies and folds 8 bytes at a time, and equal bytes are searched as well.
     """
     factor = np.uint64(0x9E3779B97F4A7C15)
     base = address(data)

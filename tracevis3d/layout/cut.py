@@ -70,7 +70,7 @@ class Cut:
     clusters : Clusters
         The others, merged.
     t0, t1, depth0, depth1, resolution : int
-        The window, as it was asked for; the resolution in whole nanoseconds.
+        The window, as it was requested; the resolution in whole nanoseconds.
     step : int
         How many levels are shown as one.
     top : int32 (v,)

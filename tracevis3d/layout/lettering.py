@@ -36,7 +36,7 @@ class Glyph:
 
 
 class Typeface(ABC):
-    """Glyphs by character, loaded when first asked for.
+    """Glyphs by character, loaded when first requested.
 
     Examples
     --------

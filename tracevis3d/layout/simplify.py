@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ..kernels.layout.simplify import simplify
 from .parallel import in_parts
 
-#: Steps that a straight piece may replace: each is looked at again for every step that is added.
+#: Steps that a straight piece may replace: each is examined again for every step that is added.
 _MOST = 32
 #: Polylines that are worth a thread.
 _PART = 512

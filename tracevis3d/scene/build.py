@@ -339,7 +339,7 @@ class _Making:
         eyes = (shown for shown in collection.objects if shown.type == "CAMERA" and PART not in shown)
         before = next(eyes, None)
         known = {*gone, *self.parts.kept, before}
-        # Objects that hold no part are from an older version, or put there by hand: only the first go.
+        # Objects that hold no part are from an older version, or put there manually: only the first go.
         discard([*gone, *(o for o in collection.objects if o not in known and "tracevis3d_kind" in o)])
         if collection not in self.scene.collection.children_recursive:
             self.scene.collection.children.link(collection)

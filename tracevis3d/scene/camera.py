@@ -136,7 +136,7 @@ def place(view: View, name: str, shown: Any | None = None) -> Any:
     data.shift_y = -(view.centre[1] - frame.height / 2) / frame.width
     pane = Pane.of(view)
     data.clip_start = 0.5 * pane.depth
-    # What lies far behind the box that is looked at is there, too.
+    # What lies far behind the box that is viewed is there, too.
     data.clip_end = 100 * view.farthest + 20 * (view.farthest - view.nearest)
     if view.perspective:
         data.type = "PERSP"

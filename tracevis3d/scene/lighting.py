@@ -52,7 +52,7 @@ def key_light(style: Style, light: Light, name: str) -> Any | None:
 def wall(
     style: Style, light: Light, low: NDArray[np.floating[Any]], high: NDArray[np.floating[Any]], name: str
 ) -> Any | None:
-    """Return the surface behind the data (below it, if it is looked at from above), or None."""
+    """Return the surface behind the data (below it, if it is seen from above), or None."""
     if style.wall is None:
         return None
     axis = int(np.argmax(np.abs(light.facing)))

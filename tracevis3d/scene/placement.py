@@ -85,7 +85,7 @@ def sign(
 ) -> None:
     """Write ``text`` above the drawing in ``collection``, in its own coordinates, unless it is there.
 
-    ``facing`` is the axis across the side that is looked at: 1, or 2 for what is seen from above.
+    ``facing`` is the axis across the visible side: 1, or 2 for what is seen from above.
     """
     lowest, highest = np.array(low, np.float64), np.array(high, np.float64)
     key = digest(text, lowest, highest, style, facing)

@@ -1,4 +1,4 @@
-"""A column of a table: numbers, texts, or numbers that stand for texts."""
+"""A column of a table: numbers, texts, or numbers that represent texts."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Column:
     values : array (n,) or sequence of str
         Numbers, or the texts themselves.
     names : sequence of str, optional
-        What the numbers stand for: the texts are ``names[values]``. Those below 0 stand for nothing.
+        What the numbers represent: the texts are ``names[values]``. Those below 0 represent nothing.
     has_gaps : bool
-        Values below 0 stand for nothing: they become nulls.
+        Values below 0 represent nothing: they become nulls.
     first : int64 (n + 1,), optional
         Where each row has several of the values: those of row ``i`` are ``values[first[i]:first[i + 1]]``.
     """

@@ -56,7 +56,7 @@ class Table:
         return replace(self, columns={n: column for n, column in self.columns.items() if n in wanted})
 
     def as_rows(self) -> list[dict[str, Any]]:
-        """Return the rows as dictionaries: None for what stands for nothing. For small tables."""
+        """Return the rows as dictionaries: None for what represents nothing. For small tables."""
         columns = {name: column.as_list() for name, column in self.made().items()}
         return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
@@ -66,7 +66,7 @@ class Table:
         Returns
         -------
         pyarrow.Table
-            Numbers that stand for texts become dictionaries.
+            Numbers that represent texts become dictionaries.
 
         Raises
         ------

@@ -31,9 +31,9 @@ class Named(Protocol):
 class Tabular:
     """The base of a dataclass whose fields are columns: what can be done with it as a table.
 
-    A field's metadata may have: ``unit``, which is put behind its name; ``names``, what its numbers stand for
+    A field's metadata may have: ``unit``, which is put behind its name; ``names``, what its numbers represent
     (texts, the name of another field, or a name of what :func:`bound` was given); ``has_gaps``, whether
-    numbers below 0 stand for nothing; ``slices``, the field with the first of the several values of each row;
+    numbers below 0 represent nothing; ``slices``, the field with the first of the several values of each row;
     ``called``, its name in the table; ``optional``, whether it may be empty where nothing is known;
     ``as_table``, whether it is a column at all.
     """

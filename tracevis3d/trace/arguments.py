@@ -1,4 +1,4 @@
-"""Arguments of calls, decoded from the recording when they are asked for."""
+"""Arguments of calls, decoded from the recording when they are requested."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Container:
     facts : dict
         What the writer kept beside the columns.
     columns : dict of str to array
-        Views of the mapped file, or of a copy. They count as writable, because Numba compiles kernels anew
+        Views of the mapped file, or of a copy. They count as writable, because Numba compiles kernels again
         for read-only arrays, but the mapping is private: the file never changes.
     trusted : bool
         Whether this file was written or checked by us before and did not change since.
@@ -192,7 +192,7 @@ def read(path: Path, kind: str) -> Container:
     Raises
     ------
     InputError
-        If the file is no container of this kind and version, or is damaged according to the header.
+        If the file is not a container of this kind and version, or is damaged according to the header.
     """
     try:
         with open(path, "rb") as file:

@@ -90,7 +90,7 @@ def last_use(path: Path) -> float:
 def content_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes in hexadecimal; of a folder, that of its files' names and bytes.
 
-    A file that did not change since it was last asked for is not read again.
+    A file that did not change since it was last requested is not read again.
 
     Parameters
     ----------

@@ -221,7 +221,7 @@ class Sync(Tabular):
     Attributes
     ----------
     call : int64 (n,)
-        The call that waits, releases or transfers; -1 where the record is no call (an instant).
+        The call that waits, releases or transfers; -1 where the record is not a call (an instant).
     thread : int32 (n,)
     start, end : int64 (n,)
         Equal for an instant.
@@ -333,7 +333,7 @@ class Samples(Tabular):
     kind : int32 (n,)
         What is weighed, as an index into ``kinds``; the calls are laid out by kind 0.
     weight : int64 (n,)
-        How much the sample stands for, in the unit of its kind.
+        How much the sample represents, in the unit of its kind.
     time : int64 (n,) or (0,)
         When it was taken; empty if that was not recorded: calls then last as long as they weigh.
     stack : int32 (n,) or (0,)
@@ -579,7 +579,7 @@ class Trace:
     span_ns: int = 0
 
     def __post_init__(self) -> None:
-        """Let the tables know what their numbers stand for."""
+        """Let the tables know what their numbers represent."""
         into: dict[str, Named] = {
             "functions": self.functions,
             "threads": self.threads,

@@ -13,7 +13,7 @@ from .model import Trace
 
 #: Characters of a thread's title beside its lane.
 LONGEST_TITLE = 36
-#: Of a process's name at least so many letters stay.
+#: Of a process's name at least this many letters stay.
 _LEAST_PROCESS = 8
 
 
@@ -142,7 +142,7 @@ def named_threads(trace: Trace, text: str, parameter: str = "threads") -> NDArra
     ----------
     trace : Trace
     text : str
-        Names, titles and ids with commas between them; ``*`` stands for anything.
+        Names, titles and ids with commas between them; ``*`` represents anything.
     parameter : str
         For the message.
 

@@ -32,7 +32,7 @@ from .model import (
 from .problems import Problems
 from .strings import Strings
 
-#: Recorded times beyond this (146 years on either side of 0) are no times; it keeps differences in int64.
+#: Recorded times beyond this (146 years on either side of 0) are not times; it keeps differences in int64.
 TIME_LIMIT = 1 << 62
 
 #: Containers from the outside in: ``(kind, name)`` with a kind of :data:`.model.CONTAINER_KINDS`.
@@ -206,7 +206,7 @@ class Recording:
         thread : int
             Its index.
         problems : Problems
-            Gets what is mended on the way, which :meth:`finish` will find again.
+            Gets what is repaired on the way, which :meth:`finish` will find again.
 
         Returns
         -------
@@ -325,7 +325,7 @@ class Recording:
 
         ``name`` holds indices of ``text("sync", ...)``, ``objects`` for each row those of
         ``text("objects", ...)``. ``event`` is the event (an index as :meth:`add_events` counts them)
-        whose call this is, -1 where the record is no call: then the row's call is -1. ``end`` is
+        whose call this is, -1 where the record is not a call: then the row's call is -1. ``end`` is
         ``start`` if left out, ``contended`` -1, ``holder`` (the thread that held the object) -1,
         ``line`` 0.
 

@@ -148,7 +148,7 @@ def _columns(trace: Trace) -> Iterator[tuple[str, NDArray[Any]]]:
 
 
 def _assemble(stored: Container) -> Trace:
-    """Make the trace of a container's columns; raises KeyError and the like where they don't fit."""
+    """Make the trace of a container's columns; raises KeyError and similar where they don't fit."""
     facts = stored.facts
     packed = _a(bool, facts["packed"])
     tables: dict[str, Any] = {}

@@ -23,9 +23,9 @@ from .element_metadata import CALLS
 
 #: A call with more direct callees than this shows its self time only where that is known already.
 _FEW = 100_000
-#: What was recorded with a call is shown if it begins within so many bytes of the unpacked file ...
+#: What was recorded with a call is shown if it begins within this many bytes of the unpacked file ...
 _NEAR = 1 << 24
-#: ... in so many rows, of so many characters.
+#: ... in this many rows, of this many characters.
 _ROWS, _LONGEST = 5, 60
 #: By this title views say how many calls an element represents.
 _MANY = "calls"

@@ -17,7 +17,7 @@ from ..trace.model import Trace
 if TYPE_CHECKING:
     pass
 
-#: Names are so many times as high as what can just be read.
+#: Names are this many times as high as what can just be read.
 _NAME = 3.2
 
 
@@ -70,7 +70,7 @@ class Detail:
     palette : float32 (k, 4)
         sRGB, of both.
     meaning : dict
-        As :attr:`..drawing.primitives.Drawing.meaning`, for parts whose ids are no calls.
+        As :attr:`..drawing.primitives.Drawing.meaning`, for parts whose ids are not calls.
     opened : int64 (k,)
         What has been opened, ascending, for the next look of a :class:`SpatialLevelOfDetail`.
     """

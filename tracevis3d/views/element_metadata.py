@@ -65,7 +65,7 @@ def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> Ele
     element : Element
         A part of ``drawing``.
     drawing : Drawing
-        Its ``meaning`` says what ids of other kinds than calls stand for.
+        Its ``meaning`` says what ids of other kinds than calls represent.
     traces : sequence of Trace
         Those of the view.
 

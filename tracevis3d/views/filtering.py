@@ -82,7 +82,7 @@ def _listing(trace: Trace, text: str, whole: bool) -> Listed:
 
 
 def states(trace: Trace, text: str) -> NDArray[np.uint8]:
-    """Return what becomes of each call of a trace under a stack, uint8 (calls,); see :func:`outcome`.
+    """Return what happens to each call of a trace under a stack, uint8 (calls,); see :func:`outcome`.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def actions_of(view: View) -> tuple[Action, ...]:
 
 
 def comparing(traces: int) -> View:
-    """Return the view that finds something in so many traces together.
+    """Return the view that finds something in this many traces together.
 
     Parameters
     ----------

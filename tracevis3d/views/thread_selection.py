@@ -35,7 +35,7 @@ def choose_threads(
         A key of :data:`ORDERS`.
     busy : int64 (threads,)
         Nanoseconds each thread spends in calls within the window; those with none are left out unless
-        they are asked for.
+        they are requested.
     cost : float64 (threads,)
         The height that each thread's lane needs.
     budget : float

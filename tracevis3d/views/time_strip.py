@@ -74,7 +74,7 @@ class Lane:
         return round(first + min(max(share, 0.0), 1.0) * (last - first))
 
     def length_of(self, pixels: float) -> float:
-        """Return how much time so many pixels are.
+        """Return how much time this many pixels are.
 
         Parameters
         ----------

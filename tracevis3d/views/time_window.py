@@ -42,7 +42,7 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
     Raises
     ------
     UsageError
-        If a text is no time, or the window is empty or outside the trace.
+        If a text is not a time, or the window is empty or outside the trace.
     """
     last = max(trace.span_ns, 1)
     first, final = whole(trace)
@@ -334,7 +334,7 @@ class TimeAxis:
 
 @cached_with_traces(most=4)
 def clock_of(traces: Sequence[Trace], axis: TimeAxis, parameters: type, values: Values) -> Clock:
-    """Return the clock of a view's axis of time; those asked for last are kept.
+    """Return the clock of a view's axis of time; those requested last are kept.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ class LiveForm:
         ``wheel(live view, across, factor)``: the settings that a notch of the wheel with Ctrl leads to, where
         the mouse is at ``across`` in scene units; the defaults of those settings show all again.
     remade : bool
-        Another length of the window makes the live view anew.
+        Another length of the window makes the live view again.
     """
 
     sentence: str
@@ -146,7 +146,7 @@ class View:
 def level_of_detail_of(
     traces: Sequence[Trace], view: View, values: Values, frame: Frame
 ) -> LevelOfDetail | SpatialLevelOfDetail | None:
-    """Return the level of detail of a view of traces; those asked for last are kept.
+    """Return the level of detail of a view of traces; those requested last are kept.
 
     Parameters
     ----------

@@ -252,7 +252,7 @@ class CallPaths:
         offsets = self._offsets
         at, node = -1, self.root
         for k, ordinal in enumerate(path):
-            # A sequence is no call.
+            # A sequence is not a call.
             at += not self.is_sequence(node)
             edge = int(self.edge_first[node]) + ordinal
             node = int(self.edge_child[edge])
@@ -265,7 +265,7 @@ class CallPaths:
     def path_of(self, call: int) -> tuple[UniquePath, UniquePath]:
         """Return the path of a call, and for each of its edges which repetition it is.
 
-        A call that isn't in this tree is looked for at its nearest caller that is.
+        A call that isn't in this tree is searched for at its nearest caller that is.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The parts of a call tree that are expanded, collapsed or hidden by hand, and the resulting number of rows.
+"""The parts of a call tree that are expanded, collapsed or hidden manually, and the resulting number of rows.
 
 What a person did are exceptions along a few paths; all else follows from the class (:mod:`.row_counts`). Size
 and position are answered from sums along one path (SEAT, section 5.3.3).
@@ -55,7 +55,7 @@ class Step:
     hide : bool
         Whether marked nodes below it are hidden.
     exception : PathOverride or None
-        What was done by hand there; None: nothing.
+        What was done manually there; None: nothing.
     """
 
     __slots__ = ("exception", "hide", "levels", "node")
@@ -96,8 +96,8 @@ class Expansion:
         return ALL if self.levels == ALL else self.levels + 1
 
     def recount(self) -> None:
-        """Count all rows anew."""
-        # What may be asked for later is counted now, so that no key has to wait for it.
+        """Count all rows again."""
+        # What may be requested later is counted now, so that no key has to wait for it.
         self.counts.sums(self._inner)
         self._sum(self.top, self._paths.root, self._inner)
 
@@ -155,7 +155,7 @@ class Expansion:
         return steps
 
     def is_marked(self, step: Step) -> bool:
-        """Whether a step is marked as hidden, by hand or by the filters."""
+        """Whether a step is marked as hidden, manually or by the filters."""
         own = step.exception is not None and step.exception.hidden
         return own or bool(self.counts.filtered[step.node])
 
@@ -212,7 +212,7 @@ class Expansion:
             exception.size += child.more
 
     def _recount_child(self, exception: PathOverride, step: Step, ordinal: int) -> None:
-        """Count the rows of an exception anew of which one child has changed; drop that if it is plain."""
+        """Count the rows of an exception again of which one child has changed; drop that if it is plain."""
         child = exception.children[ordinal]
         exception.shifts = None
         before = child.more
@@ -226,7 +226,7 @@ class Expansion:
             exception.size += child.more - before
 
     def change(self, path: UniquePath, **values: Any) -> None:
-        """Set attributes of the exception at ``path`` and count the rows of it and its callers anew.
+        """Set attributes of the exception at ``path`` and count the rows of it and its callers again.
 
         Parameters
         ----------
@@ -359,7 +359,7 @@ class Expansion:
         return self.child_at(step, row)[0] if row < end else None
 
     def exceptions(self) -> list[tuple[UniquePath, int | None, Override | None, bool]]:
-        """Return the changes made by hand as rows of path, levels, override and own mark, to be stored.
+        """Return the changes made manually as rows of path, levels, override and own mark, to be stored.
 
         The empty path represents the roots' parent, which has an override alone.
 

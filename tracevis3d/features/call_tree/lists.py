@@ -1,6 +1,6 @@
 """The lists of SEAT's views (section 4.5.5): functions, patterns, utilities, and what a library finds.
 
-A list of any length is an array of keys in order; a row is worded when it is looked at. So a window over
+A list of any length is an array of keys in order; a row gets its texts when it is shown. So a window over
 the functions, or over millions of distinct subtrees, costs what the window holds.
 """
 

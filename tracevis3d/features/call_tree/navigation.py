@@ -246,7 +246,7 @@ class TreeNavigation:
         self._reveal(number - 1)
 
     def skip(self, rows: int) -> int:
-        """Make the row so many rows on the current one, back if negative; return how many were skipped.
+        """Make the row this many rows on the current one, back if negative; return how many were skipped.
 
         It stops at the ends (SEAT, section 5.3.4).
 
@@ -278,7 +278,7 @@ class TreeNavigation:
     # -- storing ----------------------------------------------------------------------------------------
 
     def written(self) -> dict[str, str]:
-        """Return the state as texts, to be stored: the rows opened by hand, the window, the selection."""
+        """Return the state as texts, to be stored: the rows opened manually, the window, the selection."""
         return {
             "opened": json.dumps(
                 [[text_of(path), levels, override, hidden] for path, levels, override, hidden in
@@ -294,7 +294,7 @@ class TreeNavigation:
     def read(self, words: Mapping[str, str]) -> int:
         """Take on the state that :meth:`written` returned; return how many opened paths no longer exist.
 
-        The tree must be new: what was opened in it by hand stays. Texts that are damaged count as empty.
+        The tree must be new: what was opened in it manually stays. Texts that are damaged count as empty.
 
         Parameters
         ----------

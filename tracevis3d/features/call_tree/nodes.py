@@ -1,7 +1,7 @@
 """Lists of what a trace is made of: functions and distinct subtrees with their occurrences (SEAT, 4.5.5).
 
 SEAT's users were confused by the order of its Model view and by nodes of the same name (section 7.3.2), so
-the order is given, and subtrees of one function are told apart by a short name of their shape.
+the order is given, and subtrees of one function are distinguished by a short name of their shape.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ class PartialTree(CallPaths):
         self._count_with(filtered, self._counts.show)
 
     def expand_levels(self, levels: int) -> None:
-        """Expand ``levels`` levels of the whole tree, and discard expansions made by hand."""
+        """Expand ``levels`` levels of the whole tree, and discard expansions made manually."""
         self._expansion.levels = levels
         for _, exception in self._expansion.walk(self._expansion.top, ()):
             exception.levels = None
@@ -142,7 +142,7 @@ class PartialTree(CallPaths):
         return self._expansion.state(self._expansion.steps(path)[-1])
 
     def is_filtered(self, path: UniquePath) -> bool:
-        """Whether the path itself is marked, by hand or by the filters."""
+        """Whether the path itself is marked, manually or by the filters."""
         step = self._expansion.steps(path)[-1]
         return self._expansion.is_marked(step)
 
@@ -186,7 +186,7 @@ class PartialTree(CallPaths):
     # -- what a person does -----------------------------------------------------------------------------
 
     def expand(self, path: UniquePath, levels: int = 1) -> None:
-        """Expand a path by ``levels`` levels; :data:`ALL` also forgets what was collapsed below by hand.
+        """Expand a path by ``levels`` levels; :data:`ALL` also forgets what was collapsed below manually.
 
         Parameters
         ----------
@@ -224,7 +224,7 @@ class PartialTree(CallPaths):
         self._expansion.change(path, hidden=False)
 
     def exceptions(self) -> list[tuple[UniquePath, int | None, Override | None, bool]]:
-        """Return the changes made by hand, to be stored; see :meth:`.expansion.Expansion.exceptions`."""
+        """Return the changes made manually, to be stored; see :meth:`.expansion.Expansion.exceptions`."""
         return self._expansion.exceptions()
 
     def restore(self, rows: list[tuple[UniquePath, int | None, Override | None, bool]]) -> int:
@@ -326,7 +326,7 @@ class PartialTree(CallPaths):
         offset : int
             May be negative. Beyond the ends it stops at them.
         count : int
-            At most so many rows.
+            At most this many rows.
 
         Returns
         -------

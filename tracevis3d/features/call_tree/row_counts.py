@@ -85,7 +85,7 @@ class RowCounts:
         self._marks: NDArray[np.int64] = np.zeros(len(paths.edge_child) + 1, np.int64)
         np.cumsum(marked[paths.edge_child], out=self._marks[1:])
         self._sums: dict[int, RowSums] = {}
-        # What may be asked for later is counted now, so that no key has to wait for it.
+        # What may be requested later is counted now, so that no key has to wait for it.
         self.sums(ALL)
 
     def has_marked(self, node: int) -> bool:

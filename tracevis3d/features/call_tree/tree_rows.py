@@ -34,7 +34,7 @@ class TreeQuery:
     show_filtered : bool
         What filters hide is listed too.
     folded : bool
-        Callees that follow each other again and again are one row.
+        Callees that follow each other repeatedly are one row.
     levels : int
         Levels that are open to begin with; :data:`ALL_LEVELS` for all.
     """
@@ -69,7 +69,7 @@ def prepare(trace: Trace, query: TreeQuery) -> None:
     ----------
     trace : Trace
     query : TreeQuery
-        The list that will be asked for.
+        The list that will be requested.
     """
     _ = graph_of(trace).edges
     found = query.listed(trace)
@@ -124,7 +124,7 @@ def carried_over(trace: Trace, texts: dict[str, str], key: str, tree: PartialTre
     Returns
     -------
     dict of str to str
-        Empty if the other tree can't be made any more.
+        Empty if the other tree can't be made any longer.
     """
     try:
         before = tree_of(trace, TreeQuery.of_key(key))

@@ -151,7 +151,7 @@ def align_here(state: State) -> Change:
     Raises
     ------
     UsageError
-        If the view is no comparison of two traces, or the call has no match.
+        If the view is not a comparison of two traces, or the call has no match.
     """
     if len(state.traces) != 2:
         raise UsageError("Only two traces can be aligned")
@@ -171,7 +171,7 @@ def _nearest_match(state: State) -> int:
     comparison = compare(*state.traces, **comparing(dict(state.parameters)), progress=state.progress)
     calls = [np.array([state.call]), np.array([state.call])]
     calls[1 - state.source] = np.arange(len(state.traces[1 - state.source].calls))
-    # Calls of one unit are equally similar: one of each is asked for.
+    # Calls of one unit are equally similar: one of each is requested.
     other = (comparison.unit_of_a, comparison.unit_of_b)[1 - state.source](calls[1 - state.source])
     first = np.unique(other, return_index=True)[1]
     asked = [calls[0][first], calls[1]] if state.source == 1 else [calls[0], calls[1][first]]

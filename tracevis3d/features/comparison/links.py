@@ -39,7 +39,7 @@ def of_calls(like: Likeness) -> dict[str, Meaning]:
     for source, of in enumerate((like.comparison.unit_of_a, like.comparison.unit_of_b)):
         unit = of(np.arange(len(like.comparison.traces[source].calls))).astype(np.int64)
         links = (
-            # Calls of one unit aren't the same call: only those of the other trace light up.
+            # Calls of one unit aren't the same call: only those of the other trace are highlighted.
             Link(f"own {_UNIT}", unit, answers=False, source=source),
             Link(_UNIT, unit, asks=False, source=source),
             Link(_TUBES, unit, role="related", answers=False, source=source),
@@ -50,7 +50,7 @@ def of_calls(like: Likeness) -> dict[str, Meaning]:
 
 
 def of_matches(like: Likeness, drawn: Chosen) -> tuple[Link, ...]:
-    """Return what tubes show: the match of two units, whose other tubes light up with them.
+    """Return what tubes show: the match of two units, whose other tubes are highlighted with them.
 
     Parameters
     ----------

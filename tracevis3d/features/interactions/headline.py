@@ -1,6 +1,6 @@
 """What is to be known first of a run, or of two, in plain words: the title of the drum.
 
-Said is what the run does again and again (:mod:`.rounds`), or else its longest phase, and which elements
+Said is what the run does repeatedly (:mod:`.rounds`), or else its longest phase, and which elements
 receive most calls; of two runs, what only one of them does, or does more often.
 """
 

@@ -1,4 +1,4 @@
-"""Rounds: a stretch of a run that does nearly the same again and again, such as the folds of an evaluation.
+"""Rounds: a stretch of a run that does nearly the same repeatedly, such as the folds of an evaluation.
 
 Equal phases in a row are found by their kinds (:func:`..phases.phase_runs`); rounds are found where each
 window of calls resembles the one a period later more than it resembles those between, so they may be as

@@ -9,10 +9,10 @@ import numpy as np
 from ... import units
 from .table import Table
 
-#: A part that so many others deal with is a hub.
+#: A part that this many others deal with is a hub.
 _HUB = 0.6
 _LEAST_HUB = 5
-#: A round is slow from so many times the median on.
+#: A round is slow from this many times the median on.
 _SLOW = 2.0
 
 

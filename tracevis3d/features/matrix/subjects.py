@@ -24,7 +24,7 @@ SUBJECTS = {
     "arrows": "threads and threads: the arrows that the recording draws between them",
     "rounds": "rounds of a repeated call, and the threads that run them or what they call: the time of each",
 }
-#: Rounds are joined until there are so many.
+#: Rounds are joined until there are this many.
 _ROWS = 120
 
 

@@ -171,7 +171,7 @@ def table_of(
     categories : (Category, Category, Category)
         Rows, columns and levels.
     most : int
-        So many rows and columns; what is left over is one more.
+        This many rows and columns; what is left over is one more.
     verb, of : str
         As in :class:`Table`.
     write : callable

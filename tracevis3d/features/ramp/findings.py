@@ -9,7 +9,7 @@ import numpy as np
 from ... import units
 from .rounds import Rounds
 
-#: From so many times the median on a round is a straggler, and a gap a stall.
+#: From this many times the median on a round is a straggler, and a gap a stall.
 _STRAGGLER, _STALL = 2.0, 4.0
 #: The pace of the last third differs by so much from that of the first.
 _PACE = 1.3

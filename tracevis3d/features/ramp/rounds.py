@@ -27,7 +27,7 @@ class Rounds:
         Nanoseconds.
     thread : int64 (n,)
     call : int64 (n,)
-        -1: the rounds are no calls.
+        -1: the rounds are not calls.
     of : int64 (m,)
         The round of each stage; stages are in the order of rounds, then of time.
     stage_start, stage_end : int64 (m,)

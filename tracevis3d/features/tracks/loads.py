@@ -15,9 +15,9 @@ from .activity import within_calls
 from .series import Floats, Ints, Occurrences, Series, Steps, steps_of
 from .tracks import Track, tracks_of
 
-#: A polygon has at most so many corners.
+#: A polygon has at most this many corners.
 MOST = 24
-#: Loads are even if the highest is at most so many times the lowest.
+#: Loads are even if the highest is at most this many times the lowest.
 _EVEN = 1.5
 #: Fewer threads than this make no polygon.
 FEWEST = 3

@@ -30,9 +30,9 @@ KINDS = {
     "depth": "how deep the deepest stack is",
 }
 _PLURAL = {"Category": "Categories", "Class": "Classes"}
-#: Of waits so many kinds have a band of their own.
+#: Of waits this many kinds have a band of their own.
 _CAUSES = 6
-#: Of counters so many are shown without being asked for.
+#: Of counters this many are shown without being requested.
 _COUNTERS = 6
 
 
@@ -85,7 +85,7 @@ class Track:
 
     @property
     def name(self) -> str:
-        """What it is called where it is asked for: its kind, or the counter's name."""
+        """What it is called where it is requested: its kind, or the counter's name."""
         return self.title if self.key == "counters" else self.key
 
 
@@ -130,7 +130,7 @@ def chosen(trace: Trace, text: str, palette: str) -> tuple[Track, ...]:
     Returns
     -------
     tuple of Track
-        In the order that was asked for.
+        In the order that was requested.
 
     Raises
     ------
@@ -203,7 +203,7 @@ def extent(trace: Trace, tracks: tuple[Track, ...]) -> tuple[int, int]:
 
 
 def _counters(trace: Trace) -> list[Track]:
-    """Return the recorded counters; those of several processes by one name are told apart."""
+    """Return the recorded counters; those of several processes by one name are distinguished."""
     counters = trace.counters
     names = [counters.name[i] for i in range(len(counters))]
     made = []

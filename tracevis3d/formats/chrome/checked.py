@@ -76,7 +76,7 @@ def decode_json(text: bytes) -> Any:
     Raises
     ------
     ValueError
-        If it is no JSON all the same.
+        If it is not JSON all the same.
     """
     try:
         return json.loads(
@@ -91,7 +91,7 @@ def decode_json(text: bytes) -> Any:
 
 
 def decode_records(texts: list[bytes]) -> list[Record | None]:
-    """Decode records up to the first that is no JSON object; it is there as None."""
+    """Decode records up to the first that is not a JSON object; it is there as None."""
     try:
         return list(_decode_list(b"[" + b",".join(texts) + b"]"))
     except (msgspec.MsgspecError, RecursionError, UnicodeError):

@@ -27,7 +27,7 @@ from .trace import Recorded, make_trace
 PIECE = 1 << 22
 _PAD = 64
 _BATCH = 4096
-#: A value that is skipped is looked at as a whole up to this many bytes.
+#: A value that is skipped is examined as a whole up to this many bytes.
 _FITTING = 1 << 25
 #: No key of the object around the events is longer.
 _KEY = 1 << 16
@@ -65,7 +65,7 @@ def read(path: Path, progress: Progress, *, scanner: bool = True, piece: int = P
     Raises
     ------
     InputError
-        If it holds no events at all and is no JSON either, or a record does not fit into memory.
+        If it holds no events at all and is not JSON either, or a record does not fit into memory.
     """
     with unpack.Reader(path) as source:
         expected = source.size * (1 if source.packing == "plain" else _PACKED) // _EVENT_BYTES
@@ -171,7 +171,7 @@ class _Document:
         return count > 0
 
     def _peek(self) -> int:
-        """Go to the next character that is no white space and return it; -1 at the end of the file."""
+        """Go to the next character that is not white space and return it; -1 at the end of the file."""
         while True:
             window = self._data[self.position : self.end]
             solid = np.flatnonzero(window[:4096] > 32)

@@ -539,7 +539,7 @@ class _Maker:
             *(kernels.R_PHASE, kernels.R_NAME, kernels.R_CATEGORY),
             *(kernels.R_THREAD, kernels.R_TIME, kernels.R_EXTRA),
         )
-        # The older kind is told apart by name and process too.
+        # The older kind is distinguished by name and process too.
         legacy = (phase == ord("S")) | (phase == ord("F"))
         key = np.where(legacy, self._keys(mask, threads, local=True), self._keys(mask, threads))
         canonical = self._canonical(name)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...trace.model import Trace
     from ...trace.recording import Recording
 
-#: Bytes of text that are looked at in one go.
+#: Bytes of text that are examined in one go.
 _PIECE = 1 << 24
 
 

@@ -48,7 +48,7 @@ def read_profile(path: Path, take: Callable[[Any, Recording], None], title: str,
     Raises
     ------
     InputError
-        If it is no JSON, or nothing can be read.
+        If it is not JSON, or nothing can be read.
     """
     recording = Recording()
     value = read_json(path, recording.problems, title, progress)

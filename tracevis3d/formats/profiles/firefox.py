@@ -88,7 +88,7 @@ def read(path: Path, progress: Progress) -> Trace:
     Raises
     ------
     InputError
-        If it is no JSON or holds no thread.
+        If it is not JSON or holds no thread.
     """
     return read_profile(path, _take, "Firefox profile", progress)
 

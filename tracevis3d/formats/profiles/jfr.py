@@ -32,7 +32,7 @@ _LATEST = 1 << 61
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:?\d\d)?")
 _DURATION = re.compile(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?")
 _SAMPLES = ("jdk.ExecutionSample", "jdk.NativeMethodSample")
-#: By the type of an allocation: the field that says how many bytes it stands for.
+#: By the type of an allocation: the field that says how many bytes it represents.
 _ALLOCATIONS = {
     "jdk.ObjectAllocationSample": "weight",
     "jdk.ObjectAllocationInNewTLAB": "tlabSize",

@@ -329,7 +329,7 @@ class _Reader:
         left_out = sum(len(others.time) for _, others in ordered[1:])
         self._recording.problems.add("unsupported", "samples of other events, without times", left_out)
         weights = {event: rows.period} if max(rows.period) > 1 else {COUNTED: rows.period}
-        # The calls are as long as there are samples: periods of counters are no times.
+        # The calls are as long as there are samples: periods of counters are not times.
         add_weighed(
             self._recording, self._tree.columns(), rows.thread, rows.stack, weights,
             scale=SAMPLE_NS / max(1, float(np.mean(rows.period))),

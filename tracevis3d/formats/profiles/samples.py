@@ -16,7 +16,7 @@ from ...kernels.formats import lay_samples as kernels
 from ...trace.events import COMPLETE, too_long
 from ...trace.recording import Recording
 
-#: A sample stands for the time to the next one, but for no more than so many times what is usual.
+#: A sample represents the time to the next one, but for no more than this many times what is usual.
 _LONGEST = 2.5
 #: What is weighed if samples are merely counted.
 COUNTED = "samples"
@@ -134,7 +134,7 @@ def add_timed(
 ) -> None:
     """Add samples whose times are known, and the calls that they make.
 
-    A sample stands for the time to the next one of its thread, but for no more than 2.5 times the interval:
+    A sample represents the time to the next one of its thread, but for no more than 2.5 times the interval:
     what is longer is a gap, in which the thread was not sampled.
 
     Parameters
@@ -153,7 +153,7 @@ def add_timed(
     interval : float
         Nanoseconds between samples; 0: what is usual in the thread (the median).
     kinds : sequence of str
-        What is weighed; the first is what shares are told in.
+        What is weighed; the first is what shares are reported in.
     kind : int (n,), optional
         Index into ``kinds``; 0 if left out.
     weight : int64 (n,), optional
@@ -197,7 +197,7 @@ def add_timed(
 def ends_of_samples(
     thread: NDArray[np.int32], time: NDArray[np.int64], interval: float = 0
 ) -> NDArray[np.int64]:
-    """Return until when each sample stands for what its thread does.
+    """Return until when each sample represents what its thread does.
 
     Parameters
     ----------

@@ -72,7 +72,7 @@ def read(path: Path, progress: Progress) -> Trace:
     Raises
     ------
     InputError
-        If it is no JSON or holds no samples.
+        If it is not JSON or holds no samples.
     """
     return read_profile(path, _take, "V8 profile", progress)
 

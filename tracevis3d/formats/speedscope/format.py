@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from ...trace.model import RecordedId, Trace
 
-#: Nanoseconds of one of each unit. Bytes and samples are no times: see "no time unit" in ``problems``.
+#: Nanoseconds of one of each unit. Bytes and samples are not times: see "no time unit" in ``problems``.
 UNITS = {
     "nanoseconds": 1,
     "microseconds": 1_000,
@@ -99,7 +99,7 @@ def read(path: Path, progress: Progress) -> Trace:
     Raises
     ------
     InputError
-        If it is no JSON or holds no profile that can be read.
+        If it is not JSON or holds no profile that can be read.
     """
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.3))
     text = utf8(unpacked.data)
@@ -120,7 +120,7 @@ def read(path: Path, progress: Progress) -> Trace:
 def _read(
     path: Path, text: memoryview | bytes, damage: str, recording: Recording, progress: Progress
 ) -> _Profiles:
-    """Read the text into the recording; raises UnicodeDecodeError where it is no UTF-8."""
+    """Read the text into the recording; raises UnicodeDecodeError where it is not UTF-8."""
     progress(0.3, "decoding")
     file = _decode_file(path, text, damage, recording)
     reader = _Profiles(_Frames(file.frames(recording), recording), recording)

@@ -39,7 +39,7 @@ _MEMBERS = re.compile(
     rb"(?:[^\0]*/)?(?:info|task\.txt|default\.opts|sid-[0-9a-f]+\.map|\d+\.dat|[^/\0]+\.sym)"
 )
 _ADDRESS = (1 << 48) - 1
-#: Room for so many addresses at first.
+#: Room for this many addresses at first.
 _KEYS = 1 << 12
 
 

@@ -180,7 +180,7 @@ class ArgumentSpecs:
         return bool(self._own or self._auto)
 
     def of(self, symbol: Symbol, module: Module) -> tuple[Sizes, Sizes] | None:
-        """Return the sizes of arguments and of the returned value: as asked for, by debug data, by name.
+        """Return the sizes of arguments and of the returned value: as requested, by debug data, by name.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class ArgumentSpecs:
         known = [sizes for sizes in (asked, *by_module_and_name) if sizes is not None]
         if not known:
             return None
-        # Arguments may be asked for while the returned value is recorded by itself, and the other way round.
+        # Arguments may be requested while the returned value is recorded by itself, and the other way round.
         return next((a for a, _ in known if a), ()), next((r for _, r in known if r), ())
 
 

@@ -22,7 +22,7 @@ def lay_samples(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Write begin (0) and end (1) events of samples in the order of their threads and times.
 
-    Sample ``i`` has the frame ``stack[i]`` innermost, or none if that is -1, and stands for the time from
+    Sample ``i`` has the frame ``stack[i]`` innermost, or none if that is -1, and represents the time from
     ``start[i]`` to ``end[i]``. Functions that are the same from the root on in a sample and the next are one
     call if the one ends where the next starts. ``opened`` and ``path`` have room for the deepest stack.
     Returns the number of events; a dry run only counts them.

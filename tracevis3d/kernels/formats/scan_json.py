@@ -137,7 +137,7 @@ _MORE, ODD_VALUE = -1, -2
 
 @inline
 def _space(i):  # type: ignore[no-untyped-def]
-    """Return the index of the first character from ``i`` on that is no white space."""
+    """Return the index of the first character from ``i`` on that is not white space."""
     c = byte(i)
     while c == 32 or c == 10 or c == 13 or c == 9:
         i += 1
@@ -574,8 +574,8 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
 def frame_events(data, position, end, bounds):  # type: ignore[no-untyped-def]
     """Write start and end of the objects from ``position`` on into ``bounds`` (k + 1, 2); return how many.
 
-    At most k are looked for. It stops in front of what is no object or no complete one; the row behind the
-    last then starts where it stopped. Only brackets and strings are looked at.
+    At most k are searched. It stops in front of what is not an object or no complete one; the row behind the
+    last then starts where it stopped. Only brackets and strings are examined.
     """
     first = address(data)
     end += first

@@ -22,7 +22,7 @@ def slide_similarity(
     ----------
     pair : int32 (n,)
     wanted : int32 (pairs,)
-        How often each pair is in the stretch that is looked for.
+        How often each pair is in the stretch that is searched for.
     current : int32 (pairs,)
         Working space, zero.
     length : int64
@@ -64,13 +64,13 @@ def pick_stretches(
     ----------
     pair : int32 (n,)
     low : int64
-        Where the stretch that is looked for begins.
+        Where the stretch that is searched for begins.
     similar : float32 (m,)
     least : float32
         Of what is chosen.
     length : int64
     reach : int64
-        From the first place that is similar enough on, so many places are looked at for the best.
+        From the first place that is similar enough on, this many places are examined for the best.
     place : int64 (m // length + 1,)
         Written: where each begins.
     """

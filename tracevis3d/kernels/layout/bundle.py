@@ -234,7 +234,7 @@ def sample_routes(
     spare : float32 (longest + 8,)
         Working space.
     table : int64 (longest + 1, 17)
-        For so many control points: where their pieces start in ``stops``, and in column k where the samples
+        For this many control points: where their pieces start in ``stops``, and in column k where the samples
         start in ``place`` if there are 16 k.
     stops : int32 (pieces, 17)
         By the same columns: samples up to the end of each piece.

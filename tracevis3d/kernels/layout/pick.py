@@ -1,7 +1,7 @@
 """The first element that a ray meets: boxes and swept tubes, through a tree of bounds over them.
 
 The tree is implicit: node ``i`` of a level covers the nodes ``[i * WIDTH, (i + 1) * WIDTH)`` of the next one,
-and those of the last level cover so many elements, in an order in which neighbours lie near each other. Its
+and those of the last level cover this many elements, in an order in which neighbours lie near each other. Its
 bounds are (lowest x, y, z, highest x, y, z).
 """
 
@@ -185,7 +185,7 @@ def pick_box(
     stack : int64 (at least levels * WIDTH * 2,)
         Working space.
     met : float64 (1,)
-        The distance beyond which nothing is looked for; written.
+        The distance beyond which nothing is searched for; written.
     """
     best, n = -1, len(order)
     timed = now < 1.0 and len(start) > 0

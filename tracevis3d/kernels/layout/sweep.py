@@ -170,7 +170,7 @@ def sweep_light(
     """Write the colours of tubes with light on them, for the vertices of :func:`sweep_rings`.
 
     Light falls as on a round tube however flat the section is: a cushion (van Wijk and van de Wetering 1999),
-    so that wide tubes within each other are told apart.
+    so that wide tubes within each other are distinguished.
 
     Parameters
     ----------

@@ -242,7 +242,7 @@ def pack(  # type: ignore[no-untyped-def]
     roots, tops, cells_of : int64 (groups,)
         0, 0 and -1 before: the tree of gaps, where the last block ends, the cell that was reached.
     nodes : int64 (gaps + 2, NODE_SIZE)
-        0 before; node 0 stands for none.
+        0 before; node 0 represents none.
     path : int64 (DEEPEST,)
     free : int64 (2,)
         The first unused node (they are chained by ``LEFT``), and a counter.

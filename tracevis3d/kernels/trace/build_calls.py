@@ -23,7 +23,7 @@ NEGATIVES, SURVEY_WIDTH = 9, 10
 
 #: Rows of the table of problems: (count, first event), (0, -1) to begin with. Where a kernel goes thread by
 #: thread, its rows are not in the order of the file: ``event``, int64 (rows,), is the event of each row.
-#: They are int64, as is all that :func:`note` gets: plain numbers would each have it compiled anew.
+#: They are int64, as is all that :func:`note` gets: plain numbers would each have it compiled again.
 NEGATIVE, OVERLAP, UNMATCHED_BEGIN, UNMATCHED_END, MISMATCHED_END, LATE = map(np.int64, range(6))
 N_PROBLEMS = 6
 ONE = np.int64(1)
@@ -637,7 +637,7 @@ def nest_general(  # type: ignore[no-untyped-def]
 
 @kernel
 def find_innermost(start, end, parent, first, count, thread, time, order, out):  # type: ignore[no-untyped-def]
-    """Find the innermost call open at each (thread, time); ``order`` goes by thread, then time.
+    """Find the innermost call open at each (thread, time); ``order`` is sorted by thread, then time.
 
     A call that a query finds over is never looked at again, so all climbs together are linear.
     """

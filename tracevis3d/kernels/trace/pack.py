@@ -39,7 +39,7 @@ def _forms() -> NDArray[np.int64]:
 
 #: int64 (256, 5), by control byte: the bytes of the four numbers, and 1 where one call ended.
 FORMS = _forms()
-#: uint64 (9,): the bits of so many bytes.
+#: uint64 (9,): the bits of this many bytes.
 MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 #: The longest packed call; the data is padded by this much.
 LONGEST = 32

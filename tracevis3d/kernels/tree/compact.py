@@ -122,7 +122,7 @@ def number_alike(
     of_class: Any,
     representative: Any,
 ) -> int:
-    """Number the classes that are alike: same function, and children alike by ``mode``.
+    """Number the classes that are similar: same function, and children alike by ``mode``.
 
     Parameters
     ----------

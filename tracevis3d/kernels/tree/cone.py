@@ -16,7 +16,7 @@ _NARROWINGS = 40
 _CLOSE = 5e-4
 #: Discs overlap by rounding alone if it is by less than this share of the square of their distance.
 _ROUNDING = 1e-9
-#: Steps by which a ring grows on which discs overlap that are no neighbours.
+#: Steps by which a ring grows on which discs overlap that are not neighbours.
 _WIDER = 1.01
 
 
@@ -94,7 +94,7 @@ def _stand(r: Any, base: Any, k: Any, radius: Any, x: Any, y: Any) -> Any:
 
 @inline
 def _meet(r: Any, base: Any, k: Any, x: Any, y: Any, stack: Any) -> Any:
-    """Whether discs on a ring overlap that are no neighbours.
+    """Whether discs on a ring overlap that are not neighbours.
 
     Only discs without a larger one between them can; those before that can still be met are on the stack. The
     largest comes first, so nothing reaches beyond it.
@@ -279,7 +279,7 @@ def lay_cones(
         More children than this are laid on several rings.
     ball, largest_ball, slope : float
         What a class that is not flat has at its own level: its node, or this share of its disc, but at most
-        so many of its node; and beyond it this share of its ring, over which its lines run.
+        this many of its node; and beyond it this share of its ring, over which its lines run.
     radius : float64 (m,)
         Filled: radius of the disc around the node and all that is below it, its apex at the centre.
     ring : float64 (m,)

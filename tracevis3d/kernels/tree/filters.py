@@ -37,7 +37,7 @@ def settle(
     node_of_call : int32 (n,)
         The same; ``seen`` (uint8 (m,)) is set for those of marked calls.
     low, high : int
-        The calls that are looked at.
+        The calls that are examined.
     subtrees : bool
         Whether what is below a marked call is meant too.
     effect, number : int

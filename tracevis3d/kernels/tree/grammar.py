@@ -103,7 +103,7 @@ def _fresh(v: Any, t: Any, value: Any, times: Any, after: Any, counts: Any) -> A
 
 @inline
 def _drop(s: Any, value: Any, after: Any, counts: Any) -> None:
-    """Give a symbol back that nothing is linked to any more."""
+    """Give a symbol back that nothing is linked to any longer."""
     value[s] = -1
     after[s] = counts[1]
     counts[1] = s

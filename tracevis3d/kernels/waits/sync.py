@@ -260,7 +260,7 @@ def walk_back(
         n += 1
         if n == len(out):
             break
-        # Waits that woke each other at one instant would go round for ever.
+        # Waits that woke each other at one instant would go round forever.
         if waker[i] < 0 or seen[i] == 1:
             out[n, 0], out[n, 1], out[n, 2], out[n, 3] = thread, start[i], end[i], i
             n += 1

@@ -1,7 +1,7 @@
 """The way of a camera from one view to another that is felt to be shortest: smooth and efficient zooming.
 
 After van Wijk and Nuij, "Smooth and efficient zooming and panning" (InfoVis 2003), sections 3 and 4: first
-back until both ends are in sight, then across, then towards the goal.
+back until both ends are in view, then across, then towards the goal.
 """
 
 from __future__ import annotations

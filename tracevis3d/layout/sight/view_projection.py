@@ -1,4 +1,4 @@
-"""The projection of a 3D view: rays through its pixels, pixels of points, and what is in sight."""
+"""The projection of a 3D view: rays through its pixels, pixels of points, and what is in view."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .affine import Floats
 from .picking import Ray
 
-#: Boxes of which it is found out whether they are in sight, the widest first.
+#: Boxes of which it is found out whether they are in view, the widest first.
 MOST_LOOKED_AT = 10_000
 _LEAST_W = 1e-9
 
@@ -24,7 +24,7 @@ class ViewProjection:
     Attributes
     ----------
     matrix : float64 (4, 4)
-        From coordinates of the scene, or of an object, to clip space: in sight is what lies between ``-w``
+        From coordinates of the scene, or of an object, to clip space: in view is what lies between ``-w``
         and ``w``, as in OpenGL.
     width, height : int
         Of the region, in pixels.
@@ -42,7 +42,7 @@ class ViewProjection:
 
     @classmethod
     def of(cls, matrix: ArrayLike, width: int, height: int) -> ViewProjection:
-        """Return the projection with a matrix, float (4, 4), onto a region of so many pixels.
+        """Return the projection with a matrix, float (4, 4), onto a region of this many pixels.
 
         Parameters
         ----------
@@ -134,7 +134,7 @@ class ViewProjection:
         Parameters
         ----------
         low, size : float (n, 3)
-            Of more than :data:`MOST_LOOKED_AT` boxes the widest are looked at.
+            Of more than :data:`MOST_LOOKED_AT` boxes the widest are examined.
 
         Returns
         -------
@@ -183,7 +183,7 @@ def whole_in_sight(
     Parameters
     ----------
     parts : iterable of (float, float, float) or None
-        First and last x in sight, and pixels of a scene unit; None: nothing of that group is in sight.
+        First and last x in view, and pixels of a scene unit; None: nothing of that group is in view.
 
     Returns
     -------
@@ -203,7 +203,7 @@ def whole_in_sight(
 
 
 def share_in_sight(start: ArrayLike, end: ArrayLike) -> NDArray[np.float64]:
-    """Return from which to which share lines are in sight.
+    """Return from which to which share lines are in view.
 
     After Liang and Barsky, "A new concept and method for line clipping" (ACM Transactions on Graphics,
     1984). The planes in front and behind are left out: only what lies behind the eye is cut off.
@@ -216,7 +216,7 @@ def share_in_sight(start: ArrayLike, end: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     float64 (n, 2)
-        What is out of sight has a first share that is not below the second.
+        What is out of view has a first share that is not below the second.
 
     Examples
     --------

@@ -25,7 +25,7 @@ _STEEPEST = 0.93
 
 @dataclass(frozen=True, eq=False)
 class Surfaces:
-    """Triangles in the scene's coordinates, and which of them are lit.
+    """Triangles in the scene's coordinates, and which of them are highlighted.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Surfaces:
 
     @classmethod
     def joined(cls, parts: Sequence[tuple[ArrayLike, ArrayLike, bool]]) -> Surfaces:
-        """Return all parts as one: points (v, 3), triangles (t, 3), and whether they are lit.
+        """Return all parts as one: points (v, 3), triangles (t, 3), and whether they are highlighted.
 
         Parameters
         ----------
@@ -77,7 +77,7 @@ def visible_share(surfaces: Surfaces, view: ViewProjection) -> float | None:
     Returns
     -------
     float or None
-        None if nothing that is lit is in the picture.
+        None if nothing that is highlighted is in the picture.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def _seen(surfaces: Surfaces, view: ViewProjection) -> tuple[int, int]:
     at[clip[:, 3] <= 0] = np.nan
     flat = at.astype(np.float32).reshape(-1)
     alone = _drawn(flat, triangle[lit], np.ones(int(lit.sum()), np.int32), view)
-    # Lit triangles come last: what lies on a surface is lit with it.
+    # Lit triangles come last: what lies on a surface is highlighted with it.
     order = np.argsort(lit, kind="stable")
     both = _drawn(flat, triangle[order], lit[order].astype(np.int32), view)
     return int(np.count_nonzero(both == 1)), int(np.count_nonzero(alone == 1))
@@ -239,7 +239,7 @@ def best_direction(
     ----------
     surfaces : Surfaces
     box : (float64 (3,), float64 (3,))
-        Around what is lit: it fills each picture that is tried.
+        Around what is highlighted: it fills each picture that is tried.
     lens : Lens
     region : Region
     now : float (3, 3)

@@ -17,7 +17,7 @@ from ..styles import Light, Style
 from . import templates
 from .instances import Instances, placed
 
-#: Beyond so many parts the template itself would be slow: then depth and height share one proportion.
+#: Beyond this many parts the template itself would be slow: then depth and height share one proportion.
 _MOST_PARTS = 4096
 _WIDEST_CHAMFER = 0.16
 #: Boxes of lower buckets than this, across the view, are plain: under 4 chamfers wide.

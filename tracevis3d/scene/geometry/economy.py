@@ -14,7 +14,7 @@ from . import boxes, images, marks, tubes
 
 #: Triangles of a drawing's elements in a 3D view; rulers take a few more.
 BUDGET = 390_000
-#: Those of a draft: each sample of a pixel draws all of them anew.
+#: Those of a draft: each sample of a pixel draws all of them again.
 BUDGET_OF_DRAFTS = 260_000
 #: A tube may leave its course by so much of the drawing's extent at first: under half a pixel of a screen.
 _FINEST = 1 / 4000

@@ -163,7 +163,7 @@ def differs(shown: Any, wanted: Instances) -> bool:
 
 
 def rewrite(shown: Any, wanted: Instances, template: bool) -> None:
-    """Let ``shown`` be ``wanted``: only what differs is written, and the template only if asked for."""
+    """Let ``shown`` be ``wanted``: only what differs is written, and the template only if requested."""
     mesh, modifier = shown.data, shown.modifiers[_MODIFIER]
     if len(mesh.vertices) != len(wanted.position):
         mesh.clear_geometry()

@@ -104,7 +104,7 @@ def box(edge: tuple[float, float, float] | None, facing: int = 1, ribs: int = 0)
     edge : (float, float, float) or None
         Widths of its chamfers along x, y and z; None: sharp edges, a quarter of the vertices.
     facing : int
-        Axis across the side that is looked at.
+        Axis across the visible side.
     ribs : int
         Divide the two sides across ``facing`` into that many ribs, one above the other, every second
         one pale; the other sides are pale.

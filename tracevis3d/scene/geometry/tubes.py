@@ -19,7 +19,7 @@ from ..styles import Light, Style
 from . import forms, meshes
 
 _buffers = Buffers()
-#: Vertices of a ring: of so many tubes at most, and of more.
+#: Vertices of a ring: of this many tubes at most, and of more.
 _SIDES = ((500, 16), (5_000, 12), (20_000, 8))
 _LEAST_SIDES = 6
 #: In the economical form: of tubes, of tubes where the budget is small, and of lines.
@@ -28,7 +28,7 @@ _FEW_SIDES, _FEWER_SIDES, _SIDES_OF_LINES = 8, 6, 3
 _LOOSER = 2.0
 #: How much darker a tube is at its sides than in its middle, also where no engine lights it.
 _CUSHION = 0.42
-#: From so many tubes on, or this coarseness.
+#: From this many tubes on, or this coarseness.
 _MANY, _COARSE = 500, 2
 
 

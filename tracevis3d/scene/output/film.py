@@ -189,7 +189,7 @@ def _make(
     named : callable
         Returns what a frame shows, in a word: frames of one name are the same.
     render : callable
-        Renders a frame, after its name was asked for, into a file.
+        Renders a frame, after its name was requested, into a file.
     """
     *_, fps, frames = settings
     check_folder(target)

@@ -19,11 +19,11 @@ from .legend import Line
 _CELL = 8
 #: Cost of a picture's height of distance, in panels that lie on data.
 _FAR = 1.0
-#: What it costs to hide a name, in data of the same size; names that are looked at, at most.
+#: What it costs to hide a name, in data of the same size; names that are examined, at most.
 _NAME, _NAMES = 8.0, 500
 #: Points of images show data if they cover more than this, of 255.
 _SEEN = 24
-#: Points of tubes and boxes that are looked at, at most.
+#: Points of tubes and boxes that are examined, at most.
 _MOST = 200_000
 #: The widest panel, in line heights.
 _WIDEST = 26.0

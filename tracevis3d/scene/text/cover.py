@@ -13,7 +13,7 @@ from ..camera import View
 
 Floats = NDArray[np.float64]
 
-#: Where a text is looked at: shares of its width, and of its line's height from the middle.
+#: Where a text is examined: shares of its width, and of its line's height from the middle.
 _ALONG, _ACROSS = (0.03, 0.27, 0.5, 0.73, 0.97), (-0.3, 0.3)
 #: Surfaces that a text lies on are this share of its line's height behind it at least.
 _OFF = 0.015
@@ -26,7 +26,7 @@ class Cover:
     ----------
     drawing : Drawing
     view : View
-        Where it is looked at from.
+        Where it is seen from.
     """
 
     def __init__(self, drawing: Drawing, view: View) -> None:

@@ -14,7 +14,7 @@ from ...layout.lettering import Typeface, clean, shorten
 from ..camera import Rectangle, View
 from .cover import Cover
 
-#: Only so many of the labels that could be read are tried, the highest ranks first.
+#: Only this many of the labels that could be read are tried, the highest ranks first.
 _MOST = 30_000
 #: Edges of a text that rise by fewer pixels are upright.
 _UPRIGHT = 1.5
@@ -240,7 +240,7 @@ def _readable(labels: Labels, view: View) -> NDArray[np.int64]:
 
 
 def overlaps(outlines: Sequence[NDArray[np.floating[Any]]]) -> int:
-    """Return how many pairs of convex outlines (4, 2) overlap, counted anew from where they are.
+    """Return how many pairs of convex outlines (4, 2) overlap, counted again from where they are.
 
     Two overlap if no edge of either separates them (separating axis theorem).
     """

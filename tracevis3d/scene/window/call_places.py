@@ -46,7 +46,7 @@ class CallReference:
 def places(objects: Iterable[Any], sought: Sequence[CallReference], above: bool) -> Floats:
     """Return where calls are drawn, float64 (n, 3), in the view's own coordinates; NaN: nowhere.
 
-    The point is on the box that represents the call, on the side that is looked at, at the call's start.
+    The point is on the box that represents the call, on the visible side, at the call's start.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def places(objects: Iterable[Any], sought: Sequence[CallReference], above: bool)
         Of the view.
     sought : sequence of SoughtCall
     above : bool
-        The view is looked at from above, not from the front.
+        The view is seen from above, not from the front.
     """
     return places_on(_boxes(objects) if sought else [], sought, above)
 

@@ -1,7 +1,7 @@
 """What a view shows in more detail than its picture has, in its stead, for the 3D view alone.
 
 They are objects beside those of the picture, which the 3D view hides as long as they are there; pictures and
-films show the picture's own, unless they are asked for the detail too.
+films show the picture's own, unless the detail is requested too.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ _FACTS: dict[str, tuple[str, type[np.generic]]] = {
 #: Each element's index into the drawing's palette.
 _COLOR = "palette_index"
 _MOST = 2**31 - 1
-#: A pin is so many times as high as its size, its ball so much of it above the tip.
+#: A pin is this many times as high as its size, its ball so much of it above the tip.
 _PIN_HEIGHT, _PIN_BALL = 1.8, 1.3
 
 
@@ -219,7 +219,7 @@ class PickableMesh:
 
     @property
     def links_anything(self) -> bool:
-        """Whether other elements may light up with these."""
+        """Whether other elements may be highlighted with these."""
         return self.stands or bool(self.links)
 
     @property
@@ -384,7 +384,7 @@ class PickableMesh:
         self.size = np.maximum.reduceat(self.middle + reach, self.first[:-1]) - self.low
 
     def _read_nothing(self) -> None:
-        """Hold no elements: of another version, or edited by hand."""
+        """Hold no elements: of another version, or edited manually."""
         self.id = np.empty(0, np.int64)
         self.first, self.ring = np.zeros(1, np.int64), np.empty((0, 0, 3), np.float32)
         self.middle, self.across = np.empty((0, 3), np.float32), np.empty((0, 6), np.float32)
@@ -524,12 +524,12 @@ _kept: OrderedDict[tuple[int, str, int], PickableMesh] = OrderedDict()
 
 
 def _key(mesh: Any) -> tuple[int, str, int]:
-    # The number of points too: a mesh that was edited by hand keeps its stamp.
+    # The number of points too: a mesh that was edited manually keeps its stamp.
     return mesh.session_uid, str(mesh.get(_PREFIX + "stamp", "")), len(mesh.vertices)
 
 
 def held(shown: Any) -> PickableMesh | None:
-    """Return what ``shown`` holds of a drawing; None if it is no object of a drawing's elements."""
+    """Return what ``shown`` holds of a drawing; None if it is not an object of a drawing's elements."""
     if shown.type != "MESH" or shown.data is None or (_PREFIX + "kind") not in shown:
         return None
     mesh = shown.data

@@ -1,7 +1,7 @@
 """Elements lit up in the 3D view: drawn over the scene with its own depth, so that nothing of it changes.
 
 Lighting up by an attribute of the points would make Blender evaluate the instances of the whole object, and
-take a step of undo with it, each time the mouse moves; this costs what is lit.
+take a step of undo with it, each time the mouse moves; this costs what is highlighted.
 """
 
 from __future__ import annotations

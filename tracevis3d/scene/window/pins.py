@@ -39,7 +39,7 @@ def show(
     current : int
         The call whose pin is bigger; -1 for none.
     above : bool
-        The view is looked at from above, not from the front.
+        The view is seen from above, not from the front.
     width : float
         Of the view, in scene units.
     style : Style

@@ -29,7 +29,7 @@ def surfaces_of(
     Parameters
     ----------
     shown : sequence of (PickableMesh, float (4, 4), int64 (n,))
-        What an object shows, its matrix, and which of its elements are lit.
+        What an object shows, its matrix, and which of its elements are highlighted.
     lowest, highest : float (3,)
         What lies wholly beyond these coordinates of the scene is cut away, and hides nothing.
 

@@ -9,7 +9,7 @@ from ...analysis.measures import calls_by_function
 from ...errors import UsageError
 from ...trace.model import Trace
 
-#: A repeated call has at least and at most so many rounds.
+#: A repeated call has at least and at most this many rounds.
 _FEWEST, _MOST = 6, 2000
 
 

@@ -1,1 +1,1 @@
-"""Linking: what lights up with what is pointed at."""
+"""Linking: what is highlighted with what is pointed at."""

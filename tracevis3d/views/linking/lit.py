@@ -1,4 +1,4 @@
-"""Linking: what lights up with an element that is pointed at or selected, in all views of its traces.
+"""Linking: what is highlighted with an element that is pointed at or selected, in all views of its traces.
 
 Elements say what they show: their calls, and the things of their links (:mod:`...drawing.links`). What is
 pointed at asks for its things; the elements of any view that show one of them answer.
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...drawing.links import SHARED, Ints, Link, Relation, Role, weaker
 from ...trace.model import Trace
 
-#: No more of a function's elements are lit, the widest first: more can't be told apart.
+#: No more of a function's elements are highlighted, the widest first: more can't be distinguished.
 MOST = 20_000
 #: A rounding of single precision that the length of a cluster may be off by, as a factor.
 _ROUNDED = 1.0001
@@ -149,7 +149,7 @@ def asked_by(shown: Shown, element: int) -> list[Asked]:
 
 @dataclass
 class Lit:
-    """Elements of one object to light up, by what they are to what is pointed at.
+    """Elements of one object to be highlighted, by what they are to what is pointed at.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class Lit:
             setattr(self, role, np.union1d(getattr(self, role), elements))
 
     def settled(self, mesh: Mesh) -> Lit:
-        """Return the same with each element in one role, and no more of them than can be told apart."""
+        """Return the same with each element in one role, and no more of them than can be distinguished."""
         matched = np.setdiff1d(self.matched, self.same)
         related = np.setdiff1d(self.related, np.union1d(self.same, matched))
         return Lit(self.same, _widest(mesh, related), _widest(mesh, matched))
@@ -204,7 +204,7 @@ def lit(
     classes_of: ClassesOf,
     asked: Sequence[Asked] = (),
 ) -> dict[str, Lit]:
-    """Return object name -> elements to light up.
+    """Return object name -> elements to be highlighted.
 
     Parameters
     ----------

@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> None:
     for row in page.rows:
         call, sequence = tree.call(row.path), tree.is_sequence(row.node)
         last = tree.last_callee(row.path) if sequence else call
-        # A sequence is no call itself: all its calls are below it.
+        # A sequence is not a call itself: all its calls are below it.
         low, end = call + (not sequence), last + int(trace.calls.extent[last])
         rows.append(
             {

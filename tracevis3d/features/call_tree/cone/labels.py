@@ -23,11 +23,11 @@ Ints = NDArray[np.int64]
 
 #: Pixels of a line by the least that can be read: of names, and of the threads' titles.
 _NAME, _THREAD = 2.4, 2.7
-#: A node in front of its cone's middle is worth a name as one with so many times twice its share behind it.
+#: A node in front of its cone's middle is worth a name as one with this many times twice its share behind it.
 _FRONT = 1.0
 #: What is below an open node counts this part for its name.
 _BELOW = 0.2
-#: The functions with most self time, so many, are named first.
+#: The functions with most self time, this many, are named first.
 _BUSY = 8
 #: The least share that is worth a name.
 _LEAST = 5e-4
@@ -41,7 +41,7 @@ _BEFORE = 0.08
 _BEHIND = 0.6
 #: What lies so far before a ball's front hides it, in its radii.
 _BURIED = 0.1
-#: So many nodes are tried for each name that is wanted.
+#: This many nodes are tried for each name that is wanted.
 _TRIED = 6
 
 
@@ -233,7 +233,7 @@ class _Weights:
         Of the time or the calls of the picture, whichever is more: what a node has to itself or closes, or a
         part of all that is below it.
     busy : bool (n,)
-        Those that stand for one of the functions with most self time: where it has most of it.
+        Those that represent one of the functions with most self time: where it has most of it.
     """
 
     share: Floats

@@ -49,7 +49,7 @@ _FLOOR = 0.2
 DASHED = 1.6
 #: Hyperbolic radius of the smallest node, in units of the curvature's.
 _HYPERBOLIC = 0.045
-#: So many callees are a fan; the cone of fewer asks for this part of the height.
+#: This many callees are a fan; the cone of fewer asks for this part of the height.
 _FAN, _FEW = 4, 0.2
 #: Part of a level's height that a node of the least value drops by.
 _LEAST_DROP = 0.35

@@ -15,9 +15,9 @@ Ints = NDArray[np.int64]
 
 #: Pixels of a cell.
 _CELL = 3.0
-#: How much of a cell a solid, the path, a line of so many pixels' width, and a ring take.
+#: How much of a cell a solid, the path, a line of this many pixels' width, and a ring take.
 _SOLID, _PATH, _WIDE, _LINE, _RING = 1.0, 0.9, 5.0, 0.6, 0.2
-#: Points by which balls and cones are sampled, up to so many pixels' radius.
+#: Points by which balls and cones are sampled, up to this many pixels' radius.
 _SAMPLED = ((5.0, 12), (30.0, 300), (np.inf, 1500))
 #: Points of a ring, and rings whose points are held at once.
 _AROUND, _AT_ONCE = 120, 2000

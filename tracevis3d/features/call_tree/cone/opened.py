@@ -46,7 +46,7 @@ def nearer(
 ) -> tuple[Layout, Ints]:
     """Return the picture with the subtrees opened that look large, and the calls that those represent.
 
-    All that the picture shows stays where it is. The budget is that of what is in sight.
+    All that the picture shows stays where it is. The budget is that of what is in view.
 
     Parameters
     ----------
@@ -189,14 +189,14 @@ def _points(rooms: Rooms, down: Floats, p: Parameters) -> Floats:
 
 
 def _sizes(rooms: Rooms, projection: Projection, p: Parameters) -> Floats:
-    """Return how wide the closed cones of rooms are in pixels; 0 where they are out of sight."""
+    """Return how wide the closed cones of rooms are in pixels; 0 where they are out of view."""
     reach = np.hypot(rooms.disc, rooms.height / 2)
     middle = _points(rooms, rooms.down + rooms.height / 2, p)
     return np.asarray(cone_rooms.SHARE * rooms.disc / reach * _pixels(middle, reach, projection))
 
 
 def _pixels(middle: Floats, reach: Floats, projection: Projection) -> Floats:
-    """Return how wide balls are in pixels; 0 where they are out of sight."""
+    """Return how wide balls are in pixels; 0 where they are out of view."""
     offset = middle - projection.eye
     depth = offset @ projection.forward
     within = np.linalg.norm(offset, axis=1) < 2 * reach

@@ -21,13 +21,13 @@ _RAMP = 64
 _QUIET = parse("dfe3e8 b4c4d6 6d93bd 2f5f93 14365c")
 #: Share of its ground that a building fills: the same for all, so that areas stay in proportion.
 _FOOT = 0.82
-#: Growth and shrinkage: from so many times less to so many times more.
+#: Growth and shrinkage: from this many times less to this many times more.
 _TIMES = 4.0
 _SHRINKS, _SAME, _GROWS = parse("2166ac d9d9d9 c0392b")
 #: Arcs lead from the lighter end to the darker one.
 _FROM, _TO = parse("f2b134 b0413e")
 _POINTS = 17
-#: Flat arcs bow aside by so many scene units at most.
+#: Flat arcs bow aside by this many scene units at most.
 _ASIDE = 0.7
 #: Room that a character takes, and how much of a roof's depth a name may have.
 _CHARACTER, _ROOF = 0.52, 0.7
@@ -241,7 +241,7 @@ def arcs(drawing: DrawingBuilder, picture: Layout) -> int:
     across = end - start
     far = np.hypot(across[:, 0], across[:, 1])
     bow = 4 * along[..., 0] * (1 - along[..., 0])
-    # Opened, an arc rises above the roofs; flat, it bows aside, so that both ways can be told apart.
+    # Opened, an arc rises above the roofs; flat, it bows aside, so that both ways can be distinguished.
     point[..., 2] += bow * (u * (0.35 + 0.32 * far)[:, None] + PLATE)
     aside = ((1 - u) * np.minimum(0.14, _ASIDE / np.maximum(far, 1e-9)))[:, None]
     point[..., 0] -= bow * aside * across[:, 1:2]

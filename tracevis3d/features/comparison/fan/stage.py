@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 # Share of the picture that the drawing can have beside title, legends and notes.
 _SHARE = (0.95, 0.66)
-#: All windows get the same scale unless one is so many times longer than another.
+#: All windows get the same scale unless one is this many times longer than another.
 _MOST_RATIO = 6.0
 #: Free floor between two walls, as a share of the highest wall, per unit of the parameter ``gap``.
 _GAP = 0.26
@@ -44,7 +44,7 @@ _TEXT, _READABLE = 0.25, 2.2
 _MATRIX, MARGIN = 6.2, 0.35
 #: Width of a character as a share of the line height.
 _CHARACTER = 0.44
-#: Names are shortened, from their start, to so many characters.
+#: Names are shortened, from their start, to this many characters.
 _NAME = 24
 
 

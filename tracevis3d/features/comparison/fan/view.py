@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
-#: Up to so many traces are named in the title; all are beside their walls.
+#: Up to this many traces are named in the title; all are beside their walls.
 _NAMED = 4
 
 

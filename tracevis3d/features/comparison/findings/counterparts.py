@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ....trace.model import Calls
 from .evidence import Evidence
 
-#: A path's calls are judged by themselves if both traces make at least so many of them.
+#: A path's calls are judged by themselves if both traces make at least this many of them.
 _ENOUGH = 3
-#: Of so many calls of a group one more may be out of the ordinary: it counts as the next one does.
+#: Of this many calls of a group one more may be out of the ordinary: it counts as the next one does.
 _PER_STALL = 20
-#: Stretches between the calls that a single call makes are judged if there are at least so many.
+#: Stretches between the calls that a single call makes are judged if there are at least this many.
 _ENOUGH_GAPS = 8
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ....kernels.comparison.findings import ALONE, RECOUNTED, find_outermost_nodes
 from .evidence import Evidence, Finding
 
-#: What wraps other work is no finding of its own below this share of the time.
+#: What wraps other work is not a finding of its own below this share of the time.
 _WORTH_TELLING = 0.01
 #: Calls that hold this share of a run, and are made more or less often, are units of its work.
 _UNIT = 0.1

@@ -1,7 +1,7 @@
 """Findings about what the machine did, not the program: single calls that stalled, stretches that dragged.
 
-They are told as such, and after all findings about the program. A call that stalled once may also be one that
-had more to do; who reads the finding decides.
+They are reported as such, and after all findings about the program. A call that stalled once may also be one
+that had more to do; who reads the finding decides.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ LEAST_STALL = 0.02
 _LEAST_START = 0.05
 #: Stalls that are listed, the longest ones.
 _LISTED = 5
-#: So many paths show that a stretch drags, not one function.
+#: This many paths show that a stretch drags, not one function.
 _ENOUGH_PATHS = 5
-#: Stretches that drag which are told at most, the largest ones.
+#: Stretches that drag which are reported at most, the largest ones.
 _MOST = 2
 #: Functions that find, read and compile a module that is imported.
 _IMPORT = re.compile(r"<frozen importlib|[\\/]importlib[\\/]_bootstrap|<frozen zipimport")
@@ -44,7 +44,7 @@ def stalls(evidence: Evidence, judged: Groups, start: list[Finding]) -> list[Fin
     evidence : Evidence
     judged : Groups
     start : list of Finding
-        What is told of the import of modules is not told again.
+        What is reported of the import of modules is not told again.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
     evidence : Evidence
     judged : Groups
     known : int64 (k,)
-        Groups that are told as slower or faster.
+        Groups that are reported as slower or faster.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def importing(evidence: Evidence) -> Ints:
 
 
 def slow_start(evidence: Evidence, nodes: Ints) -> list[Finding]:
-    """Return that one run took longer to import the same modules: from a cold disk, or compiled anew.
+    """Return that one run took longer to import the same modules: from a cold disk, or compiled again.
 
     Parameters
     ----------

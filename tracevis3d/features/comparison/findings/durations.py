@@ -14,7 +14,7 @@ from .evidence import LEAST, Evidence, Finding, rounded, weighted_median
 _NOISES = 3.0
 #: ... and by this factor at least.
 LEAST_FACTOR = 1.15
-#: So many paths tell the pace of a stretch of the run.
+#: This many paths tell the pace of a stretch of the run.
 _ENOUGH_PATHS = 5
 
 Floats = NDArray[np.float64]

@@ -263,7 +263,7 @@ class Evidence:
         return [int(call) for call in held[order]]
 
     def share(self, time: float, calls: float) -> float:
-        """Return the score of what takes so much time, or so many calls.
+        """Return the score of what takes so much time, or this many calls.
 
         Parameters
         ----------

@@ -75,7 +75,7 @@ _LEAST_COUNTED = {
 _GOES_WITH = 1.25
 #: Findings about calls that one trace makes alone, or more often.
 _CALLED = ("unmatched", "moved", "only", "alone", "repetitions")
-#: A finding is no news if another explains this share of it.
+#: A finding is not news if another explains this share of it.
 _EXPLAINED = 0.5
 #: Maximum number of findings reported.
 TOP = 10

@@ -70,7 +70,7 @@ def most_alike(evidence: Evidence, trace: int, calls: list[int]) -> list[dict[st
 
 
 def _shares(evidence: Evidence, trace: int, calls: list[int]) -> list[Floats]:
-    """Return for each call its similarity with every unit of the other trace; 0 where that is no match."""
+    """Return for each call its similarity with every unit of the other trace; 0 where that is not a match."""
     comparison = evidence.comparison
     threshold, known = comparison.settings.tau, comparison.similarity
     if trace == 1:

@@ -56,7 +56,7 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
 
     They may be the same work if they are calls of the same function, or if what the one is most like lies
     within the calls of the other; they are if they have a function in common that is hardly called elsewhere,
-    or are calls of the same function, as many, with as many below: what many functions call is no evidence.
+    or are calls of the same function, as many, with as many below: what many functions call is not evidence.
     The old place has stopped doing it, since these are paths of one
     trace alone. What went from one caller to another goes together. Repetitions that come of it are no
     findings of their own.

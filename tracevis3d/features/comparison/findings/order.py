@@ -12,11 +12,11 @@ from ....kernels.layout.bundle import longest_rise
 from ....trace.model import Calls
 from .evidence import Evidence, Finding, rounded
 
-#: Calls are looked at one by one if one of their path lasts at least this share of the trace, ...
+#: Calls are examined one by one if one of their path lasts at least this share of the trace, ...
 _WORTH = 0.002
-#: ... or all of the path together take such a share of its time or calls, and are no more than so many.
+#: ... or all of the path together take such a share of its time or calls, and are no more than this many.
 _MOST_CALLS = 5_000
-#: A wait is reported if it is at least so many times as long as in the other trace.
+#: A wait is reported if it is at least this many times as long as in the other trace.
 _LEAST_FACTOR = 1.5
 
 Ints = NDArray[np.int64]
@@ -207,7 +207,7 @@ def offsets(evidence: Evidence, pairs: Pairs) -> list[Finding]:
     Two calls that follow each other in both traces with nothing worth a look between them are a wait
     apart. A wait that is longer or shorter than the pace lets expect moves all that follows, which is one
     finding. Everything before the first root call counts as a wait. Where the machine takes part in the
-    times, a single longer wait may be a stall, and is told as one.
+    times, a single longer wait may be a stall, and is reported as one.
 
     Parameters
     ----------

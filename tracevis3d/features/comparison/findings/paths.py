@@ -20,14 +20,14 @@ from ....kernels.comparison.findings import add_up, inherit
 from ..matching.groups import Paths, find_paths
 from ..matching.match import Comparison
 
-#: Ways around are looked for where a path that only one trace has takes at least this share of its time.
+#: Ways around are searched for where a path that only one trace has takes at least this share of its time.
 _WORTH = 0.005
 #: A function wraps another if it spends at least this share of its time in it.
 _WRAPS = 0.5
 #: Paths of one caller that are tried against each other, those first that take longest.
 _MOST_TRIED = 8
 #: A function that has no more call paths elsewhere, in either trace, tells that work is the same: what many
-#: functions call, such as a compiler of patterns, is no evidence.
+#: functions call, such as a compiler of patterns, is not evidence.
 FEW_ELSEWHERE = 1
 #: Levels that are laid upon each other; deeper paths count as those they end in.
 _DEEPEST = 2000

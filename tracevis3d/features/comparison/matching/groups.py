@@ -50,7 +50,7 @@ MOST_UNITS = 5_000_000_000
 MOST_KEPT = 1_000_000
 #: Calls at which the printed rule has to look at the place of each match, at most.
 MOST_LOOKS = 20_000
-#: Pairs of units that are told apart for the printed rule, at most: about a minute of work.
+#: Pairs of units that are distinguished for the printed rule, at most: about a minute of work.
 MOST_PAIRS = 20_000_000_000
 #: Bytes of rows of units that are remembered.
 _ROWS_BYTES = 1 << 28
@@ -307,7 +307,7 @@ def _sorted(
 
 
 class _States:
-    """How the units of B stand to a unit of A; the last ones asked for are remembered."""
+    """How the units of B stand to a unit of A; the last ones requested are remembered."""
 
     def __init__(self, similarity: Similarity, threshold: Fraction) -> None:
         self._similarity = similarity

@@ -68,7 +68,7 @@ class Identity:
     renamed : list of Renamed
         The pairs that were taken for one function.
     asked : str
-        The kind that was asked for: ``auto``, ``exact`` or ``name``.
+        The kind that was requested: ``auto``, ``exact`` or ``name``.
     rewrite : tuple of (str, str)
         Regular expressions and their replacements that were applied.
     given : tuple of Renamed

@@ -35,7 +35,7 @@ CELLS = {
 }
 #: Units between two words on progress.
 _TELL = 256
-#: Up to so many traces the best of all orders is found.
+#: Up to this many traces the best of all orders is found.
 _EXACT = 12
 #: Clusters end where the mean similarity of two falls below this.
 CUT = 0.5

@@ -141,7 +141,7 @@ class Unmatched(NamedTuple):
 
 
 class Comparison:
-    """Two traces compared. What takes time is computed when first asked for, and kept in the cache.
+    """Two traces compared. What takes time is computed when first requested, and kept in the cache.
 
     Parameters
     ----------
@@ -397,7 +397,7 @@ def compare(
     Returns
     -------
     Comparison
-        What it says is computed when it is asked for.
+        What it says is computed when it is requested.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Regular expressions of users, applied to many texts within a time limit.
 
 Python's ``re`` can't be interrupted, and some patterns take exponential time on some texts. So the
-substitutions run in a process of their own, which is ended when the time is over.
+substitutions run in a process of their own, which is stopped when the time is over.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def substitute(
     rules : iterable of sequence of str
         Pairs of a regular expression and its replacement.
     seconds : float
-        The time limit: an expression of a user may take for ever.
+        The time limit: an expression of a user may take forever.
 
     Returns
     -------

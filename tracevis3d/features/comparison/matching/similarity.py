@@ -500,5 +500,5 @@ def _in_threads(do: Callable[[T], R], tasks: list[T], progress: Progress) -> Ite
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    """Return the threads that compare; starting them anew each time would take longer than small traces."""
+    """Return the threads that compare; starting them again each time would take longer than small traces."""
     return ThreadPoolExecutor(THREADS, thread_name_prefix="tracevis3d-compare")

@@ -16,7 +16,7 @@ MOST_PAIRS = 500_000_000
 def match_sums(comparison: Comparison) -> tuple[Floats, Floats] | None:
     """Return the sum of the similarities of all matches of each call of A, and of B.
 
-    Calls of one unit have the same matches, so each pair of units is looked at once.
+    Calls of one unit have the same matches, so each pair of units is examined once.
 
     Parameters
     ----------

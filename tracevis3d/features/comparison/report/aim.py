@@ -17,9 +17,9 @@ from .sentences import caption
 _MOST = 0.75
 #: Room on both sides of what is shown, as a share of it, and of the trace at least.
 _MARGIN, _LEAST_MARGIN = 0.25, 0.004
-#: What takes less of its window than this is looked at more closely.
+#: What takes less of its window than this is shown enlarged.
 _SEEN = 0.03
-#: Then the window is so many times as long.
+#: Then the window is this many times as long.
 _CLOSER = 12.0
 #: Callers that are drawn above what is shown.
 _CALLERS = 4

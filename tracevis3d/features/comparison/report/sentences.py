@@ -12,7 +12,7 @@ from ..findings.evidence import Finding
 _STEPS = 3
 #: Maximum number of moved parts that are named.
 _PARTS = 3
-#: So many calls have a median.
+#: This many calls have a median.
 _MEDIAN = 3
 
 

@@ -78,7 +78,7 @@ class Target:
     matches : bool (m,)
         Which matches keep their colours.
     calls : (int64 (k,), int64 (l,))
-        Calls of A and of B that are framed; the walls of those that have some are looked at.
+        Calls of A and of B that are framed; the camera looks at the walls of traces that have some.
     spans : ((float, float) or None, (float, float) or None)
         Time windows to look at, as shares of what is drawn of A and of B; None: all.
     inside : bool (m,) or None

@@ -53,13 +53,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
-#: Tubes of less than so many pixels fade with their similarity.
+#: Tubes of less than this many pixels fade with their similarity.
 THIN_PX = 16.0
 #: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
 _CONTEXT_PX = 5.0
 #: Calls that last this share of what a wall shows are around the others.
 _AROUND = 0.6
-#: Findings that are looked at: what they say has moved has the colour of that.
+#: Findings that are examined: what they say has moved has the colour of that.
 _FINDINGS = 20
 #: What a tooltip says of the slab in an overview.
 _SLAB = ("drag it, or its ends, to show another time",)

@@ -237,7 +237,7 @@ def repetitions(
     least = _FRAMED_PX / picture.pixels_per_unit
     order = np.lexsort((first, -width, -shared))
     order = order[width[order] >= least]
-    # Exact runs come within those that are alike, and runs within runs: frames whose numbers would lie on
+    # Exact runs come within those that are similar, and runs within runs: frames whose numbers would lie on
     # each other are one.
     middle = wall.spots(first)[2]
     at = (left + right) / 2 * wall.per_ns

@@ -1,7 +1,7 @@
 """The focus: call stacks by name, their matches in the other trace, and the arcs to them.
 
 Pointing at a call (TraceDiff, section IV-A) is ``focus`` with the call: the intervals of the other trace in
-which the calls of its stack have matches light up on the ground, and arcs lead there.
+which the calls of its stack have matches are highlighted on the ground, and arcs lead there.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def highlight(
     chosen : Chosen
         Matches between what the overview is about.
     inside : bool (calls of A,), (calls of B,)
-        The call stacks that are looked at.
+        The call stacks in focus.
     color : int
         Palette index.
 

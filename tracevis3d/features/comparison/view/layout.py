@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
-# How high the camera stands at each opening, as a share of what is asked for. Down to the second steepest the
+# How high the camera stands at each opening, as a share of what is requested. Down to the second steepest the
 # outer faces of both walls are seen, from ever more above; below that the camera looks from the front, where
 # the nearer wall is seen from outside and the farther one from inside.
 _OPENING, _HIGH = (0.0, 60.0, 72.0, 90.0, 120.0), (0.52, 0.42, 1.27, 1.25, 1.0)
@@ -41,7 +41,7 @@ _FREE = 0.75
 BAND_ROWS, _BAND_ROW = 3, 1.25
 # Share of the picture that the drawing can have beside title, legends and notes.
 _SHARE = (0.95, 0.65)
-#: Both windows get the same scale unless one is so many times longer than the other.
+#: Both windows get the same scale unless one is this many times longer than the other.
 _MOST_RATIO = 6.0
 _HIGHEST_LEVEL = 0.34
 #: Thickness of a box, in scene units, at most.

@@ -26,9 +26,9 @@ MATCHES = {
 NEARLY = 0.1
 #: The most matches that are listed.
 MOST = 200_000
-#: Pairs of calls that are looked at together.
+#: Pairs of calls that are examined together.
 _CHUNK = 1 << 22
-#: Rows of similarities that may be asked for to know how well each call of B is matched anywhere.
+#: Rows of similarities that may be requested to know how well each call of B is matched anywhere.
 _ROWS = 4096
 #: A group that takes more of the time than this is divided.
 _LARGEST = 0.3
@@ -101,7 +101,7 @@ def choose(like: Likeness, windows: tuple[tuple[int, int], ...], rule: str, both
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """How similar the drawn calls of both traces are, each row of similarities asked for once.
+    """How similar the drawn calls of both traces are, each row of similarities requested once.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class Likeness:
 def likeness(comparison: Comparison, calls: tuple[Ints, Ints], anywhere: bool = True) -> Likeness:
     """Ask how similar the calls ``calls[0]`` of A and ``calls[1]`` of B are.
 
-    With ``anywhere`` false, what is best for B's calls is looked for among the drawn calls of A only.
+    With ``anywhere`` false, what is best for B's calls is searched for among the drawn calls of A only.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def likeness(comparison: Comparison, calls: tuple[Ints, Ints], anywhere: bool = 
 
 
 def _row(comparison: Comparison, unit: int) -> Floats:
-    """Return the similarity of a unit of A with every unit of B, 0 where that is no match."""
+    """Return the similarity of a unit of A with every unit of B, 0 where that is not a match."""
     row = comparison.similarity.row(unit)
     return np.where(row.above(comparison.settings.tau), row.share(), 0.0)
 

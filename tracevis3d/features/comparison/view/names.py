@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 _CHAIN = 0.75
 #: Lines of text are this share of the room they have, and this many times what can just be read.
 _FILL, _LEGIBLE = 0.84, 1.4
-#: A name's box is at least so many line heights wide.
+#: A name's box is at least this many line heights wide.
 _LEAST_WIDTH = 2.5
 _ARROW = " › "
 

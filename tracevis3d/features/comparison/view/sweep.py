@@ -1,4 +1,4 @@
-"""Tubes over a comparison that is drawn already: moving them does not draw it anew."""
+"""Tubes over a comparison that is drawn already: moving them does not draw it again."""
 
 from __future__ import annotations
 

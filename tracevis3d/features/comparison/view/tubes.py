@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Tubes are at least so many pixels wide: all of them can be seen.
+#: Tubes are at least this many pixels wide: all of them can be seen.
 _LEAST_PX = 1.3
 #: Width of a line in pixels.
 _LINE_PX = 1.1

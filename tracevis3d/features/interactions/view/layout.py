@@ -60,7 +60,7 @@ class Drum:
     phases, steps : Phases
         Coarse, and finer ones in which patterns recur.
     rounds : tuple of Rounds
-        Where the run does nearly the same again and again.
+        Where the run does nearly the same repeatedly.
     bend : Bend
     """
 
@@ -194,7 +194,7 @@ def arrange(traces: Sequence[Trace], p: Parameters) -> Arrangement:
     ranges = [f.range(*w) for f, w in zip(found, windows, strict=True)]
     counts = [f.counts(*r) for f, r in zip(found, ranges, strict=True)]
     # Busy elements get more room, idle ones enough to be pointed at: busy in the whole run, so that they stay
-    # where they are whatever window is looked at.
+    # where they are whatever window is shown.
     activity = np.sum([f.activity(f.counts(0, len(f))) for f in found], axis=0)
     share = np.sqrt(activity / max(float(activity.max(initial=0.0)), 1.0))
     sectors = place_sectors(hierarchy.parent, hierarchy.extent, hierarchy.element, 0.35 + share)

@@ -19,7 +19,7 @@ from .layout import Drum, Layout, vector
 from .metadata import Meanings
 from .parameters import Parameters
 
-#: So many stand in the picture as callouts, in all drums together; the legend names the others.
+#: This many stand in the picture as callouts, in all drums together; the legend names the others.
 CALLOUTS = 3
 
 

@@ -143,7 +143,7 @@ def of_sectors(meanings: Meanings, picture: Layout, drum: Drum) -> int:
     leaves = np.repeat(first - begin[:-1], count) + np.arange(int(begin[-1]))
     links = (
         Link("part", leaves, first=begin, role="related", answers=False),
-        # Only elements themselves light up with what they do, not all that they lie in.
+        # Only elements themselves are highlighted with what they do, not all that they lie in.
         *(Link(sort, np.asarray(h.element, np.int64), asks=False) for sort in ("part", "end")),
     )
     return meanings.add("sector", drum.source, np.full(len(h), -1), columns, {"element": words}, links)

@@ -11,7 +11,7 @@ from ....layout.buffers import Buffers
 Floats = NDArray[np.float64]
 #: Calls around a call that determine how frequent it is: |w| (section 5).
 WINDOW = 25
-#: The contribution power's range beyond which nothing changes any more (section 5).
+#: The contribution power's range beyond which nothing changes any longer (section 5).
 POWERS = (-5.0, 5.0)
 
 
@@ -27,7 +27,7 @@ def frequencies(pair: NDArray[np.int32], pairs: int, window: int = WINDOW) -> ND
     pairs : int
         How many there are.
     window : int
-        How many calls are looked at around each.
+        How many calls are examined around each.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def visibility(
     edge : float64 (rows + 1,)
         From :func:`even_rows` or :func:`timed_rows`.
     wanted : int
-        The pair that is looked for.
+        The pair that is searched for.
 
     Returns
     -------

@@ -87,7 +87,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     Raises
     ------
     UsageError
-        If the window is empty, or the marked stretch is no stretch.
+        If the window is empty, or the marked stretch is not a stretch.
     """
     p = replace(parameters, color=resolved(parameters.color, len(traces)))
     progress(0.0, "finding elements and their calls")

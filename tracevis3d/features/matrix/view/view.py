@@ -50,7 +50,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     Raises
     ------
     InputError
-        If the trace has nothing of what is asked for.
+        If the trace has nothing of what is requested.
     UsageError
         If the window is empty, or there is no such function.
     """

@@ -23,7 +23,7 @@ SHARE = (0.94, 0.76)
 _SMALL_TEXT, _READABLE = 0.2, 2.0
 #: How much wider cells are in the forms of which many would make no legible shape.
 _COARSER = {"wall": 1.0, "tube": 3.0, "path": 2.5}
-#: A window has at most so many cells.
+#: A window has at most this many cells.
 _MOST_CELLS = 4000
 
 
@@ -122,7 +122,7 @@ def window_of(trace: Trace, tracks: tuple[Track, ...], p: Parameters) -> tuple[i
 
 
 def cell_edges(window: tuple[int, int], cells: float) -> Ints:
-    """Return the edges of cells of the same width, about so many.
+    """Return the edges of cells of the same width, about this many.
 
     Parameters
     ----------

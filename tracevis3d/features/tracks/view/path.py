@@ -24,15 +24,15 @@ from .layout import SHARE, Layout, direction
 _DEPTH = 8.0
 _RADIUS, _HAIR = 0.055, 0.02
 _RAMP = 128
-#: The path is looked at so many times more from the side than the wall.
+#: The path is seen this many times more from the side than the wall.
 _ASIDE = 1.8
 _STRONG = 0.5
-#: Tracks that make a path without being asked for, the best first.
+#: Tracks that make a path without being requested, the best first.
 _TELLING = ("counters", "memory", "running", "calls", "io", "depth", "allocations")
 
 
 def pair_of(picture: Layout) -> tuple[Track, Track]:
-    """Return the two tracks of a path: the first two that were asked for.
+    """Return the two tracks of a path: the first two that were requested.
 
     Of all tracks those two are taken whose relation is least known beforehand: threads that run and threads
     that wait add up in any case, and modules are no single number.

@@ -27,7 +27,7 @@ _HAIR = 0.03
 _DEEP = 0.12
 #: Cells over which the bend is smoothed.
 _SMOOTH = 9
-#: The tube is looked at so many times more from the side than the wall.
+#: The tube is seen this many times more from the side than the wall.
 _ASIDE = 2.2
 
 

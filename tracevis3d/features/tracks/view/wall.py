@@ -110,7 +110,7 @@ def strips_of(picture: Layout) -> list[Strip]:
 
 
 def _row(bands: int) -> float:
-    """Return how deep the row of a band is where a strip has so many."""
+    """Return how deep the row of a band is where a strip has this many."""
     return min(_ROW, _DEEPEST / bands)
 
 
@@ -224,7 +224,7 @@ def _stand(made: _Boxes, ghosts: _Boxes, picture: Layout, strip: Strip, color: l
 
 
 def _fold(drawing: DrawingBuilder, made: _Boxes, picture: Layout, strip: Strip, color: list[int]) -> None:
-    """Add the layers of a horizon strip: what exceeds one layer starts anew from the floor, further out."""
+    """Add the layers of a horizon strip: what exceeds one layer starts again from the floor, further out."""
     p, u = picture.parameters, picture.open
     value = np.sum([cells.mean for cells in strip.cells], axis=0)
     whole = Cells(value, value, value)

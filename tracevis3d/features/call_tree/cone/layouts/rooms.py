@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 #: What a cone takes of the radius of its disc: neighbours don't touch.
 SHARE = 0.92
-#: A closed cone is no higher than so many radii of its disc.
+#: A closed cone is no higher than this many radii of its disc.
 STEEP = 1.3
 #: The largest room of a callee, by that of its caller: an only one would have all of it.
 _LARGEST = 0.85
@@ -235,7 +235,7 @@ def open_near(
     closed : Rooms
         The closed cones there are.
     size : callable
-        ``size(rooms)``: in pixels; 0 for what is out of sight.
+        ``size(rooms)``: in pixels; 0 for what is out of view.
     interest : float64 (m + threads,)
         Added to the binary logarithm of the size, for the order: of each class.
     least : float
@@ -294,7 +294,7 @@ def open_near(
 
 
 def _most_interesting(callees: Rooms, interest: Floats, most: int) -> Ints:
-    """Return the callees that appear: so many of each caller, those that come first among equals."""
+    """Return the callees that appear: this many of each caller, those that come first among equals."""
     order = np.lexsort((-interest[callees.node], callees.parent))
     first = np.flatnonzero(np.diff(callees.parent[order], prepend=-1))
     rank = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))

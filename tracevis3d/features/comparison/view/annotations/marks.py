@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 OUTLIER = 0.25
 _MOST_OUTLIERS = 60
 MARK = parse("e0218a")
-#: From so many matches on they are counted at a call.
+#: From this many matches on they are counted at a call.
 _MANY = 3
 
 
@@ -55,7 +55,7 @@ def outliers(which: Ints, swept: Any, matches: int, color: int) -> Marks:
     which : int64 (k,)
         Matches.
     swept : list of Tubes or Lines
-        What stands for the matches.
+        What represents the matches.
     matches : int
         How many there are.
     color : int

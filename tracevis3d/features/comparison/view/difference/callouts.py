@@ -20,7 +20,7 @@ KIND_OF = {
 
 
 def seen(finding: Finding, picture: Layout) -> tuple[int, int] | None:
-    """Return on which wall a finding's example is in sight, and which call it is; None: on neither.
+    """Return on which wall a finding's example is in view, and which call it is; None: on neither.
 
     Where both walls show one it is the one that lasts longer.
 

@@ -37,7 +37,7 @@ _LEAST = 5e-4
 _TAKES_ALONG = (ONLY, MOVED, OFTEN)
 #: A cluster is of a kind that takes this share of its time.
 _OF_CLUSTER = 0.25
-#: From these shares of the run on a difference is told so strongly ...
+#: From these shares of the run on a difference is reported so strongly ...
 _SHARES = np.array([0.0, 0.001, 0.004, 0.015, 0.05])
 _STRENGTHS = np.array([0.2, 0.4, 0.6, 0.8, 1.0])
 #: ... but no more than this and the rest of it times the part of the call that differs.
@@ -61,9 +61,9 @@ class Differences:
     kind : (uint8 (n,), uint8 (m,))
         Of each call of A and of B: ``SAME`` and so on.
     strength : (float64 (n,), float64 (m,))
-        How strongly it is told, 0 to 1: by the share of the run that the difference is about, and by how much
-        of the call it is: all of it where it is in one run alone, what is more or less where it is counted or
-        measured.
+        How strongly it is reported, 0 to 1: by the share of the run that the difference is about, and by how
+        much of the call it is: all of it where it is in one run alone, what is more or less where it is
+        counted or measured.
     share : float64 (6,)
         The share of both runs' time that is of each kind: what calls take themselves, but of slower and
         faster ones only what they take more or less.
@@ -139,7 +139,7 @@ class Differences:
 
 
 def strength_of(weight: Floats, part: Floats) -> Floats:
-    """Return how strongly differences are told.
+    """Return how strongly differences are reported.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def differences(findings: Findings) -> Differences:
 
 
 def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
-    """Return the kind of each common call path, and how strongly its difference is told.
+    """Return the kind of each common call path, and how strongly its difference is reported.
 
     Parameters
     ----------

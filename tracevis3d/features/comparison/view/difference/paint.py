@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 HUES = parse("9aa0a8 c2185b 1c84c6 7b52ab e8590c 0b8a7d")
 #: What is the same: calls on the walls, and tubes. Form shows by shading alone.
 _QUIET_CALL, _QUIET_TUBE = 0.42, 0.62
-#: Strengths are told apart in so many steps.
+#: Strengths are distinguished in this many steps.
 _STEPS = 5
 #: The colours of A and of B, wherever one of them is meant.
 OF_TRACE = parse("3d6ea5 a8741a")
