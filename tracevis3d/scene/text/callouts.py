@@ -21,6 +21,8 @@ _CELL = 8
 _FAR = 1.0
 #: What it costs to hide a name, in data of the same size; names that are examined, at most.
 _NAME, _NAMES = 8.0, 500
+#: What it costs to draw a leader through names alone, and places on it that are looked at.
+_STRUCK, _ALONG = 3.0, 24
 #: Points of images show data if they cover more than this, of 255.
 _SEEN = 24
 #: Points of tubes and boxes that are examined, at most.
@@ -146,7 +148,7 @@ def lay_out(
         wide = max(typeface.width(row) * size for row, size in rows) + 1.3 * text
         high = 1.25 * text * len(rows) + 0.5 * text
         before = [(point, box) for _, point, box, _ in placed]
-        place = _place((x, y), wide, high, region, free, data, points, before, text)
+        place = _place((x, y), wide, high, region, free, cells, data, points, before, text)
         if place is None:
             out.left_out += 1
             continue
@@ -169,7 +171,7 @@ def _rows(callout: Callout, text: float, typeface: Typeface) -> list[tuple[str, 
 
 def _place(
     point: tuple[float, float], wide: float, high: float, region: Rectangle, free: Free,
-    data: NDArray[np.float64], points: list[tuple[float, float]],
+    cells: NDArray[np.float64], data: NDArray[np.float64], points: list[tuple[float, float]],
     before: list[tuple[tuple[float, float], Rectangle]], text: float,
 ) -> Rectangle | None:  # fmt: skip
     """Return the place for a panel that hides least data, nearest to its point; None if there is none."""
@@ -188,7 +190,15 @@ def _place(
     away = np.hypot(
         np.maximum(np.maximum(xs - x, x - xs - wide), 0), np.maximum(np.maximum(ys - y, y - ys - high), 0)
     )
-    cost = hidden + _FAR * away / max(region[3] - region[1], 1.0)
+    # Nor may the leader strike names out.
+    share = np.linspace(0.0, 1.0, _ALONG)[:, None]
+    ends = np.clip(x, xs, xs + wide), np.clip(y, ys, ys + high)
+    at = [
+        np.clip((v + share * (end - v)) / _CELL, 0, n - 1)
+        for v, end, n in zip((x, y), ends, cells.shape[::-1])
+    ]
+    struck = (cells[at[1].astype(np.int64), at[0].astype(np.int64)] > 1).mean(axis=0)
+    cost = hidden + _STRUCK * struck + _FAR * away / max(region[3] - region[1], 1.0)
     # A panel at its point would hide what it is about.
     open_ = away >= 1.2 * text
     for px, py in points:

@@ -192,7 +192,7 @@ def routes(picture: Layout, drum: Drum, p: Parameters, straight: bool = False) -
     return curve, ends
 
 
-def radii(count: Ints, most: int, p: Parameters) -> Floats:
+def radii(count: Ints, most: int, p: Parameters, least: float = THINNEST) -> Floats:
     """Return the radius at the caller's end: the section's area is in proportion to the number of calls.
 
     ``most`` has the greatest radius.
@@ -205,6 +205,8 @@ def radii(count: Ints, most: int, p: Parameters) -> Floats:
         The largest number.
     p : Parameters
         ``thickness`` scales all.
+    least : float
+        The least radius that is seen, in scene units.
 
     Returns
     -------
@@ -212,7 +214,7 @@ def radii(count: Ints, most: int, p: Parameters) -> Floats:
         Scene units.
     """
     thick = THICKEST * p.thickness * np.sqrt(count / float(max(most, 1)))
-    return np.asarray(np.maximum(thick, THINNEST if p.thickness > 0 else 0.0))
+    return np.asarray(np.maximum(thick, max(least, THINNEST) if p.thickness > 0 else 0.0))
 
 
 def opacities(curve: Floats, p: Parameters) -> Floats:

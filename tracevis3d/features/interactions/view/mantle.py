@@ -21,7 +21,8 @@ from .sequence import contributions, even_rows, frequencies, sequence_image, tim
 _AROUND = 97
 #: Images have this many points at most: they are meshes.
 _MOST_POINTS = 300_000
-_HAIR = 0.014
+#: Width of lines at least, in scene units.
+HAIR = 0.014
 #: Diameter of the beads at lone calls.
 BEAD = 0.42
 
@@ -151,7 +152,7 @@ def _lines(
     )  # fmt: skip
 
 
-def phase_lines(drum: Drum, color: int) -> Lines:
+def phase_lines(drum: Drum, color: int, hair: float = HAIR) -> Lines:
     """Return a line across the mantle where a phase begins.
 
     Parameters
@@ -159,16 +160,18 @@ def phase_lines(drum: Drum, color: int) -> Lines:
     drum : Drum
     color : int
         Index into the palette.
+    hair : float
+        Width of the lines.
 
     Returns
     -------
     Lines
     """
     t = drum.at(drum.phases.edge[1:-1])
-    return _lines("phase border", around(drum, t, 0.02), _HAIR, color, drum.source)
+    return _lines("phase border", around(drum, t, 0.02), hair, color, drum.source)
 
 
-def rims(drum: Drum, color: int) -> Lines:
+def rims(drum: Drum, color: int, hair: float = HAIR) -> Lines:
     """Return the mantle's edges: where time begins and ends, and, of an opened drum, its seams.
 
     Parameters
@@ -176,6 +179,8 @@ def rims(drum: Drum, color: int) -> Lines:
     drum : Drum
     color : int
         Index into the palette.
+    hair : float
+        Width of the lines.
 
     Returns
     -------
@@ -183,11 +188,11 @@ def rims(drum: Drum, color: int) -> Lines:
     """
     ends = around(drum, np.array([0.0, 1.0]), 0.0)
     if drum.bend.length <= 0:
-        return _lines("rim", ends[:0], _HAIR, color, drum.source)
+        return _lines("rim", ends[:0], hair, color, drum.source)
     t = np.linspace(0, 1, _AROUND)
     seams = [drum.bend.mantle(np.full(_AROUND, s), t) for s in (0.0, 1.0)]
     seam = np.stack(seams).astype(np.float32)
-    return _lines("rim", np.concatenate([ends, seam]), _HAIR, color, drum.source)
+    return _lines("rim", np.concatenate([ends, seam]), hair, color, drum.source)
 
 
 def brackets(drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Lines:
@@ -210,7 +215,7 @@ def brackets(drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Lines:
         there, back = (around(drum, np.array([t]), 0.05, 0.002, 0.998)[0] for t in (start, end))
         lines.append(np.concatenate([there, back[::-1], there[:1]]))
     points = np.stack(lines) if lines else np.empty((0, 2 * _AROUND + 1, 3), np.float32)
-    return _lines("marked stretch", points, 3.5 * _HAIR, color, drum.source)
+    return _lines("marked stretch", points, 3.5 * HAIR, color, drum.source)
 
 
 def pins(

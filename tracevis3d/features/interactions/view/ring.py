@@ -16,6 +16,8 @@ _FLAT = 0.05
 #: Sections of a full turn.
 _SECTIONS = 180
 _GAP = 0.08
+#: How far inside the outer edge of its sector a line to a name ends, in rings.
+_WITHIN = 0.3
 #: Beyond the ring's edge the lines to the names begin and bend.
 _STANDOFF, _ELBOW = 0.06, 0.35
 #: Width of a letter, about, in line heights.
@@ -135,8 +137,11 @@ def names(
     best = nodes[np.argsort(-rank, kind="stable")][: p.labels]
     value = dict(zip(nodes.tolist(), rank.tolist(), strict=True))
     best = best[[value[int(i)] > 0 for i in best]]
-    out = picture.ring + _STANDOFF
-    anchor = drum.bend.brim(sectors.middle[best], np.full(len(best), out), np.zeros(len(best)))
+    # A line ends within what it names: that to an element runs over its containers.
+    above = np.where(h.parent[best] > 0, sectors.level[np.maximum(h.parent[best], 0)], sectors.rings)
+    edge = np.where(h.element[best] >= 0, np.maximum(above, sectors.level[best] + 1), sectors.level[best] + 1)
+    out = 0.1 + RING * (edge - _WITHIN) if picture.flat else np.full(len(best), picture.ring + _STANDOFF)
+    anchor = drum.bend.brim(sectors.middle[best], out, np.full(len(best), 2 * _FLAT))
     if drum.bend.unroll == 1 and picture.flat and drum.bend.time[2]:
         return [_upright(picture.name, best, anchor, value, text, drum, sectors.high - sectors.low)], None
     return _columns(picture, best, anchor, value, text, color, status, only)

@@ -10,6 +10,7 @@ from ....drawing.primitives import Axis, Boxes, Labels, Legend, LegendEntry, Lin
 from ....drawing.selector import Selector
 from ....layout import ticks
 from ..phases import characteristic, describe, letter, phase_runs
+from . import thread_rows
 from .layout import Drum, Floats, Layout
 from .parameters import Parameters
 
@@ -20,6 +21,8 @@ _HAIR = 0.034
 _BAR = 0.14
 #: Kinds of phases that the legend names, at most.
 _NAMED = 4
+#: Steps that recur in a row have a brace if they take this share of the axis.
+_LEAST_BRACE = 0.1
 #: Height of a brace's teeth.
 _TOOTH = 0.16
 
@@ -34,7 +37,8 @@ def foot(picture: Layout) -> float:
     return lowest - 0.45
 
 
-def _front(drum: Drum) -> float:
+def front(drum: Drum) -> float:
+    """Return how far from the reader the timeline lies: before all of the drum."""
     s = np.linspace(0, 1, 129)
     y = drum.bend.mantle(s, np.zeros(129))[:, 1]
     return float(y.min()) if drum.bend.unroll < 0.99 else -0.05
@@ -179,6 +183,25 @@ def stretches(drum: Drum, kind_color: NDArray[np.int32]) -> tuple[Stretch, ...]:
     )
 
 
+def below_phases(picture: Layout, drum: Drum, text: float) -> float:
+    """Return where the phases and their braces end, downwards (or to the left, where time goes down).
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    text : float
+        Line height in scene units.
+
+    Returns
+    -------
+    float
+    """
+    if len(drum.phases) < 2:
+        return foot(picture) - 0.05
+    return foot(picture) - _STRIP - _GAP - _STEP - 0.12 - (0.0 if drum.bend.time[2] else 1.25 * text)
+
+
 def bars(picture: Layout, drum: Drum, edge: Floats, color: NDArray[np.int32]) -> Boxes | None:
     """Return bars above the phases at stretches (n, 2) of the time; None where the drum is flat.
 
@@ -217,7 +240,7 @@ def _laid(drum: Drum, edge: Floats, low: float, high: float) -> tuple[Floats, Fl
     position[:, axis], size[:, axis] = np.minimum(a, b), np.abs(b - a)
     other = 2 if axis == 0 else 0
     position[:, other], size[:, other] = low, high - low
-    position[:, 1], size[:, 1] = _front(drum), 0.08
+    position[:, 1], size[:, 1] = front(drum), 0.08
     return position, size
 
 
@@ -249,7 +272,9 @@ def _phase_names(
     )  # fmt: skip
 
 
-def recurring(picture: Layout, drum: Drum, color: int, text: float) -> tuple[Lines | None, Labels | None]:
+def recurring(
+    picture: Layout, drum: Drum, color: int, text: float, hair: float = _HAIR
+) -> tuple[Lines | None, Labels | None]:
     """Return a brace below rounds, and below steps that recur in a row, with how often they do.
 
     A brace has a tooth where each round begins.
@@ -262,6 +287,8 @@ def recurring(picture: Layout, drum: Drum, color: int, text: float) -> tuple[Lin
         Index into the palette.
     text : float
         Line height in scene units.
+    hair : float
+        Width of its lines.
 
     Returns
     -------
@@ -271,7 +298,9 @@ def recurring(picture: Layout, drum: Drum, color: int, text: float) -> tuple[Lin
     for run in phase_runs(drum.steps.kind):
         again = run.first + run.period * np.arange(run.times + 1)
         teeth = drum.at(drum.steps.edge[again])
-        if not any(teeth[0] < other[-1] and other[0] < teeth[-1] for other in braces):
+        # Small ones are noise beside what the run is about.
+        large = teeth[-1] - teeth[0] >= _LEAST_BRACE
+        if large and not any(teeth[0] < other[-1] and other[0] < teeth[-1] for other in braces):
             braces.append(teeth)
     if drum.bend.time[2] or drum.bend.length <= 0 or not braces or len(drum.phases) < 2:
         return None, None
@@ -293,7 +322,7 @@ def recurring(picture: Layout, drum: Drum, color: int, text: float) -> tuple[Lin
         room.append(abs(float(x[-1] - x[0])))
     n = len(words)
     lines = Lines(
-        "recurring", np.array(points, np.float32), np.array(first, np.int64), np.full(n, _HAIR, np.float32),
+        "recurring", np.array(points, np.float32), np.array(first, np.int64), np.full(n, hair, np.float32),
         np.full(n, color, np.int32), np.arange(n, dtype=np.int64), source=drum.source,
     )  # fmt: skip
     labels = Labels(
@@ -337,12 +366,9 @@ def axis(picture: Layout, drum: Drum, p: Parameters, text: float) -> Axis | None
         title = f"{p.relation}, in order"
     along = int(np.argmax(np.abs(bend.time)))
     origin = list(bend.origin)
-    strip = len(drum.phases) > 1
-    depth = foot(picture) - (
-        (_STRIP + _GAP + _STEP + 0.12 + (1.25 * text if not bend.time[2] else 0)) if strip else 0.05
-    )
+    depth = below_phases(picture, drum, text) - thread_rows.depth(picture, text)
     origin[2 if along == 0 else 0] = depth
-    origin[1] = _front(drum)
+    origin[1] = front(drum)
     outward = (0.0, 0.0, -1.0) if along == 0 else (-1.0, 0.0, 0.0)
     # A ruler whose direction is against x is laid from its other end.
     flip = bend.time[along] < 0 and along == 0

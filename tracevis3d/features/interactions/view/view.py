@@ -26,7 +26,7 @@ from ..actions import SHOW_TIME, ZOOM_AROUND
 from ..commands import COMMANDS
 from ..headline import Headline, of_pair, of_run
 from ..phases import describe, find_repeats
-from . import chords, mantle, metadata, ring, timeline, tones
+from . import chords, mantle, metadata, ring, thread_rows, timeline, tones
 from .layout import Drum, Layout, compose
 from .lone_calls import LoneCalls, legend, lone_calls
 from .metadata import Meanings
@@ -48,6 +48,8 @@ _DIRECTIONS = {
 #: Of calls along the layers, and against them.
 _LAYERS = parse("8b95a3 d2491c")
 _STEPS = 64
+#: Lines and tubes are so many pixels wide at least.
+_HAIR = 1.2
 #: Opacities, from 1 to 0.
 _SHADES = 16
 _RING = parse("8d97a6 b3bac5 cfd4db")
@@ -56,6 +58,7 @@ _MARKED = parse("111827 0e7490")
 _ONLY = tones.COLORS[1:4]
 _LEADER = parse("9aa1ab")
 _BRACE = parse("7b838f")
+_THREADS = parse("d5dae1 aeb7c4 7f8a9b 4b5768")
 _PULLED = parse("0f8a5f")
 _ABSENT = parse("eceef1")
 _KINDS = parse("4477aa cc6677 117733 ddcc77 88ccee aa4499 999933 332288 44aa99 882255")
@@ -94,7 +97,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     marked = _stretch(p.mark)
     picture = compose(traces, p)
     paint = _paint(p)
-    text = _text_size(picture, frame)
+    pixel = _pixel_size(picture, frame)
+    text = max(2.1 * frame.least_text * pixel, 0.16)
     progress(0.4, "bundling")
     elements: list[Any] = []
     labels: list[Labels] = []
@@ -108,7 +112,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     sector_color = _sector_colors(picture, activity, paint)
     kind_color = timeline.kind_colors(picture, paint.named["kinds"], len(_KINDS))
     for drum, active in zip(picture.drums, activity, strict=True):
-        data = _drum(picture, drum, paint, p, frame, meaning, notes, counts)
+        data = _drum(picture, drum, paint, p, frame, pixel, meaning, notes, counts)
         elements += data
         lone.append(lone_calls(picture, drum, paint.named["outlier"], p, meaning, data))
         elements += lone[-1].elements
@@ -124,6 +128,10 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         lines, words_again = timeline.recurring(picture, drum, paint.named["brace"], text)
         elements += [lines] if lines is not None else []
         labels += [words_again] if words_again is not None else []
+        top, front = timeline.below_phases(picture, drum, text), timeline.front(drum)
+        bars, titles = thread_rows.rows(picture, drum, top, front, paint.named["threads"], text, meaning)
+        elements += bars
+        labels += titles
         if (ruler := timeline.axis(picture, drum, p, text)) is not None:
             axes.append(ruler)
         labels += [numbers] if (numbers := lone[-1].numbers) is not None else []
@@ -188,15 +196,15 @@ def _paint(p: Parameters) -> _Paint:
     paint.paler = paint.add(shades)
     for name, colors in (
         ("ring", _RING), ("outlier", _OUTLIER), ("marked", _MARKED), ("only", _ONLY), ("leader", _LEADER),
-        ("brace", _BRACE),
+        ("brace", _BRACE), ("threads", _THREADS),
         ("absent", _ABSENT), ("pulled", _PULLED), ("kinds", _KINDS), ("grid", GRID[None]),
     ):  # fmt: skip
         paint.named[name] = paint.add(colors)
     return paint
 
 
-def _text_size(picture: Layout, frame: Frame) -> float:
-    """Return the line height of texts in scene units: what can be read at the size of the picture."""
+def _pixel_size(picture: Layout, frame: Frame) -> float:
+    """Return about how many scene units a pixel of the picture is."""
     low, high = np.array(picture.camera.low), np.array(picture.camera.high)
     corners = np.array(
         [
@@ -208,19 +216,19 @@ def _text_size(picture: Layout, frame: Frame) -> float:
     )
     wide = float(np.ptp(corners @ picture.right)) + 4.0
     tall = float(np.ptp(corners @ picture.up)) + 2.0
-    per_pixel = max(wide / (0.95 * frame.width), tall / (0.74 * frame.height))
-    return max(2.1 * frame.least_text * per_pixel, 0.16)
+    return max(wide / (0.95 * frame.width), tall / (0.74 * frame.height))
 
 
 def _drum(
-    picture: Layout, drum: Drum, paint: _Paint, p: Parameters, frame: Frame, meaning: Meanings,
-    notes: list[str], counts: dict[str, int],
+    picture: Layout, drum: Drum, paint: _Paint, p: Parameters, frame: Frame, pixel: float,
+    meaning: Meanings, notes: list[str], counts: dict[str, int],
 ) -> list[Any]:  # fmt: skip
     """Return the calls of one drum: as tubes and as the sequence on the mantle, or as flat bundles."""
     found = drum.found
     colors = paint.palette
     first, last = paint.ramp
     elements: list[Any] = []
+    hair = max(mantle.HAIR, _HAIR * pixel)
     tone = tones.of_pairs(picture, drum, p)
     if picture.flat and drum.bend.unroll == 0 and p.blend == "darkest":
         if p.color == "time":
@@ -245,7 +253,7 @@ def _drum(
         # Two drums have one measure.
         others = [chords.choose(d, p) for d in picture.drums if d is not drum]
         most = max(int(each.count.max(initial=0)) for each in (every, *others))
-        radii = chords.radii(every.count, most, p)
+        radii = chords.radii(every.count, most, p, 0.5 * _HAIR * pixel)
         if drum.source == 0:
             notes.append(
                 f"tubes: area is the number of {p.relation}, {most:,} in the thickest; thin end at the callee"
@@ -281,8 +289,8 @@ def _drum(
                 f"{units.percentage(every.calls / max(every.of, 1), 3)} of the {p.relation}; all are on the "
                 "mantle"
             )
-    elements.append(mantle.phase_lines(drum, paint.named["grid"]))
-    elements.append(mantle.rims(drum, paint.named["leader"]))
+    elements.append(mantle.phase_lines(drum, paint.named["grid"], hair))
+    elements.append(mantle.rims(drum, paint.named["leader"], hair))
     return elements
 
 
@@ -467,6 +475,12 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
             notes.append(f"{which}{roots:,} root call{'s have' if roots > 1 else ' has'} no caller")
     if picture.hierarchy.elements < int(picture.hierarchy.merged.sum()):
         notes.append(f"the least called elements are merged: {picture.hierarchy.elements:,} sectors")
+    for drum in picture.drums:
+        if len(rows := thread_rows.shown(drum)):
+            every = len(np.unique(drum.trace.calls.thread[drum.found.call[drum.low : drum.high]]))
+            which = f"{len(rows)} of {every} threads" if every > len(rows) else "threads"
+            notes.append(f"rows below: {which}, the darker the larger their share of the {p.relation}")
+            break
     if picture.flat and picture.drums[0].bend.unroll == 0:
         most = max(int(d.counts.max(initial=0)) for d in picture.drums)
         notes.append(
