@@ -27,8 +27,6 @@ from .drawing.output import FILMS, Output, need_blender
 from .drawing.output import check as check_output
 from .drawing.primitives import Drawing
 from .errors import InputError, TraceVisError, UsageError
-from .figures import caption
-from .figures import recipe as recipes
 from .formats.files import check_writable, load, save
 from .progress import Progress, part, silent
 from .trace.model import ALLOC, IO, RELEASE, WAIT, Trace
@@ -693,6 +691,7 @@ class Figure:
         check_output(path, output)
         need_blender()
         changes = self.changes(path, animate)
+        from .figures import recipe as recipes
         from .scene.output.produce import produce
 
         changing = self._changing(changes, output.frame) if changes else None
@@ -801,6 +800,8 @@ class Figure:
         return draw
 
     def _report(self, drawing: Drawing, output: Output, counts: Mapping[str, Any]) -> dict[str, Any]:
+        from .figures import caption
+
         elements: dict[str, int] = {}
         for element in drawing.elements:
             elements[element.kind] = elements.get(element.kind, 0) + len(element)

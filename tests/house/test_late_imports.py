@@ -27,6 +27,7 @@ OTHERS = {
     "gpu": "only with a window",
     "gpu_extras": "only with a window",
     "gzip": _SLOW,
+    "html": _SLOW,
     "importlib": _SLOW,
     "IPython": _OPTIONAL,
     "isal": _OPTIONAL,
@@ -63,6 +64,7 @@ PLACES = {
     "tracevis3d/views/calls/actions.py": "drawing a view needs no filters",
     "tracevis3d/views/time_window.py": "only what changes in the window needs a path through time",
     "tracevis3d/views/view.py": "drawing a view describes nothing",
+    "tracevis3d/tables/table.py": "most tables are never handed to Arrow",
     "tracevis3d/record/*": "a recorded program loads nothing for the recorder that it doesn't need",
 }
 

@@ -6,6 +6,7 @@ A recipe is a JSON object. It names traces by where they lie from the picture, n
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
 import re
@@ -14,7 +15,6 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape, unescape
 
 from ..atomic import write_text
 from ..errors import InputError
@@ -61,7 +61,7 @@ def as_text(recipe: Mapping[str, Any]) -> str:
 
 def as_element(text: str) -> str:
     """Return a recipe as an element of an SVG."""
-    return f'<metadata id="tracevis3d">{escape(text)}</metadata>' if text else ""
+    return f'<metadata id="tracevis3d">{html.escape(text, quote=False)}</metadata>' if text else ""
 
 
 def as_word(text: str) -> str:
@@ -110,7 +110,7 @@ def _found(suffix: str, data: bytes) -> str:
         return data.decode("utf-8")
     if suffix == ".svg":
         inside = _IN_SVG.search(data.decode("utf-8"))
-        return unescape(inside[1]) if inside else ""
+        return html.unescape(inside[1]) if inside else ""
     if suffix == ".pdf":
         word = _IN_PDF.search(data)
         return base64.urlsafe_b64decode(re.sub(rb"[\s\\]", b"", word[1])).decode() if word else ""

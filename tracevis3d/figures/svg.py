@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
+import html
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 from . import recipe
 from .fonts import Fonts
@@ -82,7 +82,7 @@ def _text(text: Text, height: int, fonts: Fonts) -> str:
 
 
 def _plain(text: str) -> str:
-    return escape(_FORBIDDEN.sub("\ufffd", text))
+    return html.escape(_FORBIDDEN.sub("\ufffd", text), quote=False)
 
 
 def _hex(srgb: RGB) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from . import arrow
 from .column import Column
 
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ class Table:
         UsageError
             If pyarrow is not installed.
         """
+        from . import arrow
+
         return arrow.to_arrow(self.made())
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -87,6 +88,8 @@ class Table:
         -------
         pandas.DataFrame
         """
+        from . import arrow
+
         return arrow.to_pandas(self.made())
 
     def to_polars(self) -> polars.DataFrame:
@@ -101,4 +104,6 @@ class Table:
         -------
         polars.DataFrame
         """
+        from . import arrow
+
         return arrow.to_polars(self.made())

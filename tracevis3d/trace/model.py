@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, fields
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -603,6 +602,8 @@ class Trace:
 
     def _repr_html_(self) -> str:
         """Return a short table of facts, which a notebook shows."""
+        from html import escape
+
         rows = "".join(
             f"<tr><td style='text-align:right'>{number}</td><td style='text-align:left'>{what}</td></tr>"
             for number, what in self._facts()
