@@ -9,10 +9,10 @@ from ....views import common_parameters
 
 _ORDERS = {
     "site": "by call site; packed: freed memory is used again, so the axis is what lives at once",
-    "fit": "packed all together: each block in the first place that is free when it is allocated",
     "creation": "in the order of their creation, all that is ever allocated side by side, as in Memcov Viz",
     "lifetime": "by their end, then their beginning: blocks with the same lifetime lie together",
     "address": "by address; unused stretches are left out",
+    "fit": "packed all together: each block in the first place that is free when it is allocated",
 }
 
 
