@@ -17,6 +17,8 @@ import support
 given, kept, root, place = map(Path, support.arguments())
 #: Facts and rows that are worded again with each drawing.
 WORDED = {"facts", "problems", "tables", "did", "headline", "rows", "tracevis3d_tree_rows"}
+#: Where all that is drawn lies.
+BOUNDS = {"low", "high"}
 #: What the time strip stores of a trace.
 STRIP = {"mural", "whole"}
 #: The trace of which the icicle draws other functions since: in so small a picture rows stand for its levels.
@@ -94,7 +96,7 @@ for view in kept["views"].values():
 # A scene has the length of the film of the view that was drawn last.
 for each in kept["scenes"].values():
     del each["frames"]
-kept["views"] = without(kept["views"], WORDED)
+kept["views"] = without(kept["views"], WORDED | BOUNDS)
 # Names are stored of the functions that are drawn.
 if DRAWN_OTHERWISE in kept["views"]:
     (source,) = kept["views"][DRAWN_OTHERWISE]["tracevis3d"]["sources"]
