@@ -254,3 +254,14 @@ def test_stacks_are_laid_as_a_plain_layout_does(stacks):
         assert [tuple(call) for call in calls] == [
             (name, start + offset, end + offset, depth) for name, start, end, depth in plain_calls(own)
         ]
+
+
+def test_comments_are_passed_over(tmp_path):
+    path = tmp_path / "a.folded"
+    path.write_text("# made by a tool\n#and more\na;b 1\n# in between\n#<Class>;c 2\n# the end\n")
+    trace = registry.open_trace(path)
+    assert trace.source.format == "collapsed"
+    assert sorted(trace.functions.name) == ["#<Class>", "a", "b", "c"]
+    assert list(trace.problems) == ["no time unit"]
+    path.write_text("# nothing\n" * 50)
+    assert collapsed.sniff(path.read_bytes(), "a.folded") == registry.NO

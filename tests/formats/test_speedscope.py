@@ -347,3 +347,18 @@ def test_samples_become_calls_as_a_plain_reader_makes_them(tmp_path_factory, sta
     expected = [call for call in plain_calls(file) if call[2] < call[3]]
     assert [call for call in rows(trace) if call[2] < call[3]] == expected
     assert np.all(trace.calls.end >= trace.calls.start)
+
+
+def test_something_behind_the_document_is_not_a_cut(tmp_path):
+    text = (
+        '{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{"frames":[{"name":"f"}]},'
+        '"profiles":[{"type":"sampled","name":"m","unit":"seconds","startValue":0,"endValue":1,"samples":[[0]],'
+        '"weights":[1]}]}'
+    )
+    (path := tmp_path / "a.speedscope.json").write_text(text * 2)
+    trace = registry.open_trace(path)
+    assert trace.problems.as_dict() == {
+        "unsupported": {"count": 1, "first": f"byte {len(text) + 1:,}: something follows the JSON document"}
+    }
+    path.write_text(text[:-1])
+    assert list(registry.open_trace(path).problems) == ["truncated"]

@@ -63,6 +63,8 @@ class Stores:
 
 def _spoil(columns: dict[str, np.ndarray], name: str, pick: random.Random) -> None:
     column = columns[name]
+    if not len(column):
+        return
     at = pick.randrange(len(column))
     if pick.random() < 0.1:
         columns[name] = column[: pick.randrange(len(column))]

@@ -83,7 +83,7 @@ def test_a_cone_tree_of_no_calls_is_a_sentence():
     [
         ["info"], ["info", "--json"], ["phases"], ["patterns"], ["waits"], ["memory"], ["tree"],
         ["search", "f"], ["similarity", "TRACE"], ["match", "TRACE"], ["explain", "TRACE"],
-        ["filter", "--name", "pattern=f"],
+        ["filter", "--name", "pattern=f"], ["nodes"], ["library"], ["query", "SELECT count(*) FROM calls"],
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -51,7 +51,7 @@ def sniff(head: bytes, name: str) -> float:
     float
         How sure it is, 0 to 1.
     """
-    found = lines(head, len(head) >= registry.HEAD)[:200]
+    found = [line for line in lines(head, len(head) >= registry.HEAD) if not _is_comment(line)][:200]
     if not found or (found[0][:1] in b"{[<" and b";" not in found[0]):
         return registry.NO
     if not all(_TEXT.fullmatch(line) for line in found):
@@ -65,6 +65,10 @@ def sniff(head: bytes, name: str) -> float:
     if parted == 0:
         return registry.MAYBE if name.endswith(FORMAT.suffixes) else registry.NO
     return registry.LIKELY
+
+
+def _is_comment(line: bytes) -> bool:
+    return line.startswith(b"#") and _COUNTED.fullmatch(line) is None
 
 
 def read(path: Path, progress: Progress) -> Trace:

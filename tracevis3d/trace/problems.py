@@ -31,6 +31,7 @@ KINDS: dict[str, str] = {
         "the format has no addresses: each free was assigned to the youngest block of its call site and size"
     ),
     "listed twice": "where something is described twice, the first description was used",
+    "renamed": "threads that have more than one name are shown by the last",
     "unknown": "records that name something that the file doesn't describe were left out",
     "cut": "calls that were open at lost records were closed there",
     "broke off": "the recorded program was killed: its last events may be missing",

@@ -130,7 +130,7 @@ class Recording:
         return list(self._threads)
 
     def name_thread(self, process: RecordedId, tid: RecordedId, name: str) -> None:
-        """Remember what a thread is called; the last name given counts.
+        """Remember what a thread is called; the last name given counts, and that there were others is noted.
 
         Parameters
         ----------
@@ -139,6 +139,10 @@ class Recording:
         name : str
             May be empty.
         """
+        before = self._thread_names.get((process, tid))
+        # What Python calls it until it has a name of its own.
+        if before and name and before not in (name, "MainThread"):
+            self.problems.add("renamed", f"thread {tid}: {before!r}, then {name!r}")
         self._thread_names[process, tid] = name
 
     def name_process(self, process: RecordedId, name: str) -> None:

@@ -340,3 +340,24 @@ def test_recordings_read_back(recorded, tmp_path):
         assert left == right
         assert sorted(trace.sync.start.tolist()) == sorted(back.sync.start.tolist())
         assert not back.problems
+
+
+def test_records_that_are_nested_too_deeply_are_left_out_and_nothing_is_called_truncated(tmp_path):
+    deep = call("deep", 2, 1)
+    text = json.dumps([call("f", 0, 1), deep])[:-2] + ',"args":' + "[" * 5_000 + "]" * 5_000 + "}]"
+    (path := tmp_path / "a.json").write_text(text)
+    trace = registry.open_trace(path)
+    assert list(trace.functions.name) == ["f"]
+    assert [(kind, problem.count) for kind, problem in trace.problems.items()] == [("malformed", 1)]
+
+
+def test_second_names_of_threads_are_counted(tmp_path):
+    def named(name):
+        return {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": name}}
+
+    (path := tmp_path / "a.json").write_text(
+        json.dumps([named("a"), named("a"), named("b"), {**call("f", 0, 1), "pid": 1, "tid": 1}])
+    )
+    trace = registry.open_trace(path)
+    assert trace.threads.name == ("b",)
+    assert trace.problems.as_dict() == {"renamed": {"count": 1, "first": "thread 1: 'a', then 'b'"}}

@@ -106,7 +106,10 @@ def decode_records(texts: list[bytes]) -> list[Record | None]:
 def _decode_record(text: bytes) -> Record | None:
     try:
         return _decode_one(text)
-    except (msgspec.MsgspecError, RecursionError, UnicodeError):
+    except RecursionError:
+        # It is whole, or it had no end: what follows is read on.
+        return Record()
+    except (msgspec.MsgspecError, UnicodeError):
         pass
     try:
         fields = decode_json(text)

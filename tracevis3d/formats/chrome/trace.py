@@ -235,7 +235,7 @@ class _Maker:
                     alone[tid] = name
         for key, ids in known.items():
             name = threads.get(key) or alone.get(key[1])
-            if name:
+            if name and key not in threads:
                 self._recording.name_thread(*ids, name)
             if key[0] in processes:
                 self._recording.name_process(ids[0], processes[key[0]])

@@ -133,7 +133,7 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
                 value = msgspec.json.decode(cut_json(text[:at]))
             if not value:
                 raise InputError(f"{path}: byte {at:,}: this {title} is not valid JSON ({error})") from error
-            problems.add("truncated", damage or f"byte {at:,} ({error})")
+            problems.add(*why_cut(error, at, damage))
             damage = ""
         break
     else:
@@ -159,6 +159,27 @@ def byte_of(error: Exception, size: int) -> int:
     """
     match = re.search(r"\(byte (\d+)\)", str(error))
     return int(match[1]) if match else size
+
+
+def why_cut(error: Exception, at: int, damage: str) -> tuple[str, str]:
+    """Return the problem of a text that is JSON up to a place: its kind and where.
+
+    Parameters
+    ----------
+    error : Exception
+        The decoder's.
+    at : int
+        The byte.
+    damage : str
+        What unpacking said, if anything.
+
+    Returns
+    -------
+    (str, str)
+    """
+    if not damage and "trailing characters" in str(error):
+        return "unsupported", f"byte {at:,}: something follows the JSON document"
+    return "truncated", damage or f"byte {at:,} ({error})"
 
 
 def cut_json(text: memoryview | bytes) -> bytes:

@@ -24,7 +24,7 @@ from ...trace.events import events_of_stacks, too_long
 from ...trace.model import Source
 from ...trace.recording import Recording
 from .. import names, registry, unpack, writing
-from ..profiles.documents import byte_of, cut_json
+from ..profiles.documents import byte_of, cut_json, why_cut
 from ..profiles.samples import COUNTED
 from ..text import count, utf8
 
@@ -193,7 +193,7 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
             outer = msgspec.json.decode(cut_json(text[:at]), type=shape.File)
         if not outer.profiles:
             raise InputError(f"{path}: byte {at:,}: is not valid JSON ({error})") from error
-        recording.problems.add("truncated", damage or f"byte {at:,} ({error})")
+        recording.problems.add(*why_cut(error, at, damage))
         damage = ""
     if damage:
         recording.problems.add(unpack.problem_of(damage), damage)
