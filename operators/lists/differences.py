@@ -291,9 +291,7 @@ class TRACEVIS3D_OT_difference_draw(_OnList, Rebuilding, bpy.types.Operator):
         chosen = None if self.whole else json.loads(of(collection).wanted)  # type: ignore[union-attr]
         each = [json.loads(row.wanted) for row in collection.tracevis3d_differences]
         values = findings.drawn(chosen, each, settings.values(collection))
-        if (area := viewport.area_of(context)) is not None:
-            area.spaces.active.region_3d.view_perspective = "CAMERA"
-        return self.rebuild(context, collection, values, assign=True)
+        return self.rebuild(context, collection, values, assign=True, then=framing.look)
 
 
 class TRACEVIS3D_OT_compare_traces(Rebuilding, bpy.types.Operator):

@@ -35,8 +35,12 @@ class Rebuilding(LongOperator):
         collection: bpy.types.Collection,
         values: dict[str, Any],
         assign: bool = False,
+        then: Callable[[bpy.types.Context], None] | None = None,
     ) -> set[str]:
-        """Draw the view of ``collection`` with the parameters ``values``, and ``assign`` them if asked to."""
+        """Draw the view of ``collection`` with the parameters ``values``, and ``assign`` them if asked to.
+
+        ``then`` is called when it is drawn.
+        """
         name, view, frame = collection.name, settings.of(collection).view, settings.frame_of(context.scene)
         find, stack = sources.finder(collection), filter_stacks.stack_of(collection)
         started = time.perf_counter()
@@ -60,6 +64,8 @@ class Rebuilding(LongOperator):
                     self.report({"WARNING"}, f"{sources.name_of(source)} has changed since it was imported")
             make_view.show(context.scene, target, *result)
             make_view.took(target, time.perf_counter() - started)
+            if then is not None:
+                then(context)
             return {"FINISHED"}
 
         return self.carry_out(context, work, finish)

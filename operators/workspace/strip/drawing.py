@@ -26,6 +26,8 @@ _SHADE = (*_GROUND[:3], 0.66)
 _FRAME, _GRIPPED = (1.0, 0.76, 0.28, 1.0), (1.0, 0.9, 0.6, 1.0)
 _SELECTED, _HOVERED, _RESULT = (0.93, 0.55, 0.80, 1.0), (0.95, 0.42, 0.05, 1.0), (0.98, 0.85, 0.25, 1.0)
 _RANGE, _MARK = (0.93, 0.55, 0.80, 0.30), (0.20, 0.62, 0.90, 0.38)
+#: Of colour over what is selected or pointed at: light is mixed, so that on the dark ground little is much.
+_BREATH = 0.02
 _FINDING, _CURRENT = (0.84, 0.37, 0.0, 1.0), (1.0, 0.55, 0.15, 1.0)
 #: In pixels at scale 1: type, width of a frame's grips, side of a finding's sign, distance of ticks' texts.
 _TYPE, _GRIP, _SIGN, _TICK = 12.0, 5.0, 15.0, 96.0
@@ -145,7 +147,7 @@ def _draw_on(scene: bpy.types.Scene, row: Row, scale: float) -> None:
         (content.selected(row), _SELECTED, lane.high - edge),
         (content.hovered(row), _HOVERED, lane.high - edge),
     ):
-        columns(spans, lane.low, lane.high, (*color[:3], 0.08), least)
+        columns(spans, lane.low, lane.high, (*color[:3], _BREATH), least)
         columns(spans, low, low + edge, color, least)
     if current is not None:
         rectangle(current - scale, lane.low, current + scale, lane.high, _RESULT)

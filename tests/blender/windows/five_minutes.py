@@ -93,6 +93,16 @@ def main():
     assert len(set(seen)) == 3
     assert titles_hidden() == {True}, "the picture's title stands before whoever looks from elsewhere"
 
+    # One of them alone fills the 3D view, and so does the whole again.
+    for whole in (False, True):
+        with here():
+            assert operators.difference_draw("INVOKE_DEFAULT", whole=whole) == {"RUNNING_MODAL"}
+        yield lambda: task.idle()
+        yield support.at_rest()
+        assert space.region_3d.view_perspective != "CAMERA"
+        assert titles_hidden() == {True}
+        support.screenshot(place / f"difference_{'whole' if whole else 'alone'}.png")
+
     # The same by keys while exploring; nothing was searched for, so they go through the differences.
     x, y = region().x + 300, region().y + 90
     with here():
