@@ -1,4 +1,4 @@
-"""The panel *Lists*: functions, patterns, utilities and the library, and above all the trace's numbers."""
+"""The panels *Lists* (functions, patterns, utilities and the library) and *Numbers*, those of the trace."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ _NAMES = 0.7  # share of a row that the name has
 class TRACEVIS3D_PT_overview(parts.ViewPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_overview"
     bl_label = "Numbers"
-    bl_options = {"HIDE_HEADER"}  # noqa: RUF012
-    # Below what one does with the trace.
+    # Below what one does with the trace, and folded: the strip says the same.
+    bl_options = {"DEFAULT_CLOSED"}  # noqa: RUF012
     bl_order = 100
 
     @classmethod
