@@ -12,11 +12,18 @@ import resource
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import tracevis3d as tv
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.primitives import Labels
+from tracevis3d.layout.sight.view_projection import ViewProjection
+from tracevis3d.overlay.items import Overlay, Theme
+from tracevis3d.overlay.names import lay_names, prepare
 
 from .bench_subtrees import row
 
@@ -66,7 +73,7 @@ def views() -> dict[str, list[Path]]:
 
 def rows() -> list[dict[str, Any]]:
     """Measure; ratio is limit / ours."""
-    return [*triangles(), *drafts(), *redraws()]
+    return [*triangles(), *names(), *drafts(), *redraws()]
 
 
 def triangles() -> list[dict[str, Any]]:
@@ -84,6 +91,39 @@ def triangles() -> list[dict[str, Any]]:
         name = f"{view}: triangles in the window, {len(drawn.triangles)} objects"
         result.append({**row(name, drawn.total, BUDGET, "budget"), "unit": "triangles"})
     return result
+
+
+def names() -> list[dict[str, Any]]:
+    """Measure how long it takes to place as many names as are ever shown, while one comes nearer.
+
+    They stand on a wall of 5,000, half of which are too long for their room.
+    """
+    rng = np.random.default_rng(1)
+    at = np.arange(5_000)
+    anchor = np.stack([4.0 * (at % 50), 0.0 * at, 1.0 * (at // 50)], axis=1).astype(np.float32)
+    text = tuple("n" * int(k) for k in rng.integers(3, 30, len(at)))
+    high, wide = np.full(len(at), 0.8, np.float32), np.full(len(at), 3.9, np.float32)
+    rank, on = rng.random(len(at)).astype(np.float32), np.zeros(len(at), np.int32)
+
+    def measure(text: str) -> float:
+        return 0.5 * len(text)
+
+    group = Labels("function", text, anchor, high, wide, rank, -1, background=on)
+    prepared = prepare((group,), np.ones((1, 4), np.float32), measure)
+    times, before, theme, width, height = [], Overlay(), Theme(), 1920, 900
+    for step in range(60):
+        # Of the middle of the wall: 20 names beside and 34 above each other.
+        near = 1.0 + 0.01 * (step % 7)
+        seen = np.diag([2 * near / 80.0, 1.0, 0.0, 1.0])
+        seen[1] = (0.0, 0.0, 2 * near / 34.0, -50.0 * 2 * near / 34.0)
+        seen[0, 3] = -100.0 * 2 * near / 80.0
+        eye, made = ViewProjection.of(seen, width, height), Overlay()
+        started = time.thread_time()
+        lay_names(prepared, eye, (0.0, 0.0, width, height), theme, measure, made, before.names)
+        times.append(time.thread_time() - started)
+        before = made
+    shown = len(before.names)
+    return [row(f"placing {shown} of 5,000 names", sorted(times)[len(times) // 2] * 1e3, _OVERLAY, "limit")]
 
 
 def drafts() -> list[dict[str, Any]]:

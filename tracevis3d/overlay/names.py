@@ -16,7 +16,7 @@ from ..kernels.layout.naming import find_names
 from ..kernels.layout.placing import place
 from ..layout.sight.affine import Floats
 from ..layout.sight.view_projection import ViewProjection
-from .items import Color, Measure, Overlay, Rectangle, Theme, shortened
+from .items import Measure, Overlay, Rectangle, Theme, shortened
 
 #: Names on the screen at once, and candidates that are tried, at most.
 MOST, _TRIED = 400, 2400
@@ -155,7 +155,7 @@ class Prepared:
         ----------
         row : int
         room : float
-            In sizes of the type.
+            In sizes of the type; less than all of it takes.
         measure : Measure
 
         Returns
@@ -165,12 +165,9 @@ class Prepared:
         float
             How wide it is in type of size 1.
         """
-        text, wide = self.text[row], float(self.width[row])
-        if wide <= room:
-            return text, wide
         known = self._shortened.get(row)
         if known is None or not known[1] <= room < known[2]:
-            known = self._shortened[row] = shortened(text, room, measure)
+            known = self._shortened[row] = shortened(self.text[row], room, measure)
         return known[:2]
 
 
@@ -283,20 +280,24 @@ def lay_names(
     order = np.lexsort((rows, -names.rank[rows] * np.where(known[rows], _STAYS, 1.0)))[:_TRIED]
     rows, at = rows[order], at[order]
     kept = _placed(at, 0.6 * size, 0.25 * size, out.taken)
-    for row_of, (_, _, _, start, y, _, room, fits) in zip(rows[kept].tolist(), at[kept].tolist()):
-        text, wide = names.within(row_of, room / size, measure)
-        if not text:
-            continue
-        ink = names.inks[row_of] or theme.ink
-        whole = text == names.text[row_of]
-        strength = _FAINTEST + (1 - _FAINTEST) * min(max((fits - 1) / (_CLEAR - 1), 0.0), 1.0)
-        color: Color = (*ink, strength if whole else _SHORTENED)
-        if names.inks[row_of] is None:
+    rows, at = rows[kept], at[kept]
+    base, room = at[:, 4] - 0.35 * size, at[:, 6] / size
+    strength = _FAINTEST + (1 - _FAINTEST) * np.clip((at[:, 7] - 1) / (_CLEAR - 1), 0.0, 1.0)
+    widths = names.width[rows]
+    columns = (rows, at[:, 3], base, room, strength, widths, widths <= room)
+    for i, left, low, most, alpha, wide, whole in zip(*(column.tolist() for column in columns)):
+        text, ink = names.text[i], names.inks[i]
+        if not whole:
+            text, wide, alpha = *names.within(i, most, measure), _SHORTENED
+            if not text:
+                continue
+        if ink is None:
             # Lines and elements may run through it.
-            plate = (start - 0.2 * size, y - 0.5 * size, start + (wide + 0.2) * size, y + 0.55 * size)
+            plate = (left - 0.2 * size, low - 0.15 * size, left + (wide + 0.2) * size, low + 0.9 * size)
             out.fills.append((plate, (*theme.ground, _PLATE)))
-        out.write(text, start, y - 0.35 * size, size, color, "name", wide * size)
-        out.names[names.keys[row_of]] = text
+            ink = theme.ink
+        out.write(text, left, low, size, (*ink, alpha), "name", wide * size)
+        out.names[names.keys[i]] = text
 
 
 def _placed(at: Floats, half: float, margin: float, taken: Sequence[Rectangle]) -> NDArray[np.bool_]:

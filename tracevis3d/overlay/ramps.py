@@ -56,8 +56,8 @@ def ramp_parts(legend: Legend) -> tuple[LegendEntry, ...]:
     first, last = legend.ramp
     ticks = sorted(zip(legend.ramp_tick, legend.ramp_text))
     edges = [tick for tick in ticks if _AT_END < tick[0] < 1 - _AT_END]
-    edges.insert(0, next((tick for tick in ticks if tick[0] <= _AT_END), (0.0, "")))
-    edges.append(next((tick for tick in ticks if tick[0] >= 1 - _AT_END), (1.0, "")))
+    edges.insert(0, (0.0, next((text for at, text in ticks if at <= _AT_END), "")))
+    edges.append((1.0, next((text for at, text in ticks if at >= 1 - _AT_END), "")))
     each = -(-_FEWEST // (len(edges) - 1))
     found = []
     for (low, below), (high, above) in pairwise(edges):
