@@ -163,7 +163,8 @@ def read(parameters: type[P], values: Mapping[str, Any]) -> P:
     """
     known = {p.name: p for p in declared(parameters)}
     given = {}
-    for name, value in values.items():
+    for word, value in values.items():
+        name = word if word in known else word.replace("-", "_")
         if name not in known:
             raise UsageError(f"there is no parameter {name!r}: {_nearest(name, list(known))}")
         given[name] = known[name].read(value)

@@ -68,5 +68,5 @@ def test_a_filter_of_another_package(environment) -> None:
 def test_one_that_cannot_be_loaded_is_said(environment) -> None:
     done = run(environment, "filter", str(TRACE), "--broken", "--quiet")
     assert done.returncode == 2
-    assert "is no Filter but a int" in done.stderr
+    assert "is not a Filter but a int" in done.stderr
     assert "Traceback" not in done.stderr

@@ -352,3 +352,28 @@ def test_any_view_of_what_is_left(tmp_path, capsys) -> None:
     words = ["render", "icicle", str(tmp_path / "in.tv3"), "-o", str(tmp_path / "x.png")]
     assert main([*words, "--filters", "nothing"]) == 2
     assert "there is no filter" in capsys.readouterr().err
+
+
+def test_a_filter_that_marks_nothing_says_what_could_be_meant(capsys, tmp_path) -> None:
+    def hints(text: str) -> list[str]:
+        return [one.hint for one in apply(parse(text), Facts(JAVA)).effects]
+
+    assert hints("name(pattern=getX)") == [""]
+    assert hints("module(pattern=a.Point)") == [""]  # the class's whole name
+    (said,) = hints("name(pattern=Point.getZ)")
+    assert said.startswith("name(pattern=Point.getZ) marks no call; similar names are: Point.")
+    (said,) = hints("module(pattern=Point.a)")
+    assert "marks no call" in said
+    (said,) = hints("depth(below=99)")
+    assert said == "depth(below=99) marks no call"
+    # One that marks nothing doesn't hide what others say.
+    assert [bool(hint) for hint in hints("name(pattern=zzz); name(pattern=log)")] == [True, False]
+    from tracevis3d.api import Figure
+
+    path = tmp_path / "in.tv3"
+    tv.save(JAVA, path)
+    assert main(["filter", str(path), "--name", "pattern=getY", "--quiet"]) == 0
+    assert "similar names are: " in capsys.readouterr().out
+    for view in ("icicle", "cone"):
+        drawing = Figure(view, (JAVA,), filters="name(pattern=getY)").drawing()
+        assert any("similar names are" in note for note in drawing.notes), view

@@ -21,8 +21,10 @@ from tracevis3d.errors import UsageError
 from tracevis3d.filters import registry
 from tracevis3d.filters.facts import Facts
 from tracevis3d.filters.roles import ROLES, of_functions
+from tracevis3d.formats.names import split
 from tracevis3d.parameters import read
-from tracevis3d.trace.model import CONTAINER_KINDS, Containers
+from tracevis3d.trace.model import CONTAINER_KINDS, Containers, Source
+from tracevis3d.trace.recording import Recording
 from tracevis3d.trace.strings import Strings
 
 OWNERS = ("", "Point", "Line", "Outer$Inner", "ns::Shape", "Box<int>")
@@ -185,22 +187,30 @@ def is_accessor(name):
 
 CONSTRUCTORS = {
     "<init>", "<clinit>", "__init__", "__new__", "__post_init__", "__init_subclass__", "constructor", ".ctor",
-    ".cctor", "ctor", "initialize",
+    ".cctor", "ctor",
 }  # fmt: skip
-DESTRUCTORS = {"__del__", "finalize", "Finalize", "dealloc", "Drop", "drop", "destructor"}
+DESTRUCTORS = {"__del__", "dealloc", "destructor"}
+#: A file and a function that give the language away, and what means making or ending objects in it alone.
+LANGUAGES = {
+    "ruby": ("a.rb", "A#b", {"initialize"}, set()),
+    "java": ("A.java", "A.<init>", set(), {"finalize"}),
+    ".net": ("A.cs", "A..ctor", set(), {"Finalize"}),
+    "rust": ("a.rs", "<A as core::ops::Drop>::drop", set(), {"drop"}),
+}
 
 
-def makes(owner, name):
+def makes(owner, name, java=False):
     return name in CONSTRUCTORS or (bool(owner) and name == owner)
 
 
-def ends(owner, name):
-    return name in DESTRUCTORS or name == "~" + owner
+def ends(owner, name, java=False):
+    return name in DESTRUCTORS or name == "~" + owner or (java and name == "finalize")
 
 
-def implements(methods, owner, name, classes):
-    others = {o for o, other in methods if o and other == name}
-    plain = not makes(owner, name) and name not in DESTRUCTORS and not name.startswith("__")
+def implements(methods, classes_of, k, classes, java=False):
+    owner, name = methods[k]
+    others = {c for c, (o, other) in zip(classes_of, methods, strict=True) if o and other == name}
+    plain = not makes(owner, name) and not ends("", name, java) and not name.startswith("__")
     return bool(owner) and plain and len(others) >= classes
 
 
@@ -217,10 +227,12 @@ def test_roles_follow_from_names(drawn, classes):
     assert call_flags(facts, "accessors", leaves=False) == [accessor[f] for f in function]
     assert call_flags(facts, "accessors") == [leaf[f] for f in function]
     constructor = [makes(*method) for method in methods]
-    either = [makes(*method) or ends(*method) for method in methods]
+    java = any(name == "<init>" for _, name in labels)
+    either = [makes(*method) or ends(*method, java) for method in methods]
+    classes_of = list(zip(trace.functions.container.tolist(), (owner for owner, _ in labels), strict=True))
     assert call_flags(facts, "constructors", destructors=False) == [constructor[f] for f in function]
     assert call_flags(facts, "constructors") == [either[f] for f in function]
-    several = [implements(methods, *method, classes) for method in methods]
+    several = [implements(methods, classes_of, k, classes, java) for k in range(len(methods))]
     assert call_flags(facts, "polymorphic", classes=classes) == [several[f] for f in function]
     if classes == 2:
         assert call_flags(facts, "polymorphic") == call_flags(facts, "polymorphic", classes=2)
@@ -231,19 +243,65 @@ def test_roles_follow_from_names(drawn, classes):
             assert role == tuple(ROLES)[fits.index(True)]
 
 
-@pytest.mark.parametrize(
-    "name", sorted(CONSTRUCTORS | DESTRUCTORS | {"~Point", "Point", "initializer", "drops", "<inits>"})
-)
-def test_constructors_and_destructors_of_every_language(name):
+@pytest.mark.parametrize("name", sorted(CONSTRUCTORS | DESTRUCTORS | {"~Point", "Point", "drops", "<inits>"}))
+def test_constructors_and_destructors_of_any_language(name):
     trace = small_trace([1], [0], [1], [f"Point::{name}"], [0])
     assert call_flags(Facts(trace), "constructors") == [makes("Point", name) or ends("Point", name)]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_makes_or_ends_objects_in_one_language_is_ordinary_in_others(language):
+    file, sign, constructors, destructors = LANGUAGES[language]
+    words = sorted(set().union(*(one[2] | one[3] for one in LANGUAGES.values())))
+    labels = [f"Point.{word}" for word in words]
+    meant = [word in constructors | destructors for word in words]
+    plain = small_trace([1] * len(words), range(len(words)), [1] * len(words), labels, [0] * len(words))
+    assert call_flags(Facts(plain), "constructors") == [False] * len(words)
+    assert call_flags(Facts(replace(plain, files=Strings.of([file]))), "constructors") == meant
+    named = small_trace(
+        [1] * len(words), range(len(words)), [1] * len(words), [*labels, sign], [0] * len(words)
+    )
+    assert call_flags(Facts(named), "constructors") == meant
+    without = [word in constructors for word in words]
+    assert call_flags(Facts(named), "constructors", destructors=False) == without
+
+
+def test_classes_of_c_plus_plus_may_begin_with_small_letters():
+    recording = Recording()
+    labels = [
+        "ns::queue::queue",
+        "ns::queue::~queue",
+        "ns::queue::push",
+        "ns::run",
+        "list::push",
+        "list::list",
+    ]
+    for k, label in enumerate(labels):
+        recording.call(10 * k, 10 * k + 5, 1, label)
+    trace = recording.finish(Source(), split)
+    assert [owner for owner, _ in Facts(trace).methods] == ["queue", "queue", "queue", "", "list", "list"]
+    assert call_flags(Facts(trace), "constructors") == [True, True, False, False, False, True]
+    assert call_flags(Facts(trace), "polymorphic") == [False, False, True, False, True, False]
+
+
+def test_classes_of_one_name_in_different_modules_are_different():
+    recording = Recording()
+    labels = [
+        "weka.rules.JRip$Antd.covers", "weka.rules.ConjunctiveRule$Antd.covers", "a.b.Node.visit",
+        "a.c.Node.visit", "a.b.Node.leave", "a.b.Node.<init>",
+    ]  # fmt: skip
+    for k, label in enumerate(labels):
+        recording.call(10 * k, 10 * k + 5, 1, label)
+    facts = Facts(recording.finish(Source(), split))
+    assert call_flags(facts, "polymorphic") == [True, True, True, True, False, False]
+
+
 @pytest.mark.parametrize("name", ["<init>", "finalize", "__str__", "Shape", "draw"])
 def test_an_operation_of_several_classes_is_none_of_those_that_make_or_end_objects(name):
-    labels = [f"Shape.{name}", f"Line.{name}"]
+    labels = [f"Shape.{name}", f"Line.{name}", "Line.<clinit>"]
     trace = small_trace([1, 1], [0, 1], [1, 1], labels, [0, 0])
-    expected = [implements([("Shape", name), ("Line", name)], owner, name, 2) for owner in ("Shape", "Line")]
+    methods = [("Shape", name), ("Line", name)]
+    expected = [implements(methods, methods, k, 2, True) for k in range(2)]
     assert call_flags(Facts(trace), "polymorphic") == expected
     assert any(expected) == (name in ("draw", "Shape"))
 

@@ -128,6 +128,8 @@ def test_each_filter_tells_what_it_did(drawn):
     assert [said[word] for word in ("shown", "hidden", "faded", "sunk")] == counts
     assert said["calls"] == len(state)
     for row, applied, (count, nodes, settled) in zip(said["filters"], used, result, strict=True):
+        hint = row.pop("hint", "")
+        assert hint.startswith(f"{applied.as_text()} marks no call") if count == 0 else not hint
         assert row == {
             "filter": applied.as_text(),
             "name": applied.name,

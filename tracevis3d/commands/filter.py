@@ -13,6 +13,8 @@ from ..filters import registry
 
 def _told(one: dict[str, Any]) -> str:
     """Write the scope of a filter and its effect."""
+    if "hint" in one:
+        return str(one["hint"]).removeprefix(one["filter"]).strip()
     done = {"hide": "hides", "fade": "fades", "sink": "sinks"}[one["effect"]]
     below = ", with all below" if one["what"] == "subtree" else " alone"
     scope = "the whole trace" if one["within"] is None else f"call {one['within']:,}"

@@ -172,5 +172,7 @@ def effects(stack: Sequence[Applied], results: Sequence[FilterResult]) -> list[s
         each = [result.effects[place] for result in results]
         settled, nodes = sum(one.settled for one in each), sum(one.nodes for one in each)
         does = f"{_DOES[applied.effect]} {settled:,} calls: {nodes:,} distinct subtrees"
+        if each and all(one.hint for one in each):
+            does = each[0].hint.removeprefix(applied.as_text()).strip()
         said.append(does if each else "not in these traces")
     return said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +13,14 @@ from ..analysis.sequences import Occurrences
 from ..analysis.sets import Sets, distinct_sets
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
+
+#: Suffixes of a language's files, and what only its functions are called.
+LANGUAGES: dict[str, tuple[tuple[str, ...], re.Pattern[str]]] = {
+    "java": ((".java", ".kt", ".scala", ".class"), re.compile(r"<(?:cl)?init>")),
+    ".net": ((".cs", ".vb", ".fs"), re.compile(r"\.c?ctor\b")),
+    "ruby": ((".rb",), re.compile(r"[\w?!]#[\w<]")),
+    "rust": ((".rs",), re.compile(r"Drop>::drop|drop_in_place|\bcore::|::h[0-9a-f]{16}\b")),
+}
 
 
 class Facts:
@@ -87,8 +96,52 @@ class Facts:
 
     @cached_property
     def methods(self) -> list[tuple[str, str]]:
-        """The class and the bare name of each function: ``("Point", "__init__")``; no class: empty."""
-        return [_method(label) for label in self.trace.functions.label]
+        """The class and the bare name of each function: ``("Point", "__init__")``; no class: empty.
+
+        What C++ calls a class begins with a small letter as often as not: a scope is one where a function has
+        its name, ``queue::queue`` or ``queue::~queue``.
+        """
+        functions = self.trace.functions
+        found = [_method(label) for label in functions.label]
+        scopes = [_last_part(name) for name in self.trace.containers.name] + [""]
+        container = functions.container.tolist()
+        scoped = ["::" in name for name in functions.name]
+        alone = [k for k, (owner, _) in enumerate(found) if not owner and scoped[k] and scopes[container[k]]]
+        classes = {
+            container[k] for k in alone if found[k][1].removeprefix("~") == scopes[container[k]]
+        }  # fmt: skip
+        for k in alone:
+            if container[k] in classes:
+                found[k] = (scopes[container[k]], found[k][1])
+        return found
+
+    @cached_property
+    def owners(self) -> list[tuple[int, str] | None]:
+        """The class of each function, as something to compare: two may have one name; None: no class.
+
+        It is the container that the function lies in, with the classes that its label names:
+        ``JRip$Antd.covers`` and ``ConjunctiveRule$Antd.covers`` are methods of different classes.
+        """
+        functions = self.trace.functions
+        found: list[tuple[int, str] | None] = []
+        for k, (owner, bare) in enumerate(self.methods):
+            label = functions.label[k].partition("(")[0].rstrip()
+            scope = label[: len(label) - len(bare)] if label.endswith(bare) else owner
+            found.append((int(functions.container[k]), scope) if owner else None)
+        return found
+
+    @cached_property
+    def languages(self) -> frozenset[str]:
+        """The programming languages that files and names give away: keys of :data:`LANGUAGES`."""
+        found = {
+            name
+            for name, (suffixes, _) in LANGUAGES.items()
+            if any(file.lower().endswith(suffixes) for file in self.trace.files)
+        }
+        for name, (_, sign) in LANGUAGES.items():
+            if name not in found and any(sign.search(text) for text in self.trace.functions.name):
+                found.add(name)
+        return frozenset(found)
 
     @cached_property
     def short_names(self) -> list[str]:
@@ -106,6 +159,11 @@ class Facts:
         if n < 2:
             return np.zeros(n)
         return np.asarray(np.maximum(self.fan_in / n * np.log(n / (self.fan_out + 1)) / np.log(n), 0.0))
+
+
+def _last_part(name: str) -> str:
+    """Return the innermost part of a container's name, without the parameters of a template."""
+    return name.partition("<")[0].rpartition("::")[2].rpartition(".")[2]
 
 
 def _method(label: str) -> tuple[str, str]:

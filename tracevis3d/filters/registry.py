@@ -48,6 +48,8 @@ class Filter:
         A dataclass whose fields are declared with :func:`tracevis3d.parameters.parameter`.
     mark : callable
         ``mark(facts, parameters) -> Marked``.
+    suggest : callable, optional
+        ``suggest(facts, parameters) -> list of str``: what could have been meant where it marks nothing.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Filter:
     category: Literal["any", "object-oriented"]
     parameters: type
     mark: Callable[[Facts, Any], Marked]
+    suggest: Callable[[Facts, Any], list[str]] | None = None
 
 
 #: Name of a filter -> module of this package that defines it in ``FILTERS``.

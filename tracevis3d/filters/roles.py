@@ -20,9 +20,12 @@ _ACCESSOR = re.compile(
 )
 _CONSTRUCTOR = frozenset(
     ("<init>", "<clinit>", "__init__", "__new__", "__post_init__", "__init_subclass__", "constructor",
-     ".ctor", ".cctor", "ctor", "initialize")
+     ".ctor", ".cctor", "ctor")
 )  # fmt: skip
-_DESTRUCTOR = frozenset(("__del__", "finalize", "Finalize", "dealloc", "Drop", "drop", "destructor"))
+_DESTRUCTOR = frozenset(("__del__", "dealloc", "destructor"))
+#: Names that mean this in one language alone (see :data:`.facts.LANGUAGES`): elsewhere they are ordinary.
+_CONSTRUCTOR_OF = {"initialize": "ruby"}
+_DESTRUCTOR_OF = {"finalize": "java", "Finalize": ".net", "drop": "rust"}
 
 
 #: Roles of functions with a few words on each.
@@ -90,11 +93,21 @@ def constructors(facts: Facts, p: ConstructorParameters) -> Marked:
     """
 
     def test(owner: str, name: str) -> bool:
-        if name in _CONSTRUCTOR or (owner and name == owner):
-            return True
-        return p.destructors and (name in _DESTRUCTOR or name == f"~{owner}")
+        return _makes(facts, owner, name) or (p.destructors and _ends(facts, owner, name))
 
     return Marked("function", _by_method(facts, test))
+
+
+def _makes(facts: Facts, owner: str, name: str) -> bool:
+    if name in _CONSTRUCTOR or (owner and name == owner):
+        return True
+    return name in _CONSTRUCTOR_OF and _CONSTRUCTOR_OF[name] in facts.languages
+
+
+def _ends(facts: Facts, owner: str, name: str) -> bool:
+    if name in _DESTRUCTOR or name == f"~{owner}":
+        return True
+    return name in _DESTRUCTOR_OF and _DESTRUCTOR_OF[name] in facts.languages
 
 
 def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marked:
@@ -111,13 +124,13 @@ def polymorphic(facts: Facts, p: PolymorphicParameters) -> Marked:
     -------
     Marked
     """
-    owners: dict[str, set[str]] = {}
-    for owner, name in facts.methods:
-        if owner:
-            owners.setdefault(name, set()).add(owner)
+    owners: dict[str, set[tuple[int, str]]] = {}
+    for owned, (_, name) in zip(facts.owners, facts.methods, strict=True):
+        if owned is not None:
+            owners.setdefault(name, set()).add(owned)
 
     def test(owner: str, name: str) -> bool:
-        special = name in _CONSTRUCTOR or name in _DESTRUCTOR or name == owner or name.startswith("__")
+        special = _makes(facts, owner, name) or _ends(facts, "", name) or name.startswith("__")
         return bool(owner) and not special and len(owners[name]) >= p.classes
 
     return Marked("function", _by_method(facts, test))

@@ -104,6 +104,8 @@ class FilterEffect:
     settled : int
         Calls that end up with its effect: those marked, those below them where subtrees are meant, less
         those that a later filter settles otherwise.
+    hint : str
+        Where it marks nothing: that, and what could have been meant.
     """
 
     name: str
@@ -112,6 +114,7 @@ class FilterEffect:
     marked: int
     nodes: int
     settled: int
+    hint: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,14 +189,26 @@ def apply(stack: Sequence[Applied], facts: Facts) -> FilterResult:
         counts.append((int(marked), int(np.count_nonzero(seen))))
     settled = np.bincount(by, minlength=256)
     effects = [
-        FilterEffect(a.name, a.effect, a.within, marked, nodes, int(settled[i]))
+        FilterEffect(
+            a.name, a.effect, a.within, marked, nodes, int(settled[i]), "" if marked else _hint(a, facts)
+        )
         for i, (a, (marked, nodes)) in enumerate(zip(used, counts, strict=True))
     ]
     return FilterResult(state, effects, own)
 
 
+def _hint(applied: Applied, facts: Facts) -> str:
+    """Return a sentence about a filter that marks nothing."""
+    found = registry.find(applied.name)
+    said = f"{applied.as_text()} marks no call"
+    if applied.within != WHOLE:
+        return f"{said} in that subtree"
+    close = found.suggest(facts, applied.parameters()) if found.suggest else []
+    return f"{said}; similar names are: {', '.join(close)}" if close else said
+
+
 _ONE = re.compile(r"\s*(!?)\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
-_WORD = re.compile(r"""\s*(\w+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,"]*?)\s*(?:,|$)""", re.DOTALL)
+_WORD = re.compile(r"""\s*([\w-]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^,"]*?)\s*(?:,|$)""", re.DOTALL)
 
 
 def parse(text: str) -> list[Applied]:
@@ -292,7 +307,7 @@ def _words(part: str, inside: str) -> dict[str, str]:
         value = match[2]
         if value.startswith('"'):
             value = re.sub(r"\\(.)", r"\1", value[1:-1], flags=re.DOTALL)
-        values[match[1]] = value
+        values[match[1].replace("-", "_")] = value
         at = match.end()
     return values
 
@@ -352,6 +367,7 @@ def summary(stack: Sequence[Applied], filtered: FilterResult) -> dict[str, Any]:
                 "marked_calls": effect.marked,
                 "marked_subtrees": effect.nodes,
                 "settled_calls": effect.settled,
+                **({"hint": effect.hint} if effect.hint else {}),
             }
             for applied, effect in zip(used, filtered.effects, strict=True)
         ],

@@ -44,6 +44,9 @@ KINDS: dict[str, str] = {
     "unsupported": "records of kinds that are not shown were left out",
 }
 
+#: Kinds that lose and change nothing: ``info`` counts them, a picture needs no warning.
+LOSSLESS = frozenset(("out of order", "no thread", "no count", "no name", "listed twice"))
+
 
 @dataclass
 class Problem:
@@ -122,11 +125,17 @@ class Problems(Mapping[str, Problem]):
         return {kind: {"count": p.count, "first": p.first} for kind, p in self.items()}
 
     def note(self) -> str:
-        """Return how many records there were, and of which kinds, in a line; empty if there were none."""
-        if not self:
+        """Return how many records there were, and of which kinds, in a line for pictures.
+
+        Returns
+        -------
+        str
+            Empty if none was lost or changed.
+        """
+        lost = {kind: problem.count for kind, problem in self.items() if kind not in LOSSLESS}
+        if not lost:
             return ""
-        count = sum(problem.count for problem in self.values())
-        return f"{count:,} records were repaired or left out: {', '.join(self)}"
+        return f"{sum(lost.values()):,} records were repaired or left out: {', '.join(lost)}"
 
     def sentences(self) -> list[str]:
         """Return one line per kind for people."""

@@ -123,10 +123,13 @@ def applied(text: str, traces: Sequence[Trace], drawing: Drawing) -> Drawing:
     if not text.strip():
         return drawing
     found: dict[int, NDArray[np.uint8]] = {}
+    effects = []
     refused: UsageError | None = None
     for source, trace in enumerate(traces):
         try:
-            found[source] = states(trace, text)
+            result = outcome(trace, text)
+            found[source] = result.state
+            effects.append(result.effects)
         except UsageError as error:
             refused = error
     if not found and refused is not None:
@@ -134,7 +137,9 @@ def applied(text: str, traces: Sequence[Trace], drawing: Drawing) -> Drawing:
     left = thinned(drawing, found)
     missing = sum(map(len, drawing.elements)) - sum(map(len, left.elements))
     note = f"filters ({text}) leave out {missing:,} of what is drawn"
-    return replace(left, notes=(*left.notes, note))
+    # What marks nothing in any of the traces was probably meant otherwise.
+    hints = [each[0].hint for each in zip(*effects, strict=True) if all(one.hint for one in each)]
+    return replace(left, notes=(*left.notes, note, *hints))
 
 
 def draw(

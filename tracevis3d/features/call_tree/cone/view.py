@@ -161,6 +161,7 @@ def _notes(
         notes.append(
             f"filters: {facts['hidden']:,} calls hidden, {facts['faded']:,} faded, {facts['sunk']:,} sunk"
         )
+        notes += [one["hint"] for one in facts["filters"] if "hint" in one]
     if len(picture.threads) < np.count_nonzero(trace.threads.count):
         notes.append(
             f"{len(picture.threads):,} of {int(np.count_nonzero(trace.threads.count)):,} threads are drawn"
