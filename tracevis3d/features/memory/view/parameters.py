@@ -93,7 +93,7 @@ class Parameters:
     )  # fmt: skip
     finding: int = parameter(
         0, "The number of the one finding that the picture is about: its blocks alone have a colour, and its "
-        "time alone is shown; 0: none", low=0, high=10_000, group="Data",
+        "time alone is shown; 0: none", low=0, high=10_000, group="Detail",
     )  # fmt: skip
     findings: int = parameter(
         3, "The maximum number of findings marked (leaks, forgotten memory, saw-teeth, churn ...)", low=0,
