@@ -29,6 +29,7 @@ class TRACEVIS3D_PT_explore(parts.ViewPanel, bpy.types.Panel):
         row.operator("tracevis3d.copy_view", text="", icon="COPYDOWN")
         row.operator("tracevis3d.keys", text="", icon="QUESTION")
         layout.prop(context.window_manager, "tracevis3d_collide")
+        layout.prop(context.scene, "tracevis3d_minimap")
         layout.label(text="Highlight with it")
         layout.row(align=True).prop(context.window_manager, "tracevis3d_kin")
         layout.prop(context.scene, "tracevis3d_detail")

@@ -158,6 +158,11 @@ class Way:
                 f"icicle={trace}",
                 f"cone={trace}",
                 f"compare={','.join(sphinx)}",
+                done="linked",
+            ),
+            Turn(
+                "what is linked lights up, on a drum and among threads, in a window",
+                "sight/linking.py",
                 f"interactions={drum}",
                 f"threads={threaded}",
                 done="linked",

@@ -3,6 +3,7 @@
 NumPy, because batches for the GPU take arrays of 32-bit numbers.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import blf
@@ -26,10 +27,11 @@ def rectangle(left: float, low: float, right: float, high: float, color: tuple[f
 
 
 def polygon(corners: NDArray[np.float64], color: tuple[float, ...]) -> None:
-    """Fill a quadrilateral of four corners, float (4, 2), in order."""
+    """Fill a convex polygon of corners, float (n, 2), in order."""
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
     flat = corners.astype(np.float32)
-    batch = batch_for_shader(shader, "TRIS", {"pos": flat}, indices=((0, 1, 2), (0, 2, 3)))
+    fan = [(0, i, i + 1) for i in range(1, len(flat) - 1)]
+    batch = batch_for_shader(shader, "TRIS", {"pos": flat}, indices=fan)
     gpu.state.blend_set("ALPHA")
     shader.bind()
     shader.uniform_float("color", color)
@@ -65,7 +67,27 @@ def columns(spans: Any, low: float, high: float, color: tuple[float, ...], least
     gpu.state.blend_set("NONE")
 
 
-def stroke(ends: NDArray[np.float64], color: tuple[float, ...], width: float) -> None:
+def quads(parts: Sequence[tuple[NDArray[np.float64], NDArray[np.float32]]]) -> Any:
+    """Return a batch of quadrilaterals, the first behind: their corners (n, 4, 2) and colours (n, 4)."""
+    corners = np.concatenate([np.empty((0, 4, 2)), *(at for at, _ in parts)]).astype(np.float32)
+    colors = np.concatenate([np.empty((0, 4)), *(color for _, color in parts)]).astype(np.float32)
+    if not len(corners):
+        return None
+    fan = 4 * np.arange(len(corners), dtype=np.int32)[:, None, None] + np.array([[0, 1, 2], [0, 2, 3]])
+    content = {"pos": corners.reshape(-1, 2), "color": np.repeat(colors, 4, axis=0)}
+    shader = gpu.shader.from_builtin("FLAT_COLOR")
+    return batch_for_shader(shader, "TRIS", content, indices=fan.reshape(-1, 3).astype(np.int32))
+
+
+def show(batch: Any) -> None:
+    """Draw a batch of :func:`quads`."""
+    if batch is not None:
+        gpu.state.blend_set("ALPHA")
+        batch.draw(gpu.shader.from_builtin("FLAT_COLOR"))
+        gpu.state.blend_set("NONE")
+
+
+def stroke(ends: Sequence[Any] | NDArray[np.float64], color: tuple[float, ...], width: float) -> None:
     """Draw a line through points, float (n, 2), ``width`` pixels wide."""
     shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
     points = np.column_stack([ends, np.zeros(len(ends))]).astype(np.float32)

@@ -1,6 +1,6 @@
-"""What explains the views, over the scene in the window: title, legend, rulers, names, callouts."""
+"""What explains the views, over the scene in the window: title, legend, rulers, names, callouts, map."""
 
-from . import draw, legend, mouse, page, picture
+from . import draw, legend, minimap, mouse, page, picture
 
 
 def register() -> None:
@@ -8,6 +8,7 @@ def register() -> None:
     legend.register()
     draw.register()
     mouse.register()
+    minimap.register()
     page.register()
     picture.register()
 
@@ -16,6 +17,7 @@ def unregister() -> None:
     """Undo :func:`register`."""
     picture.unregister()
     page.unregister()
+    minimap.unregister()
     mouse.unregister()
     draw.unregister()
     legend.unregister()

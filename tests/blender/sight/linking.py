@@ -93,7 +93,7 @@ def main():
                 many = sum(len(batch) for batch in overlay.lit_now().values())
                 if best is None or many > best[0]:
                     best = many, x, y
-                if tried > 25:
+                if tried > 8:
                     break
             assert best is not None, f"{kind}: no {wanted} is met"
             window.move(best[1], best[2])

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+import bpy
 import numpy as np
 import support
 
@@ -20,6 +21,7 @@ def main():
     state = support.extension(explore + "overlay").state
     zoom = support.extension(explore + "motion.zoom")
     ride, xray = support.extension(explore + "motion.ride"), support.extension(explore + "sight.xray")
+    minimap = support.extension(".operators.overlay.minimap")
     held = support.extension(".tracevis3d.scene.window.element_metadata")
     selection, trace_state = (
         support.extension(".operators.state.selection"),
@@ -60,6 +62,31 @@ def main():
     yield lambda: not zoom.is_on_the_way()
     yield support.at_rest()
     support.screenshot(place / "best_seen.png")
+
+    # A part alone is in sight: a map shows the whole, and a click on it goes there.
+    found = minimap.of(window.area, window.region, space, bpy.context.scene)
+    assert found is not None
+    seen, _ = minimap.seen_on(found, window.region, eye)
+    assert len(seen) > 2
+    left_edge, bottom, right_edge, top = found.box
+    at = left_edge + 0.2 * (right_edge - left_edge), bottom + 0.5 * (top - bottom)
+    back, far = eye.view_location.copy(), eye.view_distance
+    there = window.region.x + at[0], window.region.y + at[1]
+    window.move(*there)
+    yield lambda: state.told and state.told[0].title == "A click goes there"
+    window.press("LEFTMOUSE", *there)
+    yield lambda: abs(eye.view_location[0] - (low + 0.2 * (high - low))) < 0.05 * (high - low)
+    yield lambda: not zoom.is_on_the_way()
+    yield support.at_rest()
+    assert abs(eye.view_distance - far) < 0.01 * far
+    support.screenshot(place / "on_the_map.png")
+    window.press("LEFT_ARROW", *there, alt=True)
+    yield lambda: (eye.view_location - back).length < 0.05 * far and not zoom.is_on_the_way()
+    bpy.context.scene.tracevis3d_minimap = False
+    assert minimap.of(window.area, window.region, space, bpy.context.scene) is None
+    bpy.context.scene.tracevis3d_minimap = True
+    window.move(x, y)
+    yield support.at_rest()
 
     # The wheel with Alt is the clock: the view moves along time, and looks as before.
     rotation, stood = eye.view_rotation.copy(), eye.view_location.copy()
