@@ -13,6 +13,7 @@ import numpy as np
 import zmq
 
 from tests.house.test_kept_files import described, described_trace
+from tests.support.promises import promised
 from tests.trace.test_store import full_trace
 from tracevis3d.live import protocol as p
 from tracevis3d.live.publisher import Publisher
@@ -107,3 +108,4 @@ def write(name, value):
 if __name__ == "__main__":
     columns()
     session()
+    write("promised-1.0.json", promised())
