@@ -67,7 +67,13 @@ def lay_rulers(
     edges: set[str] = set()
     drawn = 0
     # A line in ``free`` may have its texts just outside.
-    bounds = (free[0] - theme.type, free[1] - theme.type, free[2] + theme.type, free[3] + theme.type)
+    size = theme.type
+    bounds = (
+        max(free[0] - size, 0.0),
+        max(free[1] - 0.5 * size, 0.0),
+        min(free[2] + size, eye.width),
+        min(free[3] + size, eye.height),
+    )
     for axis in axes:
         if drawn >= _MOST or not (np.isfinite(axis.length) and axis.length > 0):
             continue
