@@ -11,7 +11,7 @@ from typing import Any
 
 from .version import __version__
 
-#: What scripts call, beside a function for each view that is registered.
+#: What scripts call, in addition to a function for each registered view.
 _API = (
     "Figure",
     "explain",
@@ -43,7 +43,7 @@ def __getattr__(name: str) -> Any:
 
         return load_ipython_extension
     if not name.startswith("_"):
-        # "from . import" asks here for our own modules too, before it looks for them.
+        # "from . import" also asks here for the package's own modules, before it searches for them.
         if find_spec(f"{__name__}.{name}"):
             return import_module(f".{name}", __name__)
         from .views import registry

@@ -546,7 +546,7 @@ class Figure:
     select: str = ""
 
     def __post_init__(self) -> None:
-        from .views import registry as views  # with all that views say of elements: reading needs none of it
+        from .views import registry as views  # with the metadata of elements: reading does not need it
 
         self.view = views.find(self.name)
         self.parameters: Any = declarations.read(self.view.parameters, self.settings)
@@ -876,7 +876,7 @@ def __getattr__(name: str) -> Callable[..., Figure]:
     make.__doc__ = f"{shown.sentence}.\n\nParameters\n----------\n*traces : Trace\n**settings\n" + "".join(
         f"    {p.name} : {p.described()}\n" for p in declarations.declared(shown.parameters)
     )
-    # The next access finds it without coming here.
+    # Later accesses find it without this function.
     globals()[name] = make
     return make
 

@@ -19,15 +19,16 @@ from pathlib import Path
 from .errors import InputError
 from .places import free_bytes
 
-#: What a partial file is called: hidden, with the process that writes it; Blender asks for the right suffix.
+#: Name of a partial file: hidden, with the id of the writing process; Blender needs the right suffix.
 _PARTIAL = re.compile(r"\.tracevis3d-(\d+)-[0-9a-f]{8}\.part(\..*)?")
-#: Seconds after which a partial file whose process is gone is abandoned: the folder may be another machine's.
+#: Seconds after which a partial file whose process is gone is abandoned: the folder may be shared with
+#another machine.
 _ABANDONED_S = 60.0
-#: Bytes that a full disk may still show as free.
+#: Free bytes that a full disk may still report.
 _SLACK = 1 << 16
 _NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
-#: Partial files that are being written now; what ends the process at once removes them first.
+#: Partial files being written; code that ends the process at once removes them first.
 _open: set[Path] = set()
 
 
@@ -163,7 +164,7 @@ def _remove_abandoned(folder: Path) -> None:
 
 def _lives(process: int) -> bool:
     if sys.platform == "win32":
-        return True  # asking would end it
+        return True  # asking for its status would end it
     try:
         os.kill(process, 0)
     except ProcessLookupError:

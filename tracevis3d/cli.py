@@ -76,7 +76,7 @@ def _complete(prog: str) -> None:
 
 def _failed(error: BaseException, prog: str) -> int | None:
     """Say in one sentence what went wrong, and return the exit code; None for an error of the program."""
-    # Libraries turn an interrupt that comes at a bad moment into errors of their own.
+    # Libraries may turn an interrupt into errors of their own.
     if isinstance(error, KeyboardInterrupt) or interrupts.signal_received():
         complain(f"{prog}: interrupted")
         return interrupts.exit_code(error)

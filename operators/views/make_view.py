@@ -29,7 +29,7 @@ from .. import handlers, signals
 from ..state import filter_stacks, settings, sources, stored_metadata
 from . import arrange, overview, viewport
 
-#: Where a new view goes, with a few words on each.
+#: Where a new view goes, with a short description of each.
 PLACES = (
     (
         "AUTO",

@@ -94,7 +94,7 @@ def test_area_is_the_number_of_calls_and_the_thin_end_is_the_callees(trace):
     assert area / count[thick] == pytest.approx(area[0] / count[thick][0], rel=1e-4)
     assert (end < 0.5 * begin).all()
     assert any(f"{int(count.max()):,} in the thickest" in note for note in drawing.notes)
-    # Two drums have one measure.
+    # Two drums have the same scale.
     pair = drawn(trace, trace, slices=7, end="8us")
     two = drawn(trace, trace, slices=7)
     for picture in (pair, two):

@@ -793,7 +793,7 @@ class Plain:
         def callers(members, s):
             return {self.parent[f["nodes"][0]] for f in lone if id(f) in members and side(f) == s}
 
-        # What went from one caller to one other went together.
+        # Calls that moved from one caller to the same other one moved together.
         between = [(f, callers(group[id(f)], 0), callers(group[id(f)], 1)) for f in lone]
         for i, (f, *ends) in enumerate(between):
             for g, *others in between[:i]:

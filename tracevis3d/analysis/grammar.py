@@ -37,9 +37,9 @@ from .subtrees import Edges, grown
 Ints = NDArray[np.int64]
 Int32s = NDArray[np.int32]
 
-#: Names from which on a rule that doesn't repeat in a row is worth a row: one more than a row names.
+#: A rule that doesn't repeat in a row gets a row if it has this many names: one more than a row shows.
 LEAST = 4
-#: Symbols that are read between two reports of how far it is.
+#: Symbols read between two progress reports.
 _STEP = 1 << 19
 #: Numbers of lists, rules and symbols are int32.
 _MOST = 2**31 - 1
@@ -256,7 +256,7 @@ def grammar_of(first: Ints, child: Int32s, count: Ints, extent: Ints, progress: 
     waits, waiting = np.zeros(symbols, np.uint8), np.empty(symbols, np.int32)
     table = np.zeros(1 << (2 * symbols - 1).bit_length(), np.int32)
     counts = np.array([0, -1, lists, -1, 0, 0], np.int64)
-    # A secret seed, so that no trace can be prepared whose digrams collide.
+    # A secret seed, so nobody can make a trace whose digrams collide.
     seed = np.uint64(secrets.randbits(64))
     owner, at, of_callees = 0, 0, 0
     while True:

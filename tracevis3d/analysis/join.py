@@ -18,18 +18,19 @@ from ..errors import InputError
 from ..kernels.comparison.join import common_with_all, count_block, fill_lanes, fill_least, lay_tree
 from .sets import Sets
 
-#: Sets that are joined side by side.
+#: Sets joined in parallel lanes.
 LANES = 512
-#: The lanes of all sets are kept if they take no more than this.
+#: The lanes of all sets are kept if they take at most this many bytes.
 KEPT_BYTES = 1 << 25
-#: Members of one trace's sets that are written out at most: some seconds of work.
+#: Maximum number of members of one trace's sets written out: some seconds of work.
 BUDGET = 4_000_000_000
-#: Pairs of sets that are compared at most: some minutes of work.
+#: Maximum number of pairs of sets compared: some minutes of work.
 MOST_PAIRS = 2_000_000_000_000
 
-#: What intersections are counted in, each with what is more than any set's size that it is taken for.
+#: Integer types for counting intersections, each with a bound above the sizes of the sets that it is used
+#for.
 _COUNTERS = tuple((kind, int(np.iinfo(kind).max)) for kind in (np.uint8, np.uint16, np.uint32))
-#: More than any set's size.
+#: A bound above the size of every set.
 _ANY_SIZE = int(np.iinfo(np.int64).max) - 1
 
 Ints = NDArray[np.int64]
@@ -186,7 +187,7 @@ class SetJoin:
         self._first = counted[np.concatenate((start, [len(added)]))].astype(np.int64)
         self._added = added[kept]
         self._order = order
-        #: Place of each set of B in the walk, which is the row of its hits.
+        #: Position of each set of B in the walk, which is the row of its hits.
         self.place = forest.position
         self._level, self._length = forest.level, forest.length
         self._levels = int(forest.level.max(initial=0))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..kernels.trace.mural import count_cells
 from ..trace.model import Calls
 
-#: Cells of the strip.
+#: Number of cells of the strip.
 WIDTH, HEIGHT = 384, 24
 
 
@@ -67,7 +67,7 @@ def unpacked(text: str) -> Mural | None:
     """Return the strip that :meth:`Mural.packed` wrote; None if the text is none."""
     wanted = 2 * HEIGHT * WIDTH
     try:
-        # A text from elsewhere may unfold to anything: no more than a strip is taken.
+        # A stored text may unpack to any size: at most a strip is read.
         stored = zlib.decompressobj().decompress(base64.b85decode(text), wanted + 1)
     except (ValueError, zlib.error, binascii.Error):
         return None

@@ -23,9 +23,9 @@ from .compact import CompactTrace
 from .criteria import CRITERIA, alike
 from .subtrees import Subtrees
 
-#: Nodes of a stored pattern; a larger subtree is not a pattern that anyone would recognise.
+#: Maximum number of nodes of a stored pattern; larger subtrees are not recognisable as patterns.
 MOST_NODES = 10_000
-#: Patterns and utilities of a library, and bytes of its file.
+#: Maximum number of patterns and utilities of a library, and of bytes of its file.
 MOST_ENTRIES, MOST_BYTES = 10_000, 100_000_000
 _FORMAT = "tracevis3d-library-1"
 
@@ -253,7 +253,7 @@ def _joined(
     number: dict[str, int] = {}
     same = np.array([number.setdefault(label, i) for i, label in enumerate(labels)], np.int32)
     subtrees = graph.subtrees
-    # Functions of one short name count as one: patterns know no more of them.
+    # Functions with one short name count as one: patterns store no more than the name.
     function, child = [same[subtrees.function]], [subtrees.child]
     first, roots, at = [subtrees.first], [], len(subtrees)
     for pattern in patterns:

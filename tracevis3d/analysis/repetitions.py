@@ -21,9 +21,9 @@ from .join import plain
 from .sets import Sets
 from .subtrees import Subtrees, grown
 
-#: Children that are repeated as one pattern, at most.
+#: Maximum number of children repeated as one pattern.
 LONGEST_PERIOD = 16
-#: Neighbours are alike if their similarity is above it. Repetitions are closer than matches between traces.
+#: Neighbours are alike if their similarity is above this. Repetitions are closer than matches between traces.
 ALIKE = Fraction(4, 5)
 
 Ints = NDArray[np.int64]
@@ -121,7 +121,7 @@ def find_runs(subtrees: Subtrees, longest_period: int = LONGEST_PERIOD) -> Runs:
     ----------
     subtrees : Subtrees
     longest_period : int
-        Children that are repeated as one pattern, at most. Time grows with it.
+        Maximum number of children repeated as one pattern. Time grows with it.
 
     Returns
     -------

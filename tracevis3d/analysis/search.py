@@ -24,14 +24,14 @@ from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Functions, Trace
 from ..trace.names import label_of_call
 
-#: How a pattern is written, with a few words on each.
+#: Kinds of patterns, with descriptions.
 KINDS = {
     "substring": "the name contains the text",
     "wildcard": "the whole name, with * for any text and ? for any character",
     "regex": "a regular expression that matches somewhere in the name",
 }
 Kind = Literal["substring", "wildcard", "regex"]
-#: Of the kept index; counts what changes its arrays.
+#: Version of the cached index: raise it when its arrays change.
 VERSION = 1
 _FIRST, _LAST = -(1 << 62), 1 << 62
 
@@ -299,7 +299,7 @@ class Found:
         if rank >= self.count or most <= 0:
             return np.empty(0, np.int32)
         low, high = (int(self._index.start[end[0]]) for end in (self.first(1), self.last(1)))
-        # The latest moment before which no more than ``rank`` calls start.
+        # The latest time before which at most ``rank`` calls start.
         while low < high:
             middle = (low + high + 1) // 2
             if self.rank(middle) <= rank:

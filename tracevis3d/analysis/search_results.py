@@ -9,7 +9,7 @@ from ..trace.model import Trace
 from ..units import counted, duration, exact_duration, read_time
 from .search import Found, Kind, Query, search
 
-#: Results of a page.
+#: Results per page.
 PAGE = 100
 
 
@@ -55,7 +55,7 @@ def find(trace: Trace, query: TypedQuery) -> Found:
     start = read_time("from", query.start) if query.start.strip() else None
     end = read_time("to", query.end) if query.end.strip() else None
     found = search(trace, Query(query.pattern, query.kind, query.full, query.case), start, end)
-    # The kernels that stepping needs are compiled here, beside the window.
+    # The kernels for stepping are compiled here, in the background.
     found.after(0, most=1), found.rank(0)
     return found
 
@@ -168,7 +168,7 @@ def page(trace: Trace, found: Found, rank: int) -> list[ResultTexts]:
     -------
     list of ResultTexts
     """
-    # Only what lies before the page is passed over again, and never more than that.
+    # Only the results before the page are skipped again.
     return [_texts(trace, call) for call in found.window(rank, PAGE).tolist()]
 
 

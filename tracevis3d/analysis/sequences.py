@@ -60,7 +60,7 @@ class Occurrences:
         inside = np.append(0, np.cumsum(subtrees.extent[graph.roots]))
         #: The call before each thread's root calls, int64 (threads,).
         self._before = inside[graph.root_first[:-1]] - 1
-        #: How often each rule happens in the whole trace, int64 (rules,), and in how many places of lists.
+        #: Occurrences of each rule in the whole trace, int64 (rules,), and in the lists.
         one = np.ones(self.grammar.lists, np.int64)
         each = one.copy()
         each[: len(graph)] = subtrees.occurrences
@@ -155,7 +155,7 @@ def words(graph: CompactTrace, rule: int, labels: Sequence[str], most: int = 3) 
     -------
     str
     """
-    # Rules may lie in each other as deep as there are rules, so this is not recursion.
+    # Rules may be nested as deep as there are rules, so recursion can't be used.
     grammar, text, opening, written = graph.grammar, "", "", 0
     todo: list[tuple[int, int] | str] = list(reversed(grammar.symbols(rule)))
     while todo:

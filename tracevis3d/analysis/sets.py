@@ -13,7 +13,7 @@ from ..kernels.tree.sets import number_sets
 from ..kernels.tree.subtrees import fill_table
 from .subtrees import HASH_MASK, Subtrees, empty_table, grown
 
-#: Members of sets that are examined before giving up: two seconds of work. A program of 14 million calls
+#: Maximum number of members of sets examined: two seconds of work. A program of 14 million calls
 #: needs 20 million; only a trace made for it, deep and with as many functions as calls, needs this many.
 BUDGET = 1_000_000_000
 

@@ -103,7 +103,7 @@ def distinct_subtrees(calls: Calls, *, hash_mask: int = HASH_MASK) -> Subtrees:
     function = np.ascontiguousarray(calls.function, np.int32)
     extent = np.ascontiguousarray(calls.extent, np.int64)
     leaf = np.full(int(function.max()) + 1 if n else 0, -1, np.int32)
-    # A secret seed, so that no trace can be prepared whose subtrees collide.
+    # A secret seed, so nobody can make a trace whose subtrees collide.
     seed, mask = np.uint64(secrets.randbits(64)), np.uint64(hash_mask)
 
     of_call = np.empty(n, np.int32)

@@ -18,7 +18,7 @@ from .measures import bytes_alive
 
 #: Cells of a stored mural.
 WIDTH, HEIGHT = 960, 20
-#: Shares below are what is left of rounding, in sums over millions of calls.
+#: Smaller shares are rounding errors of sums over millions of calls.
 _NOISE = 1e-7
 
 
@@ -141,7 +141,7 @@ def unpacked(text: str) -> NDArray[np.uint8] | None:
     """
     wanted = WIDTH * HEIGHT
     try:
-        # A text from elsewhere may unfold to anything: no more than a mural is taken.
+        # A stored text may unpack to any size: at most a mural is read.
         stored = zlib.decompressobj().decompress(base64.b85decode(text), wanted + 1)
     except (ValueError, zlib.error, binascii.Error):
         return None

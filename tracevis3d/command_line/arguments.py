@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..trace.model import Trace
 
 
-#: In place of a file's name: what comes in on standard input.
+#: A file name that means standard input.
 STANDARD_INPUT = "-"
 
 

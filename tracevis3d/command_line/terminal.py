@@ -14,14 +14,14 @@ from typing import Any, TextIO
 
 from .. import interrupts
 
-#: A column is not cut below this many letters.
+#: Minimum width of a shortened column, in characters.
 _LEAST_WIDTH = 12
 _EVERY = 0.1  # seconds between two drawings of the bar
 _TIME_LEFT_AFTER = 2.0  # seconds of a stage
 #: Characters that move the cursor, change colours or the window's title: names in recordings may hold any.
 _CONTROLS = (*(c for c in range(0x20) if chr(c) not in "\n\t"), *range(0x7F, 0xA0))
 _REPLACED = dict.fromkeys(_CONTROLS, "\ufffd")
-#: How JSON writes those of them that it would leave as they are.
+#: JSON escapes for those that json does not escape.
 JSON_ESCAPES = {c: f"\\u{c:04x}" for c in _CONTROLS if c >= 0x7F}
 
 

@@ -16,7 +16,7 @@ from ..views import own
 
 T = TypeVar("T", argparse.ArgumentParser, argparse.Namespace)
 
-#: What is done with traces.
+#: Commands that work on traces.
 _TRACES = {
     "info": "show what is in a trace",
     "render": "draw a view of one or more traces into a file",
@@ -31,7 +31,7 @@ _TRACES = {
     "live.watch": "record a live feed into a file, or render it at intervals",
     "live.live": "make keys for live feeds between machines",
 }
-#: What there is, and on which machine.
+#: Commands that list what is available.
 _PROGRAM = {
     "views": "list the views, or the parameters of one",
     "formats": "list the formats that can be read and written",

@@ -13,7 +13,7 @@ from ..command_line.terminal import table
 from ..formats import registry
 
 _WIDTH = 100
-#: Lines of one text at most.
+#: Maximum number of lines of a text.
 _LINES = 3
 
 
@@ -133,5 +133,5 @@ def _wrapped(title: str, text: str) -> list[str]:
         shorter = text.removesuffix(".").rpartition(". ")[0]
         if len(lines) <= _LINES or not shorter:
             return lines
-        # The last sentences are details.
+        # The last sentences are the least important.
         text = f"{shorter}."

@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
     settings = dict(setting(text) for text in args.settings)
     usual = Frame(1280, 720) if args.draft else Frame()
     frame = Frame.parse(args.size, args.dpi) if args.size else usual
-    # Invalid arguments are reported before minutes are spent on reading.
+    # Invalid arguments are reported before reading, which may take minutes.
     figure = api.Figure(view.name, (), settings, filters=args.filters, select=args.select)
     animate = dict(setting(text, "--animate") for text in args.animate)
     figure.changes(args.output, animate)

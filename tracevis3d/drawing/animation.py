@@ -11,7 +11,7 @@ from .. import parameters as declarations
 from ..errors import UsageError
 from ..units import read_time
 
-#: Shares of the film in which the first, and the last, picture stands.
+#: Shares of the film during which the first and the last picture stand still.
 _BEFORE, _AFTER = 0.08, 0.12
 
 
@@ -65,7 +65,7 @@ def read_changes(parameters: type, texts: Mapping[str, Any]) -> tuple[Change, ..
         If there is no such parameter, if it is not a number and no time, or a value does not fit.
     """
     known = {p.name: p for p in declarations.declared(parameters)}
-    # For an unknown name the sentence is the same as for one that is set.
+    # Unknown names are reported with the same sentence as in --set.
     declarations.read(parameters, {name: known[name].default if name in known else "" for name in texts})
     return tuple(_change(known[name], given) for name, given in texts.items())
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from .primitives import Axis, Callout, Drawing, Labels, Legend, LegendEntry, Stretch, Vector
 from .selector import Selector
 
-#: More names than this are never kept: the highest ranks first.
+#: Maximum number of names kept, the highest ranks first.
 MOST_NAMES = 20_000
 #: A packed text that unpacks to more than this is refused.
 _MOST_BYTES = 64 << 20

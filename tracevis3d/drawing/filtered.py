@@ -73,7 +73,7 @@ def _state(element: Element, drawing: Drawing, states: States) -> NDArray[np.uin
             continue
         known = (ids >= 0) & (ids < len(of_call))
         own = np.where(known, of_call[np.where(known, ids, 0)], SHOWN).astype(np.uint8)
-        # Hidden where one end is; faded where one end is and none is hidden.
+        # Hidden if one end is hidden; faded if one end is faded and none is hidden.
         out = (
             own if out is None else np.where((out == HIDDEN) | (own == HIDDEN), HIDDEN, np.maximum(out, own))
         )
@@ -125,7 +125,7 @@ def _labels(group: Labels, gone: list[Boxes]) -> Labels:
         return group
     low = np.concatenate([boxes.low for boxes in gone]).astype(np.float64)
     high = low + np.concatenate([boxes.size for boxes in gone])
-    # A text that is shown is longer than it is high, and so is the box below it.
+    # A text, and the box below it, are wider than they are high.
     wide = (high - low)[:, 0] >= float(group.height.min())
     low, high = low[wide], high[wide]
     near = 0.1 * group.height.astype(np.float64)

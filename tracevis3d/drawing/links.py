@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 
-#: What a linked element is to what is pointed at: the same thing, related to it, or its counterpart.
+#: The role of a linked element: the same as the element pointed at, related to it, or its counterpart.
 Role = Literal["same", "related", "matched"]
 
-#: Sorts of things that mean the same in all views of a trace; those of other sorts belong to one drawing.
+#: Sorts of things that are shared by all views of a trace; others belong to one drawing.
 SHARED = ("call", "function", "thread", "object", "block", "site", "start")
 
 

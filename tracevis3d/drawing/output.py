@@ -16,7 +16,7 @@ from .frame import Frame
 Style = Literal["paper", "stage", "flat"]
 Engine = Literal["auto", "workbench", "eevee", "cycles"]
 
-#: Styles with a few words on each.
+#: Styles, with descriptions.
 STYLES: dict[str, str] = {
     "paper": "White ground and soft light; prints well",
     "stage": "Dark ground and glowing colours, for talks",
@@ -24,13 +24,13 @@ STYLES: dict[str, str] = {
 }
 ENGINES: tuple[str, ...] = get_args(Engine)
 
-#: Suffixes of the files that a drawing can become, by what kind of file it is.
+#: Suffixes of output files, by kind of file.
 STILLS = (".png", ".jpg", ".jpeg", ".exr", ".webp")
-#: Figures: the data as a picture, what explains it as shapes and texts.
+#: Figures: the data as a picture, explanations as shapes and texts.
 FIGURES = (".svg", ".pdf")
 FILMS = (".mp4", ".mkv")
 SCENES = (".blend", ".glb", ".usdc")
-#: The Pythons that there is a module of Blender for: see pyproject.toml.
+#: Python versions for which Blender's module exists: see pyproject.toml.
 MODULE_PYTHONS = ("3.11", "3.13")
 PYTHON = "{}.{}".format(*sys.version_info)
 _WITH_ALPHA = (".png", ".exr", ".webp", *FIGURES)

@@ -23,7 +23,7 @@ _VIRIDIS = (
     "440154 48186a 472d7b 424086 3b528b 33638d 2c728e 26828e 21918c 1fa088 28ae80 3fbc73 5ec962 "
     "84d44b addc30 d8e219 fde725"
 )
-# Blue over green to red: what the papers use.
+# From blue over green to red, as in the papers.
 _RAINBOW = "0000ff 0080ff 00ffff 00ff80 00ff00 80ff00 ffff00 ff8000 ff0000"
 
 # Paul Tol's muted set and Okabe & Ito's set (without black): made to be distinguished with any colour vision.
@@ -77,9 +77,9 @@ PALETTES: dict[str, Palette] = {
     ),
 }
 
-#: Everything that has no colour of its own in a legend.
+#: Colour of everything without a legend entry of its own.
 OTHER: Colors = parse("b9bcc1")[0]
-#: Lines of grids and rulers: middle grey, to be seen on white and on black.
+#: Lines of grids and rulers: middle grey, visible on white and on black.
 GRID: Colors = np.array([0.55, 0.57, 0.6, 0.55], np.float32)
 #: Surfaces that carry data, such as the terraces of lanes.
 BASE: Colors = np.array([0.55, 0.57, 0.6, 0.16], np.float32)

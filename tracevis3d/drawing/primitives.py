@@ -20,7 +20,7 @@ Vector = tuple[float, float, float]
 
 #: How an element's surface looks: ``solid`` for what represents one thing, ``cluster`` for what represents
 #: many, ``ghost`` for context (translucent), ``glow`` for lit elements, ``gloss`` for shiny ones
-#: (where the engine knows reflections).
+#: (in engines with reflections).
 Look = Literal["solid", "cluster", "ghost", "glow", "gloss"]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .frame import Frame
 from .primitives import Camera
 
-#: Width in mm of the sensor that ``Camera.lens`` is meant for.
+#: Sensor width in mm that ``Camera.lens`` assumes.
 SENSOR_MM = 36.0
 
 

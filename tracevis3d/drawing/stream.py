@@ -21,7 +21,7 @@ from .primitives import Labels
 #: Cross-sections of bars, float32 (n, 2, 4, 2): across and height of four corners at the start and the end.
 Sections = NDArray[np.float32]
 
-#: Scene units that the window of time is long, and that names beyond *now* may be long.
+#: Length of the time window, and maximum length of names beyond *now*, in scene units.
 LENGTH, BESIDE = 16.0, 2.4
 
 

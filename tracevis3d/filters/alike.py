@@ -1,4 +1,4 @@
-"""One pattern: the subtrees that are like that of a call, as SEAT's Pattern view hides them (4.5.5)."""
+"""One pattern: subtrees that are like that of one call, as SEAT's Pattern view hides them (4.5.5)."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def mark(facts: Facts, p: Parameters) -> Marked:
 
 FILTERS = {
     "alike": Filter(
-        "alike", "Like one call", "the subtrees that are like that of a call", "any", Parameters, mark
+        "alike", "Like one call", "subtrees that are like that of one call", "any", Parameters, mark
     )
 }

@@ -1,1 +1,1 @@
-"""What this machine has to give: memory, and how much of it reading a trace may take."""
+"""The machine's memory, and how much of it reading a trace may take."""

@@ -181,7 +181,7 @@ def cut_nearer(
     calls = trace.calls
     first, last = round(window[0]), round(window[1])
     low, high = max(math.floor(seen[0]), first), min(math.ceil(seen[1]), last)
-    # Calls without duration at the very end are part of the whole.
+    # Calls without duration at the very end are included.
     stop = max(high + (high >= call_span(trace)[1]), low + 1)
 
     def part(t0: int, t1: int, at: float) -> Cut:

@@ -123,7 +123,7 @@ def _check_follows(path: Path) -> None:
     try:
         if path.is_dir():
             entries = [entry.name for entry in path.iterdir()]
-            # Those that uftrace makes when it starts.
+            # The files that uftrace makes when it starts.
             if not entries or {"task.txt", "default.opts", ".channel"}.intersection(entries):
                 return
         else:
@@ -135,7 +135,7 @@ def _check_follows(path: Path) -> None:
     except InputError:
         if path.is_dir():
             raise
-        return  # too little of it is there yet
+        return  # there is too little data yet
     if form.name != ("uftrace" if path.is_dir() else "chrome"):
         raise InputError(
             f"{path}: a {form.name} trace can't be followed while it grows: only files of Chrome's trace "

@@ -12,7 +12,7 @@ from ...analysis.sequences import callees_of
 from ...errors import UsageError
 
 #: The ordinals of the edges from the forest's root to a call: which root, which of its edges, and so on.
-#: It is a place in the tree; a node of the graph is only what happens there (section 5.3.2).
+#: It is a place in the tree; a node of the graph is the subtree at that place (section 5.3.2).
 UniquePath = tuple[int, ...]
 
 

@@ -15,7 +15,7 @@ from ...errors import UsageError
 from .call_paths import CallPaths, UniquePath
 from .row_counts import ALL, RowCounts
 
-#: How filtered children of one path are shown, whatever the setting of the tree is.
+#: How filtered children of one path are shown, independent of the tree's setting.
 Override = Literal["show", "hide"]
 
 
@@ -97,7 +97,7 @@ class Expansion:
 
     def recount(self) -> None:
         """Count all rows again."""
-        # What may be requested later is counted now, so that no key has to wait for it.
+        # Counts that may be needed later are computed now, so that no key press has to wait.
         self.counts.sums(self._inner)
         self._sum(self.top, self._paths.root, self._inner)
 
@@ -263,7 +263,7 @@ class Expansion:
         for fresh, step in zip(way[:-1], steps, strict=False):
             if fresh.size == 0:
                 self._count_rows(fresh, step)
-        # What hangs below changes with the levels and the setting that it inherits.
+        # Rows below change with the inherited levels and setting.
         self._sum(way[-1], steps[-1].node, steps[-1].levels)
         for k in range(len(path) - 1, -1, -1):
             self._recount_child(way[k], steps[k], path[k])

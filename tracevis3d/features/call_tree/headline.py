@@ -9,7 +9,7 @@ from ...analysis.measures import calls_by_function, self_time_by_function, total
 from ...trace import profile
 from ...trace.model import Trace
 
-#: A function with at least this share of the time is where it goes.
+#: A function with at least this share of the time is named in the headline.
 _MOST = 0.4
 
 
@@ -48,7 +48,7 @@ def headline(trace: Trace) -> str:
         return f"{trace.functions.label[alone]} alone has {share} of {of}"
     much = np.flatnonzero(whole >= _MOST * every)
     if len(much):
-        # Of functions with the same time the callee is closer to the work.
+        # Of functions with the same time, the callee is closer to the work.
         first = np.full(len(whole), len(calls))
         np.minimum.at(first, calls.function, np.arange(len(calls)))
         best = int(much[np.lexsort((-first[much], whole[much]))[0]])

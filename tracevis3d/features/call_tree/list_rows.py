@@ -18,7 +18,7 @@ from ...views import filtering
 from . import lists
 from .lists import Ints
 
-#: Rows of a page.
+#: Rows per page.
 PAGE = 60
 _NOUNS = {"model": "functions", "utilities": "candidates", "library": "entries of the library"}
 

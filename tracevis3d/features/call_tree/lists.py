@@ -24,7 +24,7 @@ from . import nodes
 
 Ints = NDArray[np.int64]
 
-#: Kinds of lists with a few words on each.
+#: Kinds of lists, with descriptions.
 KINDS = {
     "model": "Functions with their occurrences",
     "patterns": "Subtrees that occur more than once",

@@ -13,7 +13,7 @@ from typing import Literal
 from ...errors import UsageError
 from .partial_tree import PartialTree, Row, UniquePath
 
-#: Rows that can be selected at once; a longer range ends there.
+#: Maximum number of selected rows; a longer range ends there.
 MOST_SELECTED = 10_000
 #: The keys of section 6.5.1, and the methods that they call.
 KEYS = {
@@ -27,7 +27,7 @@ KEYS = {
     "RIGHT_ARROW": "right",
     "BACK_SPACE": "back",
 }
-#: What a person needs to know to find what keys and clicks do (usability problem 11).
+#: A short help on keys and clicks (usability problem 11).
 HINT = (
     "Click the sign: + expands, - or ~ collapses. Ctrl-click it to switch between ~ (some callees are "
     "filtered out) and - (all are shown). Click a name to select it; Ctrl adds, Shift selects all "
@@ -353,7 +353,7 @@ class TreeNavigation:
         self._show_from(before + rows)
         after = self.position
         if after == before:
-            # There is no further page: the current row goes to its end.
+            # There is no further page: the current row becomes the last one.
             at = 0 if rows < 0 else self.page - 1
         row = after + min(max(at, 0), self.page - 1)
         self._choose(self.tree.path_at(min(row, self.size - 1)))

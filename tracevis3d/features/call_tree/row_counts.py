@@ -85,7 +85,7 @@ class RowCounts:
         self._marks: NDArray[np.int64] = np.zeros(len(paths.edge_child) + 1, np.int64)
         np.cumsum(marked[paths.edge_child], out=self._marks[1:])
         self._sums: dict[int, RowSums] = {}
-        # What may be requested later is counted now, so that no key has to wait for it.
+        # Counts that may be needed later are computed now, so that no key press has to wait.
         self.sums(ALL)
 
     def has_marked(self, node: int) -> bool:
@@ -100,11 +100,12 @@ class RowCounts:
                 self._sums[1] = RowSums(None, self._marks)
                 return self._sums[1]
             if levels != ALL:
-                # Deeper ones stand on shallower ones; a loop, since there may be more than Python nests.
+                # Deeper ones depend on shallower ones; a loop, since the depth may exceed Python's recursion
+                # limit.
                 for shallower in range(1, levels):
                     self.sums(shallower)
                 everything, above = self.sums(ALL), self.sums(levels - 1)
-                # Rows only grow with the levels: where the sums are equal, nothing is deeper.
+                # Row counts only grow with the levels: if the sums are equal, nothing is deeper.
                 if above.total == everything.total:
                     self._sums[levels] = everything
                     return everything

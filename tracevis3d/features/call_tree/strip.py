@@ -15,7 +15,7 @@ from ...trace.model import Trace
 from ...units import counted, percentage
 from ...views import filtering
 
-#: Colours: of what lies behind, of calls that are shown, of those that filters hide; the colour-blind see
+#: Colours of the background, of shown calls and of hidden calls; the colour-blind see
 #: the difference.
 GROUND, SHOWN_COLOR, HIDDEN_COLOR = (0.08, 0.09, 0.11), (0.45, 0.78, 1.0), (0.88, 0.52, 0.16)
 
@@ -91,7 +91,7 @@ def picture(shown: NDArray[np.uint8], hidden: NDArray[np.uint8]) -> NDArray[np.f
     color = share * np.array(SHOWN_COLOR, np.float32) + (1.0 - share) * np.array(HIDDEN_COLOR, np.float32)
     ground = np.array(GROUND, np.float32)
     made = np.ones((*a.shape, 4), np.float32)
-    # The faintest cell must still be seen: a third of the way is given to all that hold a call.
+    # The faintest cell must be visible: all cells with a call get at least a third of the range.
     made[..., :3] = ground + (color - ground) * np.where(light > 0, 0.33 + 0.67 * light, 0.0)
     return made
 
@@ -118,7 +118,7 @@ def cells_in(
     light = cells[: int(full[-1]) + 1 if len(full) else 1].astype(np.float32)[..., None] / 255.0
     made = np.ones((*light.shape[:2], 4), np.float32)
     low, high = np.array(ground, np.float32), np.array(color, np.float32)
-    # The faintest cell must still be seen.
+    # The faintest cell must be visible.
     made[..., :3] = low + (high - low) * np.where(light > 0, 0.3 + 0.7 * light, 0.0)
     return made
 

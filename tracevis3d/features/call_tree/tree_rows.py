@@ -19,7 +19,7 @@ from .partial_tree import ALL, PartialTree, Row, UniquePath
 
 #: The number of levels that represents all.
 ALL_LEVELS = 1000
-#: Callers that are named in front of the first row.
+#: Number of callers named in front of the first row.
 _CALLERS = 3
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from ... import units
 from .metrics import NAMES, Floats, Parts, writer
 
-#: Few parts have so much of it.
+#: Share of the measure that few parts have.
 _MOST = 0.9
-#: A change below this share is none.
+#: Smaller relative changes count as none.
 _SAME = 0.1
 
 

@@ -16,7 +16,7 @@ from ...trace.model import ALLOC, CONTAINER_KINDS, WAIT, Trace
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: What can be shown of a part.
+#: Measures of a part.
 METRICS = {
     "self": "its self time",
     "calls": "calls of its functions",
@@ -30,7 +30,7 @@ METRICS = {
 }
 #: Those that add up over time.
 ADDITIVE = ("self", "calls", "waits", "bytes")
-#: What buildings can be.
+#: Kinds of buildings.
 KINDS = {
     "auto": "classes where several are recorded, else functions",
     "class": "classes, and modules for what is in none",
@@ -280,7 +280,7 @@ def writer(metric: str) -> Callable[[float], str]:
     return units.byte_size if metric == "bytes" else units.count
 
 
-#: What measures are called in pictures.
+#: Names of measures in pictures.
 NAMES = {
     "self": "self time",
     "calls": "calls",

@@ -89,7 +89,7 @@ def _without_chains(district: District) -> District:
                 break
             inner = min(district.districts.values(), key=lambda one: one.size)
         others = {name: one for name, one in district.districts.items() if one is not inner}
-        # A line break is in no name, so no key is there twice.
+        # Names contain no line breaks, so keys are unique.
         dissolved = {f"{inner.name}\n{name}": one for name, one in inner.districts.items()}
         district.districts = {**others, **dissolved}
         district.buildings = [*district.buildings, *inner.buildings]

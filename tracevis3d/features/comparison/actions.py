@@ -13,11 +13,12 @@ from ...views.time_window import around, bounded, window_values
 from .matching.match import compare
 from .view.match_settings import comparing
 
-#: Share of equal functions from which on two call trees count as similar.
+#: Minimum share of common functions of similar call trees.
 SIMILAR = 0.8
-#: Share of a call's length that is shown on either side of it.
+#: Share of a call's duration shown on either side of it.
 _BESIDE = 0.25
-#: So much of the slab of an overview, at either end, is its end; no slab gets shorter than this share of it.
+#: Share of an overview's slab that counts as its end, and minimum length of a slab as a share of the
+#overview.
 _END, _LEAST = 0.15, 0.002
 
 
@@ -70,7 +71,7 @@ def focus(state: State) -> Change:
     wanted = {"focus": focus_word(state.trace, state.call, state.source, len(state.traces))}
     wanted |= window_values(state.view.parameters, {state.source: window})
     if state.source == 0 and len(state.traces) == 2:
-        # The other side shows where the best matches of what is seen here are.
+        # The other side shows the best matches of the visible part.
         wanted |= {"start_b": "", "end_b": "", "moment": "matches"}
     return Change(wanted)
 

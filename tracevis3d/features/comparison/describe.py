@@ -34,7 +34,7 @@ def describe(
     said = describe_calls(element, traces, parameters)
     both = {**element.calls, **element.matched}
     if element.kind == "call" and element.matched:
-        # The same words as over the tube between the two.
+        # The same words as above the tube between the two.
         other = replace(element, calls=dict(element.matched), values=(), texts=(), kind="tube", facts={})
         others = describe_calls(other, traces, parameters)
         others[-1].rows = [row for row in others[-1].rows if row[0] != "shown as"]

@@ -19,12 +19,12 @@ from .report.story import Story, tell
 from .view.match_settings import comparing
 from .view.parameters import Parameters
 
-#: Differences that are listed at most.
+#: Maximum number of listed differences.
 MOST = 20
 _FRAMED = re.compile(r"([AB]):(\d+)")
-#: What drawing a difference alone may set, beside what its finding wants.
+#: Parameters that drawing a single difference may set, in addition to those of its finding.
 _SET = {"start_a", "end_a", "start_b", "end_b", "mark", "focus", "caption", "first_depth"}
-#: Which calls match is no matter of one difference.
+#: A single difference does not change which calls match.
 _MATCHING = {"tau", "measure", "identity", "rewrite", "renamed", "fuzzy"}
 
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
-#: By this title an element says how many calls of the other trace its call matches.
+#: Title of the row with the number of matching calls of the other trace.
 MATCHES = "matches"
-#: Calls of these words show the unit they belong to, and ask for the tubes of it.
+#: Sorts of links from calls to their unit, and to its tubes.
 _UNIT, _TUBES = "unit", "tubes of a unit"
 
 

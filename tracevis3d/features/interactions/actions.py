@@ -9,7 +9,7 @@ from ...views.time_window import bounded
 from .view.parameters import Parameters
 from .view.pointing import DrumPlaces
 
-#: A double click zooms in on so much of the window.
+#: Share of the window that a double click zooms in to.
 _NEARER = 0.2
 
 

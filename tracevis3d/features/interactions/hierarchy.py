@@ -22,7 +22,7 @@ Path = tuple[str, ...]
 Int32s = NDArray[np.int32]
 
 LEVELS: tuple[Level, ...] = ("function", "class", "module")
-#: Elements that an automatic level should give, at least and at most.
+#: Minimum and maximum number of elements for an automatic level.
 _FEWEST, _MOST = 8, 150
 _NO_MODULE, _NO_FILE = "(no module)", "(no file)"
 _JOINTS = ".:/$\\"

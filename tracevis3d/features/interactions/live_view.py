@@ -18,11 +18,11 @@ from ...live.growing import GrowingTrace
 from ...live.stream.live_view import LiveView
 from ...units import duration
 
-#: Modules that have numbers of their own, and places on the ring; the last of each is that of all others.
+#: Maximum number of distinguished modules, and of places on the ring; the last one is for all others.
 _MODULES, _PLACES = 256, 30
 #: Slices of the window; chords of a slice; pieces of a chord.
 _SLICES, _MOST_CHORDS, _PIECES = 120, 48, 7
-#: Calls of one thread that are looked at in a tick.
+#: Maximum number of calls of one thread processed in a tick.
 _MOST_CALLS = 1 << 17
 _RADIUS = 4.2
 #: How far chords stay from the middle: 0 through it.
@@ -70,7 +70,7 @@ class Interactions(LiveView):
     def settle(self) -> None:
         """Give the places on the ring to the modules with most calls from and to others."""
         weight = self._weight.copy()
-        # A place is lost only to a module that has clearly more.
+        # A module only takes a place from one with clearly fewer calls.
         weight[self._ring] *= 2.0
         best = [int(m) for m in np.argsort(-weight, kind="stable")[: _PLACES - 1] if weight[m] > 0]
         self._weight *= 0.8
@@ -165,7 +165,7 @@ class Interactions(LiveView):
         a = _on_ring(self._angle(self._place[pair // _MODULES]), 1.0)
         b = _on_ring(self._angle(self._place[pair % _MODULES]), 1.0)
         points, tangent = [], b - a
-        # There and back lie side by side.
+        # The two directions are side by side.
         aside = np.stack([-tangent[:, 1], tangent[:, 0]], axis=1)
         aside /= np.maximum(np.linalg.norm(aside, axis=1, keepdims=True), 1e-9)
         middle = np.array([0.0, _RADIUS]) + _OUTWARD * ((a + b) / 2 - [0.0, _RADIUS]) + 0.12 * aside

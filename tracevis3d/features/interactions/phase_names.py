@@ -44,7 +44,7 @@ def names_of_kinds(trace: Trace, found: Interactions, phases: Phases) -> list[st
     typical[[label.rpartition(".")[2].startswith("<") for label in labels]] = 0.0
     names = [""] * kinds
     words, free = np.array(labels, object), np.ones(len(labels), np.bool_)
-    # The clearest first: what names one kind says nothing of another.
+    # The clearest first: a name is used for one kind only.
     for kind in np.argsort(-typical.max(axis=0, initial=0.0), kind="stable").tolist():
         score = np.where(free, typical[:, kind], 0.0)
         best = float(score.max(initial=0.0))

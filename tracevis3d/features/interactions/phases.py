@@ -190,7 +190,7 @@ def _refined(pair: NDArray[np.int32], edge: Ints, cuts: Ints, pairs: int) -> Int
         at = low + int(np.argmax(np.concatenate([[0.0], np.cumsum(gain)])))
         out[i] = max(at, out[i - 1] + 1)
     out[-1] = len(pair)
-    # A window across two phases may have been one of its own: what is left of it is none.
+    # A window across two phases may have become a phase of its own: its rest is none.
     least = (len(pair) // (len(edge) - 1)) // 2
     kept = [0]
     for i in range(1, len(out) - 1):
@@ -432,6 +432,6 @@ def describe(hierarchy: Hierarchy, found: Interactions, pair: int) -> str:
     if a == b:
         return names[a]
     if hierarchy.by == "threads" and hierarchy.parent[a] == hierarchy.parent[b]:
-        # Both names with the thread would say it twice.
+        # The thread would be named twice.
         return f"{hierarchy.name[a]} → {names[b]}"
     return f"{names[a]} → {names[b]}"

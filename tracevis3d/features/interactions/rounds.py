@@ -26,7 +26,7 @@ _CONTRAST = 0.4
 _SLACK = 0.12
 #: Windows by which the first and the last round may reach beyond where likeness was found.
 _BORDER = 2
-#: Rounds are reported only where windows differ at all: by this much of likeness.
+#: Minimum difference of windows for which rounds are reported.
 _VARIED = 0.03
 
 
@@ -124,7 +124,7 @@ def _candidates(likeness: Floats) -> list[tuple[int, int, int]]:
         for first, last in zip(change[::2].tolist(), change[1::2].tolist(), strict=True):
             stop_ = min(last - 1 + 2 * period, n)
             if stop_ - first >= (_TIMES - _SLACK) * period:
-                # Twice the period is as good: of like ones the shorter is meant.
+                # Twice the period is as good: of equally good ones the shortest is taken.
                 worth = float(best[first:last].mean()) * (stop_ - first - period)
                 found.append((worth, first, stop_, period))
     found.sort(key=lambda each: -each[0])
@@ -160,6 +160,6 @@ def _aligned(likeness: Floats, begin: int, end: int, period: int) -> list[int]:
 
     tried = [laid(first) for first in range(max(begin - _BORDER, 0), min(begin + period, n))]
     most = max(len(at) for at in tried)
-    # One more round is worth more than clearer borders.
+    # One more round counts more than clearer borders.
     worth = [float(change[at].mean()) if len(at) == most else -1.0 for at in tried]
     return tried[int(np.argmax(worth))]

@@ -119,7 +119,7 @@ def _sorted_by_barycentre(hierarchy: Hierarchy, number: Int32s, ways: _Ways) -> 
     above = np.where(hierarchy.parent >= 0, middle[np.maximum(hierarchy.parent, 0)], np.pi)
     above[hierarchy.parent == 0] = np.pi
     turned = np.angle(drawn * np.exp(-1j * above))
-    # What interacts with nothing stays where it is.
+    # Elements without interactions keep their place.
     rank = np.where(np.abs(drawn) > 1e-15, turned, np.angle(np.exp(1j * (middle - above))))
     return reordered(hierarchy, rank)
 

@@ -9,10 +9,10 @@ import numpy as np
 from ... import units
 from .table import Table
 
-#: A part that this many others deal with is a hub.
+#: Minimum number of other parts that use a hub.
 _HUB = 0.6
 _LEAST_HUB = 5
-#: A round is slow from this many times the median on.
+#: A slow round takes at least this many times the median.
 _SLOW = 2.0
 
 

@@ -129,7 +129,7 @@ class Table:
 def _order(flat: Floats, rows: Category, columns: Category) -> tuple[Ints, Ints]:
     """Return orders of rows and columns: by seriation of the graph of both; blocks lie on the diagonal."""
     r, c = flat.shape
-    # What sums up the others belongs to all of them.
+    # The sum of the others belongs to all of them.
     last_row, last_column = _is_rest(rows), _is_rest(columns)
     inner = flat[: r - last_row, : c - last_column]
     strength = np.zeros((inner.shape[0] + inner.shape[1],) * 2)

@@ -9,11 +9,11 @@ import numpy as np
 from ... import units
 from .rounds import Rounds
 
-#: From this many times the median on a round is a straggler, and a gap a stall.
+#: Multiple of the median from which on a round is a straggler, and a gap a stall.
 _STRAGGLER, _STALL = 2.0, 4.0
-#: The pace of the last third differs by so much from that of the first.
+#: Minimum difference in pace of the last third from the first.
 _PACE = 1.3
-#: Letters that a sentence has in a title.
+#: Maximum length of a sentence in a title.
 _LONGEST = 85
 
 

@@ -12,9 +12,9 @@ from .tracks import Track
 
 #: A series that stays within this share of its highest value does not vary.
 _FLAT = 0.02
-#: Of a module's time so much lies in its stretch.
+#: Share of a module's time within its stretch.
 _MOST_OF_IT = 0.9
-#: Such a stretch is worth a word if it is shorter than this share of the window.
+#: Such a stretch is reported if it is shorter than this share of the window.
 _SHORT = 0.5
 
 

@@ -15,11 +15,11 @@ from .activity import within_calls
 from .series import Floats, Ints, Occurrences, Series, Steps, steps_of
 from .tracks import Track, tracks_of
 
-#: A polygon has at most this many corners.
+#: Maximum number of corners of a polygon.
 MOST = 24
-#: Loads are even if the highest is at most this many times the lowest.
+#: Loads are even if the highest is at most this multiple of the lowest.
 _EVEN = 1.5
-#: Fewer threads than this make no polygon.
+#: Minimum number of threads for a polygon.
 FEWEST = 3
 
 

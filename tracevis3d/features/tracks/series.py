@@ -65,7 +65,7 @@ class Steps:
         if not len(self.time):
             return Cells(*(np.zeros(len(edges) - 1) for _ in range(3)))
         mean = np.diff(self._integral(edges)) / np.diff(edges)
-        # What is in force at a cell's beginning, and what begins within it.
+        # The value at a cell's beginning, and those that begin within it.
         value = np.concatenate([[0.0], self.value, [0.0]])
         first = np.searchsorted(self.time, edges[:-1], "right")
         stop = np.searchsorted(self.time, edges[1:], "left") + 1

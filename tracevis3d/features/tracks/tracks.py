@@ -30,9 +30,9 @@ KINDS = {
     "depth": "how deep the deepest stack is",
 }
 _PLURAL = {"Category": "Categories", "Class": "Classes"}
-#: Of waits this many kinds have a band of their own.
+#: Maximum number of kinds of waits with a band of their own.
 _CAUSES = 6
-#: Of counters this many are shown without being requested.
+#: Number of counters shown by default.
 _COUNTERS = 6
 
 
@@ -165,12 +165,12 @@ def chosen(trace: Trace, text: str, palette: str) -> tuple[Track, ...]:
 def _informative(trace: Trace, known: tuple[Track, ...]) -> tuple[Track, ...]:
     """Return the tracks that say something: counters that vary most, and what changes."""
     counters = [track for track in known if track.key == "counters"]
-    # What is the same all the time says nothing, unless there is nothing else.
+    # Constant tracks are left out unless there is nothing else.
     counters = [track for track in counters if _variation(track.bands[0].series) > 0.0] or counters[:1]
     counters.sort(key=lambda track: -_variation(track.bands[0].series))
     kept = set(map(id, counters[:_COUNTERS]))
     several = int(np.count_nonzero(trace.threads.count)) > 1
-    # How many threads run says nothing of one thread; how deep its stack is, only of one.
+    # The number of running threads is trivial for one thread; stack depth is only clear for one.
     left_out = {"counters", "depth" if several else "running"}
     kept |= {id(track) for track in known if track.key not in left_out}
     return tuple(track for track in known if id(track) in kept)
@@ -338,7 +338,7 @@ def _modules(trace: Trace, palette: str) -> Track | None:
         color = -1 if entry.color >= len(colors.palette) - 1 else entry.color
         calls = Occurrences(start, end, segments.call[mine])
         bands.append(Band(entry.text.rpartition("  ")[0] or entry.text, series, color, calls))
-    # What takes most time stands lowest; what is left over stands on top of all.
+    # What takes most time is at the bottom; the rest is at the top.
     bands.sort(key=lambda band: (band.color < 0, -_area(band.series)))
     kind = legend.title.partition(",")[0]
     title = f"{_PLURAL.get(kind, kind + 's')} that run"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from ....views.actions import Action, Change, State
 
-#: Seconds: Robertson and others found one to be long enough to follow, and not boring.
+#: Seconds: according to Robertson and others, one second is long enough to follow and not boring.
 _SECONDS = 0.9
-#: Seconds that rebuilding the view, lists and all, may take for its cones to turn in steps.
+#: Cones turn in steps if rebuilding the view, with its lists, takes at most this many seconds.
 _PATIENCE = 2.0
 
 
@@ -35,7 +35,7 @@ def open_around(state: State) -> Change:
 def _to(state: State, wanted: dict[str, str], message: str) -> Change:
     if all(state.parameters[name] == text for name, text in wanted.items()):
         return Change()
-    # In transition it continues from where it is.
+    # A transition continues from its current state.
     start = str(state.parameters["facing"] or state.parameters["focus"])
     return Change(
         wanted,
@@ -48,7 +48,7 @@ def _to(state: State, wanted: dict[str, str], message: str) -> Change:
 
 def _between(start: str, wanted: dict[str, str]) -> Callable[[float], dict[str, str | int]]:
     def at(share: float) -> dict[str, str | int]:
-        # Names would jump from side to side; they come back at the end.
+        # Names would jump from side to side, so they only return at the end.
         return {**wanted, "facing": f"{start}~{wanted['facing']}~{share:.4f}", "labels": 0}
 
     return at

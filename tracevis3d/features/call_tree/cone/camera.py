@@ -15,9 +15,9 @@ from .parameters import Parameters
 
 Floats = NDArray[np.float64]
 
-#: Sides of the box that must be in the picture, but for its depth, by those of the ball in it.
+#: Sides of the box that must be in the picture, without its depth, relative to those of the ball in it.
 _OF_BALL = 0.84
-#: Share of the picture that the tree has, about.
+#: Approximate share of the picture for the tree.
 SHARE = (0.86, 0.8)
 
 
@@ -38,7 +38,7 @@ def whole(picture: Layout, p: Parameters, frame: Frame) -> Camera:
     if len(picture.balls):
         elevation = np.radians(p.elevation)
         middle, far = picture.balls[:, :3], picture.balls[:, 3:]
-        # A ball has no corners: a smaller box fills the picture with it.
+        # A ball has no corners, so a smaller box is enough to fill the picture with it.
         far = far * [_OF_BALL, 1.0, _OF_BALL]
         low, high = (middle - far).min(axis=0), (middle + far).max(axis=0)
         return Camera(
@@ -138,7 +138,7 @@ def _without_corners(camera: Camera, points: Floats, frame: Frame) -> Camera:
     """
     near, far = camera.low[1], camera.high[1]
     seen = fit(camera, frame, SHARE)
-    # Twice: what is seen changes as the camera moves closer.
+    # Twice, because the visible part changes as the camera moves closer.
     for _ in range(2):
         way = points - seen.eye
         front, back = (seen.eye + way * ((y - seen.eye[1]) / way[:, 1])[:, None] for y in (near, far))

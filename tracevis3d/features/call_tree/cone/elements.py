@@ -20,19 +20,19 @@ from .paths import beginnings
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Colour of the path's tube: the ink-like orange that no palette for kinds holds.
+#: Colour of the path's tube: a dark orange that no palette for kinds contains.
 _PATH = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
-#: Shades of the shadows: the deeper the call, the darker.
+#: Shades of the shadows: darker for deeper calls.
 _SHADES = 6
 #: How far the path lies above a flat tree.
 _ABOVE = 0.08
-#: How much thicker than a line the path's tube may be.
+#: Maximum thickness of the path's tube, relative to a line.
 _TUBE = 2.0
 #: Corners of a ring.
 _CORNERS = 72
 #: Dashes of the ring around a node of which some callees are shown.
 _DASHES = 9
-#: Share of the colour that remains of faded elements.
+#: Share of the colour that faded elements keep.
 _FADED = 0.28
 #: Kinds of elements that represent calls.
 KINDS = ("node", "closed subtree", "cone", "ring", "link", "repetition", "partly shown")
@@ -111,7 +111,7 @@ def elements(
         *_stacks(picture, color, p),
     ]
     if shown is not None and not shown.all():
-        # No line begins where nothing is.
+        # No line begins at a hidden node.
         whole = shown & shown[np.maximum(picture.nodes.parent, 0)]
         found = [
             taken(element, np.flatnonzero((whole if element.kind == "link" else shown)[element.id]))
@@ -186,7 +186,7 @@ def _colors(
 
 def _shells(picture: Layout, color: NDArray[np.int32], p: Parameters) -> list[Any]:
     """Return the rings that the callees of open nodes stand on, and their cones' translucent surfaces."""
-    # One or two callees need no ring to be seen as those of one caller.
+    # One or two callees need no ring to be recognised as callees of one caller.
     count = np.bincount(picture.nodes.parent[picture.nodes.parent >= 0], minlength=len(picture))
     open_ones = np.flatnonzero((picture.nodes.opened == 1) & (count > (2 if p.opening > 0 else 0)))
     if p.shells == "none" or not len(open_ones):

@@ -21,7 +21,7 @@ from .paths import beginnings
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Pixels of a line by the least that can be read: of names, and of the threads' titles.
+#: Line heights of names and of thread titles, relative to the smallest readable one.
 _NAME, _THREAD = 2.4, 2.7
 #: A node in front of its cone's middle is worth a name as one with this many times twice its share behind it.
 _FRONT = 1.0
@@ -31,17 +31,17 @@ _BELOW = 0.2
 _BUSY = 8
 #: The least share that is worth a name.
 _LEAST = 5e-4
-#: Width of a character by the line height, about; a little more than it is.
+#: Approximate width of a character, in line heights, rounded up.
 _CHARACTER = 0.52
 #: The share of a name's place that may cover drawings: at the ends of paths, of required names, of others.
 _END, _MUST, _MAY = 0.7, 0.25, 0.06
-#: How far names stand before what crosses them, in scene units.
+#: Distance of names in front of what crosses them, in scene units.
 _BEFORE = 0.08
-#: Crossing lines keep at least this share of their length away from a name.
+#: Crossing lines keep a distance of at least this share of their length from a name.
 _BEHIND = 0.6
-#: What lies so far before a ball's front hides it, in its radii.
+#: Elements this far in front of a ball hide it, in its radii.
 _BURIED = 0.1
-#: This many nodes are tried for each name that is wanted.
+#: Number of nodes tried per requested name.
 _TRIED = 6
 
 
@@ -195,7 +195,7 @@ def _placed(
             y = pixel[node, 1] + place.up * (radius[node] + (0.6 if place.right == 0.0 else 0.3) * tall)
             box = _box(x, y, place.align, text, tall)
             share = there.share(*box)
-            # Far behind what crosses it a name would stand beside its place for other eyes.
+            # Far behind what crosses it, a name would be displaced when seen from other viewpoints.
             if projection.perspective and there.nearest(*box) < _BEHIND * deep[node]:
                 continue
             if share < least:
@@ -211,7 +211,7 @@ def _placed(
 def _reach(picture: Layout) -> Floats:
     """Return how far the drawing of each node reaches to its sides, float64 (n,)."""
     reach = picture.radius * np.where(picture.missing > 0, 1.1 * DASHED, 1.0)
-    # In a plan closed subtrees are discs around their nodes; no cone has a height there.
+    # In a flat layout closed subtrees are discs around their nodes, without height.
     flat = picture.closed & (picture.foot.max(initial=0.0) == 0.0)
     return np.where(flat, np.maximum(reach, 0.92 * picture.disc), reach)
 

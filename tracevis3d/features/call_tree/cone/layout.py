@@ -24,34 +24,34 @@ from .parameters import Parameters
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-#: Which nodes lead to what faces the viewer, one after the other, and how far it has come to the front.
+#: The nodes on the way to the call that faces the viewer, and how far it has turned to the front.
 Facing = list[tuple[Ints, float]]
 
 #: Width of the drawing in scene units.
 WIDTH = 16.0
-#: Threads that ``auto`` shows.
+#: Number of threads that ``auto`` shows.
 _AUTO_THREADS = 4
-#: Radius of the smallest and the largest node, where the smallest is the unit of the layout.
+#: Radius of the smallest and the largest node; the smallest is the unit of the layout.
 _NODE = (1.0, 2.2)
 #: How much wider a closed subtree with all calls of the trace would be, in nodes.
 _CLOSED = 10.0
-#: Height of an upright tree by its width, and length of a lying one.
+#: Height of an upright tree, and length of a horizontal one, relative to its width.
 _UPRIGHT, _LYING = 0.36, 1.9
-#: Radius of a ball, at most, by how far it is from those above and below.
+#: Maximum radius of a ball, relative to its distance from those above and below.
 _OF_DROP = 0.42
-#: How far the cone of a closed subtree reaches down, at most, by what its open cone would.
+#: Maximum height of the cone of a closed subtree, relative to its open cone.
 SKIRT = 0.8
-#: Width of a line in an opened subtree, at most, by the radius of its node.
+#: Maximum width of a line in an opened subtree, relative to the radius of its node.
 _THIN = 0.3
-#: How far below the lowest of all the floor lies, in scene units.
+#: Distance of the floor below the lowest element, in scene units.
 _FLOOR = 0.2
-#: Radius of the ring around a node of which some callees are shown, by the node's.
+#: Radius of the ring around a partly shown node, relative to the node's.
 DASHED = 1.6
 #: Hyperbolic radius of the smallest node, in units of the curvature's.
 _HYPERBOLIC = 0.045
-#: This many callees are a fan; the cone of fewer asks for this part of the height.
+#: Number of callees that count as a fan; the cone of fewer gets this share of the height.
 _FAN, _FEW = 4, 0.2
-#: Part of a level's height that a node of the least value drops by.
+#: Share of a level's height by which a node of the least value drops.
 _LEAST_DROP = 0.35
 
 
@@ -281,7 +281,7 @@ def _cones(
     z, foot = _heights(trace, graph, nodes, ring, disc, p)
     center, scale = _scaled(x, y, z, disc, nodes, p)
     if p.opening > 0:
-        # Balls one below the other don't touch, either.
+        # Balls below each other don't touch either.
         most = np.minimum(cone.LARGEST * own, np.maximum(0.36 * foot, own))
         own = np.clip(cone.OF_DISC * disc, own, most)
         inner = nodes.parent >= 0
@@ -336,7 +336,7 @@ def _balls(
     points, shift, balls = np.zeros((len(nodes), 4)), np.zeros(len(nodes)), np.zeros((len(roots), 4))
     radius = WIDTH / 2 / (1.1 * len(roots) - 0.1) if len(roots) else WIDTH / 2
     for k, root in enumerate(roots.tolist()):
-        # What lies in other balls moves nothing in this one.
+        # Elements in other balls don't affect this one.
         steps = [(int(way[-1]), share) for way, share in facing if len(way) and way[0] == root]
         from_root = bool(steps) and not p.facing.strip()
         node = root if from_root else _middle(nodes, root)
@@ -708,7 +708,7 @@ def _heights(
     level = np.zeros(deepest + 1)
     count = np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(nodes))
     np.maximum.at(level, nodes.depth, np.where(count >= _FAN, 1.0, _FEW) * ring)
-    # Deep levels are many and narrow: they get more than they ask for.
+    # Deep levels are many and narrow, so they get more than their share.
     level = np.sqrt(level) + 0.35 * math.sqrt(max(float(level.max()), 1.0))
     level[[0, deepest]] = 0.0
     wide = max(float(disc[nodes.parent < 0].sum()) * 2.2, 1e-9)

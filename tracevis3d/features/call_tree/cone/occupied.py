@@ -15,17 +15,17 @@ Ints = NDArray[np.int64]
 
 #: Pixels of a cell.
 _CELL = 3.0
-#: How much of a cell a solid, the path, a line of this many pixels' width, and a ring take.
+#: Share of a cell covered by a solid, the path, a line of this width in pixels, and a ring.
 _SOLID, _PATH, _WIDE, _LINE, _RING = 1.0, 0.9, 5.0, 0.6, 0.2
-#: Points by which balls and cones are sampled, up to this many pixels' radius.
+#: Sample points of balls and cones, up to a radius of this many pixels.
 _SAMPLED = ((5.0, 12), (30.0, 300), (np.inf, 1500))
-#: Points of a ring, and rings whose points are held at once.
+#: Points of a ring, and number of rings processed together.
 _AROUND, _AT_ONCE = 120, 2000
-#: A column of cells is covered from this part on, and counts as so much of a name's place.
+#: A column of cells counts as covered from this share on, with this share of a name's place.
 _COVERED, _LETTER = 0.62, 0.1
-#: Of a line whose other end is behind the camera the part that is no nearer than this is seen, by its depth.
+#: Of a line with an end behind the camera, the part at least this far away is visible, relative to its depth.
 _NEAREST = 0.05
-#: A line is sampled at no more points.
+#: Maximum number of sample points of a line.
 _ALONG = 1500
 
 
@@ -89,7 +89,7 @@ class Occupied:
         if i < 0 or k < 0 or j > rows or m > columns:
             return 1.0
         across = self.grid[i:j, k:m].mean(axis=0)
-        # A letter that is covered counts more than many that a line touches.
+        # One covered letter counts more than many that a line touches.
         return float(across.mean() + (_LETTER if across.max() > _COVERED else 0.0))
 
     def nearest(self, left: float, bottom: float, right: float, top: float) -> float:
@@ -175,7 +175,7 @@ def occupied(
     scale = np.hypot(*(step - pixel).T) / 0.01
     # Sunflowers: points spread evenly over a disc.
     small, size = 0.0, (projection.frame.width, projection.frame.height)
-    # What is beside the picture takes nothing of it.
+    # Elements outside the picture cover nothing.
     around = np.maximum(np.maximum(picture.radius, picture.disc), picture.skirt)[:, None] * scale[:, None]
     seen = shown & ((pixel > -around) & (pixel < size + around)).all(axis=1) & (depth > before)
     solid = (p.layout != "hyperbolic") & picture.closed & seen
@@ -230,7 +230,7 @@ def _lines(there: Occupied, begin: Floats, end: Floats, weight: Floats, projecti
         # Along a line in the picture it is this that grows evenly.
         deep = [1.0 / depth for depth in deep]
     begin, end = (np.column_stack([projection.pixels(p), d]) for p, d in zip((begin, end), deep))
-    # Of lines that are beside the picture altogether nothing is there.
+    # Lines entirely outside the picture cover nothing.
     size = (projection.frame.width, projection.frame.height)
     low, high = np.minimum(begin, end)[:, :2], np.maximum(begin, end)[:, :2]
     crosses = ((high >= 0) & (low <= size)).all(axis=1)

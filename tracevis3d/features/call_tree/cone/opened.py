@@ -23,17 +23,17 @@ Ints = NDArray[np.int64]
 _WIDE = 0.12
 #: How much of the interest counts: a cone twice as wide is as much more worth as one of this interest more.
 _OF_INTEREST = 0.15
-#: One subtree has no more than this part of the budget: of very many callees the most interesting appear.
+#: Maximum share of the budget for one subtree: of very many callees the most interesting are shown.
 _OF_BUDGET = 6
-#: A node counts as seen if its ball takes more pixels across.
+#: A node counts as visible if its ball has a larger diameter, in pixels.
 _SEEN = 2.0
-#: Lines are no wider than this, as a share of the picture's height.
+#: Maximum width of lines, as a share of the picture's height.
 _LINE = 0.005
-#: What is before this part of the way to what the camera goes to is left out.
+#: Nodes nearer than this share of the distance to the camera's goal are left out.
 _BEFORE = 0.7
-#: What has its middle beside the picture counts as so much of its width.
+#: Share of the width that counts if the middle is outside the picture.
 _CUT = 0.3
-#: Who stands in a room sees it from this part of its extent.
+#: From inside a room, it is seen from this share of its extent.
 _WITHIN = 0.5
 _NONE = np.empty(0, np.int64)
 
@@ -102,7 +102,7 @@ def in_the_way(
     far = float(((low + high) / 2 - projection.eye) @ projection.forward)
     deep = (picture.center - projection.eye) @ projection.forward
     gone = deep < _BEFORE * far
-    # The closer the camera is, the more of what hides that place.
+    # More of what hides that place is removed as the camera comes closer.
     share = _BEFORE + (1.0 - _BEFORE) * approach
     some = ~gone & (deep < share * far) & ((picture.center < low) | (picture.center > high)).any(axis=1)
     corner = projection.pixels(np.array(list(itertools.product(*zip(low, high)))))
@@ -140,7 +140,7 @@ def goal(ready: Prepared) -> tuple[Floats, Floats]:
         found = cone_rooms.way(ready.ground, closed, int(place[0]), path[len(way) :])
     else:
         found = rooms_of(picture, way, p)
-    # A call that calls nothing is seen among those beside it.
+    # A call without callees is visible among its neighbours.
     some = found.taken(np.flatnonzero(found.height > 0)[-1:] if (found.height > 0).any() else np.array([-1]))
     wide, tall = float(some.disc[0]), float(some.height[0] + some.ball[0]) / 2
     middle = _points(some, some.down - some.ball + tall, p)[0]
@@ -204,7 +204,7 @@ def _pixels(middle: Floats, reach: Floats, projection: Projection) -> Floats:
     ahead = (deep > 0) | (not projection.perspective)
     half = projection.tangent * (np.where(ahead, deep, 1.0) if projection.perspective else 1.0)
     pixels = reach * projection.frame.width / half
-    # What is not before the camera is at no place in the picture.
+    # Points behind the camera have no place in the picture.
     anywhere = (depth > 0) | (not projection.perspective)
     safe = np.where(anywhere[:, None], middle, projection.eye + projection.forward)
     at = projection.pixels(safe)

@@ -46,7 +46,7 @@ def find_path(picture: Layout, p: Parameters) -> Ints:
         np.add.at(weight, nodes.parent[nodes.depth == 2], weight[nodes.depth == 2])
         assert len(roots)
     best = np.full(len(picture), -1)
-    # The heaviest callee of each node: ascending order, so the last one written is it.
+    # The heaviest callee of each node: in ascending order the last one written wins.
     order = np.argsort(weight, kind="stable")
     order = order[nodes.parent[order] >= 0]
     best[nodes.parent[order]] = order

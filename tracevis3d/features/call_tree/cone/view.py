@@ -65,7 +65,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     base = Paint.of(picture, ready.colors, ready.faded(picture))
     around = surroundings(picture, base, p)
     eye, opened, shown = fit(camera, frame, SHARE), 0, np.ones(len(picture), np.bool_)
-    # Also at the beginning of the way, so that a film begins without a jump.
+    # Also at the beginning, so that a film begins without a jump.
     if p.approach > 0 or (p.toward.strip() and p.layout == "cone"):
         place = goal(ready)
         camera = on_the_way(p, place, camera)

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
-#: Average width of a character as a share of its line height.
+#: Average width of a character, as a share of the line height.
 CHARACTER = 0.52
-# Share of the picture that the drawing can have beside title, legend and notes.
+# Share of the picture for the drawing, next to title, legend and notes.
 _SHARE = (0.95, 0.75)
 _HIGHEST_LEVEL = 0.5
 _LEAST_LANE = 0.24
-# Line height in scene units of the smaller texts, and how many times what can be read they are at least.
+# Line height of the smaller texts, in scene units, and its minimum relative to the smallest readable one.
 _SMALL_TEXT, _READABLE = 0.16, 1.9
-# Pixels that a level should have at least when threads are chosen automatically.
+# Minimum height of a level in pixels when threads are chosen automatically.
 _LEAST_LEVEL_PX = 4.0
 # Levels lower than this are drawn as rows of a pixel.
 _LEAST_ROW_PX = 0.5
@@ -133,7 +133,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     def cut_at(pixels_per_unit: float) -> Cut:
         step = levels_of_row(p.level or height / max(float(deepest[threads].sum()), 1.0), pixels_per_unit)
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
-        # Calls without duration at the very end are part of the whole.
+        # Calls without duration at the very end are included.
         stop = window[1] + (window[1] >= call_span(trace)[1])
         return cut_index(trace).cut(
             window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads, buffers, step
@@ -141,7 +141,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
 
     small_text = max(_SMALL_TEXT, _READABLE * frame.least_text * (WIDTH + 2.5) / (frame.width * _SHARE[0]))
     left = 0.25 + small_text * _name_length(trace, threads) if len(threads) > 1 else 5.6 * small_text
-    # The camera depends on the lanes' heights, those on what is shown, that on the camera's pixels.
+    # The camera depends on the lanes' heights, these on the cut, and the cut on the camera's resolution.
     pixels = frame.width * _SHARE[0] / WIDTH
     for _ in range(4):
         cut = cut_at(pixels)
@@ -246,7 +246,7 @@ def _lanes(
 def _camera(p: Parameters, lanes: Lanes, front: float, left: float) -> Camera:
     turn, tilt = math.radians(p.opening * p.turn), math.radians(p.opening * p.tilt)
     direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
-    # Texts that are level in the picture reach back, or forward, beside the wall.
+    # Horizontal texts reach back, or forward, beside the wall.
     beside = left * abs(math.sin(turn))
     return Camera(
         direction=direction,

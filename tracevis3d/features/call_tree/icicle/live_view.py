@@ -31,7 +31,7 @@ from ....units import counted
 _MOST_LANES = 16
 #: Scene units: the height of all lanes, of one level, between lanes, and the depth of a box.
 _TOTAL, _HIGHEST, _GAP, _DEPTH = 6.4, 0.5, 0.3, 0.9
-#: Names on boxes at a time; share of the window that a box needs for one.
+#: Maximum number of names on boxes; minimum width of a named box, as a share of the window.
 _MOST_NAMES, _LEAST_SHARE = 90, 0.035
 #: How much paler bars are that represent several calls, and the colour that they tend to.
 _PALE, _GREY = 0.45, np.array([[0.72, 0.73, 0.75, 1.0]], np.float32)
@@ -118,7 +118,7 @@ class Icicle(LiveView):
 
     def settle(self) -> None:
         if not self._by_function and len(self.kinds.names) < 2 and self._one_module():
-            # One module alone says nothing: then functions have the colours.
+            # With a single module, functions have the colours.
             self._by_function = True
             self.kinds = Kinds()
             self.calls.relearn()

@@ -81,7 +81,7 @@ def _hidden_by_neighbours(
         near, far = -far, -near
     # Rounded, so that a box without width at another's end comes before it.
     order = np.lexsort((far, np.round(near, 4), low[:, 2]))
-    # The shadow of each box on the plane against which all stand; that of all before it is their furthest.
+    # The shadow of each box on the back plane; the shadow of all boxes before it is the farthest of theirs.
     depth = size[order, 1] * abs(x / y)
     apart = 1e3 * np.cumsum(np.diff(low[order, 2], prepend=low[order[0], 2]) != 0)  # keeps levels apart
     furthest = np.maximum.accumulate(far[order] + depth + apart)
@@ -125,7 +125,7 @@ def names_on_tops(picture: Layout, boxes: Boxes, clusters: Boxes, most: int) -> 
     front = np.zeros(len(which))
     np.maximum.at(front, owners, standing[:, 2])
     gap_left, gap_right = widest_gaps(left, left + width, owners, standing[:, 0], standing[:, 1])
-    # What stands left (or right) of a gap hides a little of it from a camera on that side.
+    # A box left (or right) of a gap hides a little of it from a camera on that side.
     sine = picture.camera.direction[0]
     hidden = 0.5 * thick * abs(sine)
     gap_left, gap_right = gap_left + hidden * (sine < 0), gap_right - hidden * (sine > 0)
@@ -137,7 +137,7 @@ def names_on_tops(picture: Layout, boxes: Boxes, clusters: Boxes, most: int) -> 
         (gap_left, gap_right - gap_left, thick, -thick / 2),
     ):
         height = np.minimum(0.8 * depth, 1.7 * picture.text)
-        # Rather smaller than shortened, but not too small to be read at a slant.
+        # Names are made smaller rather than shortened, but stay readable.
         small = np.maximum((room - height) / np.maximum(length, 1.0), least)
         height = np.where((height >= least) & (room > 4 * least), np.minimum(height, small), 0.0)
         places.append(np.stack([at + 0.5 * height, room - height, height, y], axis=1))

@@ -21,7 +21,7 @@ _RAMP = 64
 _QUIET = parse("dfe3e8 b4c4d6 6d93bd 2f5f93 14365c")
 #: Share of its ground that a building fills: the same for all, so that areas stay in proportion.
 _FOOT = 0.82
-#: Growth and shrinkage: from this many times less to this many times more.
+#: Largest factor of growth and shrinkage on the colour ramp.
 _TIMES = 4.0
 _SHRINKS, _SAME, _GROWS = parse("2166ac d9d9d9 c0392b")
 #: Arcs lead from the lighter end to the darker one.
@@ -29,11 +29,12 @@ _FROM, _TO = parse("f2b134 b0413e")
 _POINTS = 17
 #: Flat arcs bow aside by this many scene units at most.
 _ASIDE = 0.7
-#: Room that a character takes, and how much of a roof's depth a name may have.
+#: Width of a character, and maximum share of a roof's depth for a name.
 _CHARACTER, _ROOF = 0.52, 0.7
-#: Letters of a name that have to fit, and from which share of the highest on a building is a tower.
+#: Minimum number of letters of a shortened name, and the share of the greatest height from which a building
+#is a tower.
 _LETTERS, _TOWER = 7, 0.4
-#: Districts have names from this width and depth on.
+#: Minimum width and depth of a district with a name.
 _NAMED = (1.2, 0.6)
 _PLINTH = parse("8a93a0")[0]
 
@@ -291,7 +292,7 @@ def names(drawing: DrawingBuilder, picture: Layout, colors: NDArray[np.int32], t
     order = np.argsort(-picture.value, kind="stable")[: picture.parameters.labels]
     u, text = picture.open, picture.text
     words = [picture.path[i][-1] for i in order.tolist()]
-    # A name lies on its roof, shortened if need be; above the roofs stand only those of towers.
+    # A name lies on its roof, shortened if necessary; only names of towers are above the roofs.
     tall = np.minimum(0.9 * text, _ROOF * extent[order, 1])
     letters = np.minimum([len(word) for word in words], _LETTERS)
     fits = (extent[order, 0] >= _CHARACTER * tall * letters) & (tall >= 0.6 * text)

@@ -19,7 +19,7 @@ from .parameters import Parameters
 
 #: Scene units.
 WIDE, DEEP, HIGH = 15.0, 9.0, 4.2
-#: How high a district's plinth is, and the highest pile of them.
+#: Height of a district's plinth, and maximum height of nested plinths.
 STEP, _PILE = 0.1, 0.6
 PLATE = 0.02
 _SMALL_TEXT, _READABLE = 0.2, 1.8
@@ -160,7 +160,7 @@ def compose(traces: Sequence[Trace], p: Parameters, frame: Frame) -> Layout:
     runs = tuple(Run(*one) for one in zip(traces, each, places, strict=True))
     last, n = runs[-1], len(number)
     area = np.max([run.of(p.area, n) for run in runs], axis=0)
-    # What has nothing of it still has a place, as small as the smallest.
+    # Parts without a value get a place as small as the smallest.
     least = float(area[area > 0].min()) if (area > 0).any() else 1.0
     area = np.maximum(area, least)
     city = city_of(tuple(number), area.tolist())

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
     frame = Frame.parse(args.size) if args.size else Frame()
     output = Output(style=args.style, engine=args.engine, frame=frame)
     if args.output:
-        # Invalid arguments are reported before minutes are spent on reading.
+        # Invalid arguments are reported before reading, which may take minutes.
         if not args.no_figures or args.walk:
             need_blender("drawing the findings, which --no-figures leaves out,")
         check(made_folder(args.output) / "01.png", output)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: How far bridges of neighbouring depths lie above each other where they come out, in scene units.
+#: Distance between bridges of neighbouring depths where they emerge, in scene units.
 _LAYER = 0.012
 #: How far bridges that pass under walls lie below the others, for each of these.
 _UNDER = 0.25
@@ -223,7 +223,7 @@ class _Way:
         point, counts = element.point.copy(), np.diff(element.first)
         ends = (element.first[:-1], element.first[1:] - 1)
         start, end = (element.point[at].astype(np.float64) for at in ends)
-        # What starts at the foot itself is out at once.
+        # A bridge that starts at the foot emerges immediately.
         behind = np.maximum(start[:, 1] - self.foot, 1e-6)
         before = np.maximum(self.last - end[:, 1], 1e-6)
         y = point[:, 1].astype(np.float64)

@@ -30,17 +30,17 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-# Share of the picture that the drawing can have beside title, legends and notes.
+# Share of the picture for the drawing, next to title, legends and notes.
 _SHARE = (0.95, 0.66)
-#: All windows get the same scale unless one is this many times longer than another.
+#: All windows have the same scale unless one is this many times longer than another.
 _MOST_RATIO = 6.0
 #: Free floor between two walls, as a share of the highest wall, per unit of the parameter ``gap``.
 _GAP = 0.26
 #: Thickness of a box, in scene units, at most.
 _PLATE = 0.09
-# Line height of texts in scene units, and how many times what can be read it is at least.
+# Line height of texts, in scene units, and its minimum relative to the smallest readable one.
 _TEXT, _READABLE = 0.25, 2.2
-#: The matrix is at most so wide; the space around it.
+#: Maximum width of the matrix, and the space around it.
 _MATRIX, MARGIN = 6.2, 0.35
 #: Width of a character as a share of the line height.
 _CHARACTER = 0.44
@@ -178,7 +178,7 @@ class Stage:
         Layout
         """
         behind, before = self.walls[back], self.walls[front]
-        # In the plane in which bridges are bundled the roots of both lie outermost.
+        # In the plane of the bundling, the roots of both are outermost.
         walls = (replace(behind, fold=replace(behind.fold, side=1)), before)
         return Layout(
             walls, self.gap, max(self.gap, 1e-3) * band, self.camera, self.pixels_per_unit,
@@ -263,7 +263,7 @@ def compose_fan(
     names = _names([contents[i].trace for i in order])
     text = max(_TEXT, _READABLE * frame.least_text * _scene_width(n, p) / (frame.width * _SHARE[0]))
     label = MARGIN + 1.2 * text * _CHARACTER * (max(map(len, names)) + 3)
-    # What a wall of height 1 takes of the floor as it is seen, and the way from foot to foot.
+    # Apparent size of a wall of height 1, and of the floor from foot to foot.
     taken = [math.sin(r + tilt) / math.sin(tilt) for r in rise]
     pitch_of = max([max(math.cos(r), t) for r, t in zip(rise[1:], taken[1:])]) + _GAP * p.gap
     matrix = _MATRIX if p.matrix != "none" else 0.0
@@ -324,7 +324,7 @@ def _camera(
 ) -> Camera:
     turn = math.radians(p.turn * min(1.0, 6.0 * p.fan / 90.0))
     direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
-    # The far edge of the box is seen as high as the wall that stands before it, and no higher.
+    # The far edge of the box appears as high as the wall in front of it.
     return Camera(
         direction=direction,
         up=(0.0, 1.0, 0.0) if tilt > 1.5 else (0.0, 0.0, 1.0),

@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
-#: Up to this many traces are named in the title; all are beside their walls.
+#: Maximum number of traces named in the title; all are named beside their walls.
 _NAMED = 4
 
 
@@ -65,7 +65,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     if p.align:
         raise UsageError(f"align={p.align}: this moves the second of two traces, {len(traces)} were given")
     n = len(traces)
-    chosen_pairs(p.pairs, range(n))  # invalid values are reported before minutes are spent
+    chosen_pairs(p.pairs, range(n))  # invalid values are reported before work that takes minutes
     contents, shares, same = fan_contents(traces, p, frame)
     known: Similarities | None = None
     if p.matrix != "none" or p.order == "similarity":

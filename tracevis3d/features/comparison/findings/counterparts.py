@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from ....trace.model import Calls
 from .evidence import Evidence
 
-#: A path's calls are judged by themselves if both traces make at least this many of them.
+#: Minimum number of calls in both traces for which a path is judged by itself.
 _ENOUGH = 3
-#: Of this many calls of a group one more may be out of the ordinary: it counts as the next one does.
+#: For each this many calls of a group, one more outlier counts no more than the next value.
 _PER_STALL = 20
-#: Stretches between the calls that a single call makes are judged if there are at least this many.
+#: Minimum number of stretches between the calls of a single call for which these are judged.
 _ENOUGH_GAPS = 8
 
 Floats = NDArray[np.float64]

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from ....kernels.comparison.findings import ALONE, RECOUNTED, find_outermost_nodes
 from .evidence import Evidence, Finding
 
-#: What wraps other work is not a finding of its own below this share of the time.
+#: A wrapper is a finding of its own from this share of the time on.
 _WORTH_TELLING = 0.01
-#: Calls that hold this share of a run, and are made more or less often, are units of its work.
+#: Calls that take this share of a run, and are made more or less often, are units of its work.
 _UNIT = 0.1
 
 Ints = NDArray[np.int64]

@@ -21,11 +21,11 @@ from .evidence import Evidence, Finding, Range, rounded, weighted_median
 LEAST_STALL = 0.02
 #: A slow start takes at least this share of it, unless modules are compiled in one run alone.
 _LEAST_START = 0.05
-#: Stalls that are listed, the longest ones.
+#: Maximum number of listed stalls, the longest first.
 _LISTED = 5
-#: This many paths show that a stretch drags, not one function.
+#: Minimum number of paths for which a stretch, and not one function, is slow.
 _ENOUGH_PATHS = 5
-#: Stretches that drag which are reported at most, the largest ones.
+#: Maximum number of reported slow stretches, the largest first.
 _MOST = 2
 #: Functions that find, read and compile a module that is imported.
 _IMPORT = re.compile(r"<frozen importlib|[\\/]importlib[\\/]_bootstrap|<frozen zipimport")
@@ -126,7 +126,8 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
         return []
     paths, of = evidence.paths, judged.of_pair
     node = paths.of_call[1][judged.b]
-    # What is called once or twice has no usual call, but what takes too little for a stall may drag.
+    # A function called once or twice has no usual call; a call too short for a stall may still be in a slow
+    # stretch.
     little = np.where(np.abs(judged.extra) < LEAST_STALL * evidence.most_time, judged.extra, 0.0)
     rest = np.where(judged.few[of], little, judged.usual)
     rest[np.isin(of, known)] = 0.0

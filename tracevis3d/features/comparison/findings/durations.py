@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from .counterparts import Groups
 from .evidence import LEAST, Evidence, Finding, rounded, weighted_median
 
-#: A function's usual call has to be farther from the pace than this many times what paths usually are ...
+#: A function's usual call has to differ from the pace by this many times the usual deviation of paths ...
 _NOISES = 3.0
-#: ... and by this factor at least.
+#: ... and at least by this factor.
 LEAST_FACTOR = 1.15
-#: This many paths tell the pace of a stretch of the run.
+#: Minimum number of paths to determine the pace of a stretch of the run.
 _ENOUGH_PATHS = 5
 
 Floats = NDArray[np.float64]

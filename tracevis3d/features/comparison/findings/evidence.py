@@ -14,13 +14,13 @@ from ....kernels.comparison.findings import find_outermost_nodes, judge
 from ..matching.match import Comparison
 from .paths import CommonPaths, common_paths
 
-#: Share of the calls of a path that may be more or less than expected.
+#: Relative deviation of the number of calls of a path that counts as expected.
 TOLERANCE = 0.1
 #: Findings take at least this share of the longer trace's time, or of the larger one's calls.
 LEAST = 0.01
 #: Times that vary by no more than this between paths are counted or simulated: no machine disturbs them.
 _EXACT = 1e-3
-#: Weight of one path in the pace, at most, as a share of the time: no single path sets it.
+#: Maximum weight of one path in the pace, as a share of the time: no single path determines it.
 _MOST_WEIGHT = 0.0005
 
 Ints = NDArray[np.int64]

@@ -71,11 +71,11 @@ _LEAST_COUNTED = {
     "only": 0.0005, "renamed": 0.0005, "wrapped": 0.0005, "order": 0.001, "alone": 0.002,
     "repetitions": 0.002,
 }  # fmt: skip
-#: Repetitions go with those of units of work if they differ from their factor by no more than this one.
+#: Repetitions belong to a unit of work if they differ from its factor by at most this factor.
 _GOES_WITH = 1.25
 #: Findings about calls that one trace makes alone, or more often.
 _CALLED = ("unmatched", "moved", "only", "alone", "repetitions")
-#: A finding is not news if another explains this share of it.
+#: A finding is left out if another explains this share of it.
 _EXPLAINED = 0.5
 #: Maximum number of findings reported.
 TOP = 10
@@ -168,7 +168,7 @@ def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
     """Return whether ``finding`` follows from one that was reported before it."""
     if finding.kind in _CALLED and reported.kind in _CALLED:
         if reported.kind == "repetitions" and (s := finding.details.get("trace")):
-            # What is called more often does not explain what the other trace alone does.
+            # More calls don't explain calls that only the other trace makes.
             more = reported.calls[1] > reported.calls[0]
             if more != (s == "B"):
                 return False

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..matching.similarity import similarity
 from .evidence import Evidence
 
-#: Similarities so much below the best count as equal to it, as where the view compare chooses matches.
+#: Similarities this little below the best count as equal to it, as when the view compare chooses matches.
 _NEARLY = 0.1
 
 Floats = NDArray[np.float64]

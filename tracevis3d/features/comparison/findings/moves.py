@@ -16,9 +16,9 @@ from .paths import FEW_ELSEWHERE
 
 #: Maximum number of findings for which the most similar call is searched, the most important ones.
 _MOST_ASKED = 60
-#: What one trace does has moved if the other does at least so much of it, in calls.
+#: Work has moved if the other trace makes at least this share of its calls.
 _AS_MUCH = 1 / 3
-#: As many calls, by chance, are no evidence if they are fewer.
+#: Minimum number of calls for which equal numbers are evidence.
 _ENOUGH = 5
 
 
@@ -107,7 +107,7 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
             node = int(top[paths.of_call[1 - s][best["call"]]])
             if node in of_node and same_work(i, of_node[node]):
                 join(i, of_node[node])
-    # What went from one caller to one other went together.
+    # Calls that moved from one caller to the same other one moved together.
     between: dict[tuple[int, int], int] = {}
     for group in _by(which, lead).values():
         callers = [

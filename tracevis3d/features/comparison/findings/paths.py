@@ -20,16 +20,16 @@ from ....kernels.comparison.findings import add_up, inherit
 from ..matching.groups import Paths, find_paths
 from ..matching.match import Comparison
 
-#: Ways around are searched for where a path that only one trace has takes at least this share of its time.
+#: Detours are searched for if a path that only one trace has takes at least this share of its time.
 _WORTH = 0.005
 #: A function wraps another if it spends at least this share of its time in it.
 _WRAPS = 0.5
-#: Paths of one caller that are tried against each other, those first that take longest.
+#: Maximum number of paths of one caller compared with each other, the longest first.
 _MOST_TRIED = 8
-#: A function that has no more call paths elsewhere, in either trace, tells that work is the same: what many
-#: functions call, such as a compiler of patterns, is not evidence.
+#: A function with at most this many call paths elsewhere, in either trace, is evidence for the same work:
+#what many : functions call, such as a compiler of patterns, is not evidence.
 FEW_ELSEWHERE = 1
-#: Levels that are laid upon each other; deeper paths count as those they end in.
+#: Maximum number of merged levels; deeper paths count as their ancestors there.
 _DEEPEST = 2000
 
 Ints = NDArray[np.int64]
@@ -279,7 +279,7 @@ class _Laying:
         left.node[x] = right.node[y] = self.count
         self._add(np.array([caller], np.int32), functions)
         for path, k, mine in ((x, i, made[0]), (y, j, made[1])):
-            if k:  # a path of the level itself is among those that were reached already
+            if k:  # paths of this level were already reached
                 mine.append(path)
         return True
 

@@ -24,7 +24,7 @@ _WEIGHT = {
     "renamed": 1.0,
     "wrapped": 1.0,
 }
-#: This many times for a unit of work, and for the time of a root call itself.
+#: Factors for a unit of work, and for the self time of a root call.
 _UNIT, _ROOT = 50.0, 0.1
 #: Kinds that say what the machine did, in the order in which they are reported.
 NOISE = ("pace", "drift", "stall", "alike")

@@ -5,7 +5,7 @@ The command line and the view declare their words from these; nothing heavy is i
 
 from __future__ import annotations
 
-#: Two calls match if their similarity is above it, strictly. TraceDiff (2013) recommends 0.1 to 0.3.
+#: Two calls match if their similarity is strictly above this. TraceDiff (2013) recommends 0.1 to 0.3.
 TAU = 0.3
 TAU_SENTENCE = "Calls match if their similarity is above this"
 

@@ -42,17 +42,17 @@ from ....progress import Progress, part, silent
 from ....trace.model import Calls
 from .similarity import Similarity
 
-#: Paths of A that are compared with B's at most: about a minute of work.
+#: Maximum number of paths of A compared with B's: about a minute of work.
 MOST_PATHS = 300_000
 #: Units of B that these paths' units are compared with at most, in all: about half a minute of work.
 MOST_UNITS = 5_000_000_000
-#: Pairs of paths whose groups are kept, the others are only counted.
+#: Maximum number of pairs of paths whose groups are stored; the others are only counted.
 MOST_KEPT = 1_000_000
 #: Calls at which the printed rule has to look at the place of each match, at most.
 MOST_LOOKS = 20_000
 #: Pairs of units that are distinguished for the printed rule, at most: about a minute of work.
 MOST_PAIRS = 20_000_000_000
-#: Bytes of rows of units that are remembered.
+#: Maximum size of cached rows of units, in bytes.
 _ROWS_BYTES = 1 << 28
 
 Ints = NDArray[np.int64]

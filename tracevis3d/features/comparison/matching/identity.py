@@ -17,15 +17,15 @@ from ....units import percentage
 from .defaults import IDENTITIES, IDENTITY
 from .rewrite import substitute
 
-#: The words that choose an identity.
+#: Names of identities.
 KINDS = tuple(IDENTITIES)
-#: ``auto`` takes full names if they share at least this part of the calls that plain names share.
+#: ``auto`` takes full names if they share at least this fraction of the calls that plain names share.
 EXACT_ENOUGH = 0.9
 #: Score (0 to 100) from which two names may be those of one function that was renamed.
 SIMILAR_ENOUGH = 80.0
-#: What Python calls the code of a file outside of functions.
+#: Python's name for code outside of functions.
 _MODULE = "<module>"
-#: Functions of each trace that are tried as renamed at most, those with the most calls first.
+#: Maximum number of functions of each trace considered as renamed, those with the most calls first.
 MOST_RENAMED = 4000
 
 

@@ -26,16 +26,16 @@ from .similarity import Side
 
 #: Part of the cache's key: raise it when what this module computes changes.
 VERSION = 1
-#: What a similarity of whole traces can be, with a few words on each.
+#: Kinds of similarity of whole traces, with descriptions.
 CELLS = {
     "best": "each call's similarity with its most similar call of the other trace (0 without a match), the "
     "mean over the trace's time",
     "time": "share of the trace's time within calls that have a match in the other trace",
     "functions": "functions that both traces call, of those that either calls",
 }
-#: Units between two words on progress.
+#: Units between two progress reports.
 _TELL = 256
-#: Up to this many traces the best of all orders is found.
+#: Maximum number of traces for which the best order is found.
 _EXACT = 12
 #: Clusters end where the mean similarity of two falls below this.
 CUT = 0.5
@@ -155,7 +155,7 @@ def similarities(
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
     for done, (i, j) in enumerate(pairs):
         step = part(progress, done / len(pairs), (done + 1) / len(pairs))
-        # In one order, whichever was given, so that the cached result is found again.
+        # In a fixed order, so that the cached result is found for either order.
         a, b = (i, j) if traces[i].source.hash <= traces[j].source.hash else (j, i)
         common = identify(traces[a], traces[b], identity, rewrite=rules, fuzzy=fuzzy)
         kinds.append(common.kind)

@@ -32,11 +32,11 @@ from .similarity import MEASURES, PairCounts, Row, Side, Similarity, similarity
 
 #: Part of the cache's key: raise it when the results of this module or of those that it uses change.
 VERSION = 1
-#: Decimals of a threshold: its numerator and denominator are multiplied with counts in 64 bits.
+#: Maximum number of decimals of a threshold: numerator and denominator are multiplied with counts in 64 bits.
 _DECIMALS = 9
-#: Bars of the histogram of similarities.
+#: Number of bars of the histogram of similarities.
 BARS = 20
-#: Calls of A that are listed against B at a time.
+#: Calls of A compared with B at a time.
 _CHUNK = 256
 
 Ints = NDArray[np.int64]

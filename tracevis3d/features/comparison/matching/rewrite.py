@@ -14,15 +14,15 @@ from collections.abc import Iterable, Sequence
 
 from ....errors import UsageError
 
-#: Seconds that all substitutions may take together.
+#: Time limit of all substitutions together, in seconds.
 SECONDS = 10.0
 #: Characters of a pattern or a replacement.
 LONGEST = 1000
 
-#: Characters that a text may grow to.
+#: Maximum length of a text after substitution.
 LONGEST_TEXT = 100_000
 
-#: What the process runs: texts and rules in, texts out, as JSON.
+#: Code of the process: reads texts and rules as JSON, writes texts.
 _PROGRAM = """
 import json, re, sys
 given = json.load(sys.stdin)

@@ -41,9 +41,9 @@ from ....progress import Progress, silent
 from ....trace.model import Calls
 from . import defaults
 
-#: The words that choose a measure.
+#: Names of measures.
 MEASURES = tuple(defaults.MEASURES)
-#: Those of them that compare distinct sets, all at once.
+#: Measures that compare distinct sets together.
 QUICK = ("jaccard", "duration")
 #: Kernels release the GIL, so threads suffice; more than two are seldom free while Blender draws.
 THREADS = 2
@@ -270,7 +270,7 @@ class SetSimilarity:
         return Row(common, join.size_a[unit] + join.size_b - common)
 
     def count(self, thresholds: list[Fraction], progress: Progress = silent) -> PairCounts:
-        # What is compared with each size takes room for each threshold.
+        # Each size needs space for each threshold.
         """Count the pairs above thresholds: see :meth:`Similarity.count`.
 
         Parameters

@@ -14,7 +14,7 @@ from ....units import counted, duration, percentage
 from .groups import MOST_PAIRS, Groups
 from .match import BARS, Comparison
 
-#: Groups, and functions without a match, that are listed.
+#: Maximum number of listed groups, and of functions without a match.
 MOST = 10
 #: A group is opened, and those within it are listed too, if its calls take at least this share of both
 #: traces.

@@ -9,7 +9,7 @@ from .match import Comparison
 
 Floats = NDArray[np.float64]
 
-#: Pairs of units that are summed up at most: some seconds of work.
+#: Maximum number of pairs of units summed up: some seconds of work.
 MOST_PAIRS = 500_000_000
 
 

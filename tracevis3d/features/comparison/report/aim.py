@@ -13,17 +13,17 @@ from ..view.annotations.own_time import longest_own_stretch
 from ..view.match_settings import written
 from .sentences import caption
 
-#: A window that takes more of the trace than this shows all of it.
+#: A window with a larger share of the trace shows the whole trace.
 _MOST = 0.75
-#: Room on both sides of what is shown, as a share of it, and of the trace at least.
+#: Margin on both sides, as a share of what is shown, and its minimum as a share of the trace.
 _MARGIN, _LEAST_MARGIN = 0.25, 0.004
 #: What takes less of its window than this is shown enlarged.
 _SEEN = 0.03
-#: Then the window is this many times as long.
+#: Length of the enlarged window, relative to what is shown.
 _CLOSER = 12.0
-#: Callers that are drawn above what is shown.
+#: Number of callers drawn above what is shown.
 _CALLERS = 4
-#: Calls that are framed in either trace, the longest ones.
+#: Maximum number of framed calls in each trace, the longest first.
 _FRAMED = 12
 
 
@@ -135,7 +135,7 @@ def _focus(finding: Finding) -> str:
     if is_own(finding):
         return ""
     if finding.kind == "repetitions":
-        # On several call paths the caller says nothing.
+        # With several call paths, the caller is omitted.
         last = finding.path[-1:] if finding.details["paths"] > 1 else finding.path[-2:]
         return " > ".join(_word(name) for name in last)
     if finding.kind in ("pace", "alike"):

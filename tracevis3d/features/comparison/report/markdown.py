@@ -14,7 +14,7 @@ from ..findings.find import KINDS
 from .explained import Explained
 from .sentences import sentence
 
-#: What is said of findings that are not certain.
+#: Explanations of the certainty of findings.
 _SURE = {
     "likely": "likely; it is based on few calls, or on similarity",
     "unsure": "unsure; it was seen once, so the machine may be the cause",

@@ -8,11 +8,11 @@ from typing import Any
 from ....units import counted, duration, percentage
 from ..findings.evidence import Finding
 
-#: Functions of a call path that are written at most, the last ones.
+#: Maximum number of functions written of a call path, the last ones.
 _STEPS = 3
 #: Maximum number of moved parts that are named.
 _PARTS = 3
-#: This many calls have a median.
+#: Minimum number of calls for which a median is reported.
 _MEDIAN = 3
 
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
-#: Levels that are walked down, and matches of one level that are shown.
+#: Maximum depth of a tour, and number of matches shown per level.
 _LEVELS, _PARTS = 8, 5
-#: Matches that explain less of their root than this share of its time end a walk.
+#: A tour ends at matches that explain less than this share of their root's time.
 _LEAST = 0.01
 
 

@@ -29,7 +29,7 @@ _MATCHES = ("tube", "line")
 _GHOST = "context"
 _FRAME = "callout"
 _THINNER = 0.8
-#: A stop shows at least this share of the scene's width.
+#: A viewpoint shows at least this share of the scene's width.
 _NARROWEST = 0.2
 
 

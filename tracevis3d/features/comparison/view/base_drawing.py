@@ -53,15 +53,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Indices = NDArray[np.int32]
 
-#: Tubes of less than this many pixels fade with their similarity.
+#: Tubes narrower than this, in pixels, fade with lower similarity.
 THIN_PX = 16.0
 #: Width in pixels of a bar of an overview of the whole trace, which is cut for it.
 _CONTEXT_PX = 5.0
-#: Calls that last this share of what a wall shows are around the others.
+#: Calls that last this share of a wall's window count as around the others.
 _AROUND = 0.6
 #: Findings that are examined: what they say has moved has the colour of that.
 _FINDINGS = 20
-#: What a tooltip says of the slab in an overview.
+#: Tooltip of the slab in an overview.
 _SLAB = ("drag it, or its ends, to show another time",)
 _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
 #: Repetitions beside differences, which come first.
@@ -307,7 +307,7 @@ def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
     if p.fade and len(drawn):
         wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (drawn.a, drawn.b))))
         thick = wide * picture.pixels_per_unit >= THIN_PX
-        if p.color != "difference":  # there paleness says how much it matters
+        if p.color != "difference":  # there paleness shows the importance
             color = colors.fade(unfaded, drawn.similarity, ~thick, tau, drawing.paint)
             shining = thick & (drawn.similarity >= colors.STRONG) & (np.arange(len(drawn)) < p.tubes)
         entries += colors.of_similarity((color != unfaded)[~ghost], shining[~ghost], tau, drawing.paint)
@@ -409,7 +409,7 @@ def _draw_overview(
         ink = drawing.color(_INK)
         kinds: tuple[Kind, ...] | None = (
             None if differing is None else ("no match", "moved")
-        )  # grey says that all is in place
+        )  # grey means that everything is in place
         texts, leads = signs(annotate(lines, p.annotate, kinds), lines, picture, ink)
         drawing.write(*texts)
         drawing.add(*leads)

@@ -142,7 +142,7 @@ def explained(comparison: Comparison, wall: Wall) -> Floats:
     calls = wall.trace.calls
     matched = comparison.matched(wall.source)
     own = self_time_of(wall.trace).astype(np.float64)
-    # Time in a call itself counts if it has a match; the share is that of all calls in the stack.
+    # The self time of a call counts if it has a match; the share is that of all calls in the stack.
     total = np.concatenate([[0.0], np.cumsum(own)])
     known = np.concatenate([[0.0], np.cumsum(np.where(matched, own, 0.0))])
     ids = wall.drawn

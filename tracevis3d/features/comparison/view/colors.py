@@ -25,17 +25,17 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _RAMP = 96
-#: Steps in which lesser similarity fades thin tubes.
+#: Number of steps in which thin tubes fade with lower similarity.
 FADES = 4
-#: Opacity of the least similar.
+#: Opacity of the least similar matches.
 _FAINTEST = 0.4
-#: Wide tubes shine from this similarity on.
+#: Similarity from which on wide tubes are glossy.
 STRONG = 0.9
-# What is calm lets the ground shine through: it is pale on white and dim on black.
+# Quiet colours are translucent: pale on white and dim on black.
 _CALM = parse("8c99ad b9ad7e e6b455 dd7d1e b84a0c") * np.array(
     [[1, 1, 1, 0.38], [1, 1, 1, 0.6], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], np.float32
 )
-#: What has no match in the other trace.
+#: Calls without a match in the other trace.
 UNMATCHED = parse("c2185b")
 PLAIN = parse("8c99ad") * np.array([1, 1, 1, 0.42], np.float32)
 TRUNK = parse("8f98a8") * np.array([1, 1, 1, 0.3], np.float32)

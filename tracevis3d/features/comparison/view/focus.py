@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 _CALL = re.compile(r"([AB]):(\d+)")
-#: The most arcs on one side: more would hide what they lead to.
+#: Maximum number of arcs on one side: more would hide their targets.
 _MOST_ARCS = 8
 _ARC_POINTS = 40
 #: How high arcs rise, as a share of the way that they go, and width in pixels.
@@ -290,7 +290,7 @@ def closer(picture: Layout, elements: Sequence[Tubes | Lines], which: Flags) -> 
     found = np.concatenate(points) if points else np.empty((0, 3), np.float32)
     if not len(found):
         return None
-    # Stray matches don't widen the picture.
+    # Single distant matches don't widen the picture.
     low, high = np.quantile(found, 0.02, axis=0), np.quantile(found, 0.98, axis=0)
     whole = picture.camera
     margin = 0.04 * float(high[0] - low[0]) + 0.1

@@ -39,7 +39,7 @@ _GRAZING = 0.25
 _FREE = 0.75
 #: Rows of names above a wall whose outer face is turned away; and height of a row, in line heights.
 BAND_ROWS, _BAND_ROW = 3, 1.25
-# Share of the picture that the drawing can have beside title, legends and notes.
+# Share of the picture for the drawing, next to title, legends and notes.
 _SHARE = (0.95, 0.65)
 #: Both windows get the same scale unless one is this many times longer than the other.
 _MOST_RATIO = 6.0
@@ -53,7 +53,7 @@ BAR_DEEP = 0.28
 #: Line heights of text that a ruler takes.
 _RULER = 2.2
 _LEAST_LEVEL_PX = 3.0
-# Line height of texts in scene units, and how many times what can be read it is at least.
+# Line height of texts, in scene units, and its minimum relative to the smallest readable one.
 _TEXT, _READABLE = 0.2, 2.2
 
 
@@ -471,7 +471,7 @@ def compose(
     tilt, front, fold = _tilt(p), _is_front(p), Fold.of(1, p.opening, gap, 0.0)
     rise, stand = fold.rise, fold.stand
     top = OVERVIEW * math.sin(stand) + BAR_DEEP * math.cos(stand)
-    # From afar the back is seen at a lower angle than the middle.
+    # From a distance the back is seen at a lower angle than the middle.
     lean = 1.3 * top / math.tan(tilt) if p.overview and not front else 0.0
     row = _BAND_ROW * text
     total = p.height or _height(p, frame, gap, beyond + lean / 2 + 1.5 * _RULER * text, BAND_ROWS * row)
@@ -611,7 +611,7 @@ def _camera(p: Parameters, walls: list[Wall], gap: float, beyond: float) -> Came
         high = (WIDTH + 0.2, gap / 2, walls[0].fold.shelf + beyond)
     else:
         top = max(w.fold.height * math.sin(w.fold.rise) for w in walls)
-        # The far edge of the box is seen as high as the wall that stands before it, and no higher.
+        # The far edge of the box appears as high as the wall in front of it.
         top = max(top - (reach[0] - gap / 2) * math.tan(min(tilt, 1.5)), 0.1)
         low, high = (-0.2, -reach[1], 0.0), (WIDTH + 0.2, reach[0], top)
     up = (0.0, 1.0, 0.0) if tilt > 1.5 else (0.0, 0.0, 1.0)

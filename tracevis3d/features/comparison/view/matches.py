@@ -22,15 +22,15 @@ MATCHES = {
     "one of the same function, whose place in the order of calls is nearest",
     "all": "every match between calls that are drawn, the longest and most similar first",
 }
-#: Similarities so much below the best count as equal to it, so that loops are matched in step.
+#: Similarities this little below the best count as equal to it, so that loops are matched in step.
 NEARLY = 0.1
-#: The most matches that are listed.
+#: Maximum number of listed matches.
 MOST = 200_000
 #: Pairs of calls that are examined together.
 _CHUNK = 1 << 22
 #: Rows of similarities that may be requested to know how well each call of B is matched anywhere.
 _ROWS = 4096
-#: A group that takes more of the time than this is divided.
+#: A group with a larger share of the time is divided.
 _LARGEST = 0.3
 #: Groups that one is divided into at most; what lies in none of them stays in it.
 _MOST_PARTS = 256
@@ -263,7 +263,7 @@ def _best(like: Likeness, windows: tuple[tuple[int, int], ...], both: bool) -> t
         open_ = (share > 0) & (share > best_a[which][:, None] - NEARLY)
         place = np.where(open_, rank, -np.inf).argmax(axis=1)
         of_a[which], score_a[which] = place, share[np.arange(len(which)), place]
-        # What was found for B in earlier rows stays unless a later row is better.
+        # Results for B from earlier rows are kept unless a later row is better.
         open_ = (share > 0) & (share > best_b - NEARLY)
         rank = np.where(open_, rank, -np.inf)
         row = rank.argmax(axis=0)
@@ -440,7 +440,7 @@ def _divide(
     extent = [c.extent for c in calls]
     depth = [c.depth for c in calls]
     order = np.flatnonzero(below)
-    # Callers before what they call.
+    # Callers before callees.
     order = order[np.lexsort((-chosen.similarity[inside[order]], depth[0][a[order]] + depth[1][b[order]]))]
     open_ = np.ones(len(order), np.bool_)
     while open_.any() and len(parts) < _MOST_PARTS:

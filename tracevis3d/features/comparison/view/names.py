@@ -22,9 +22,9 @@ Ints = NDArray[np.int64]
 
 #: A call that takes this share of its caller continues the caller's chain.
 _CHAIN = 0.75
-#: Lines of text are this share of the room they have, and this many times what can just be read.
+#: Line height, as a share of the available room, and relative to the smallest readable one.
 _FILL, _LEGIBLE = 0.84, 1.4
-#: A name's box is at least this many line heights wide.
+#: Minimum width of a named box, in line heights.
 _LEAST_WIDTH = 2.5
 _ARROW = " › "
 

@@ -12,7 +12,7 @@ from .matches import Chosen
 from .names import title as name_of
 from .parameters import Parameters
 
-#: Characters of the longest bar that fit a panel beside its number.
+#: Characters of the longest bar that fit into a panel next to its number.
 _PANEL_BAR = 7
 #: Pairs of sets that are counted by their similarity, too, at most: less than a second's work.
 _MOST_COUNTED = 1_000_000_000

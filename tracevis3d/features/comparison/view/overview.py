@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 STEPS = 65
 #: Intervals of the longer trace: 10 pixels each where it is 1,600 wide.
 _BARS = 160
-#: Bars are as different in time as this share of the run, to have so much of the hue of what has moved.
+#: Offset, as a share of the run, and the amount of the hue for moved calls that bars have there.
 APART = np.array([0.1, 0.15, 0.2, 0.3])
 _THIN = 0.03
 # Purple, grey, green: told apart with any colour vision, and unlike the walls' colours. The paper's is red,
@@ -41,7 +41,7 @@ _WINDOW = parse("e8b71a") * np.array([1, 1, 1, 0.45], np.float32)
 _STRIP = (0.3, 0.85)
 #: Shades of that strip.
 _SHADES = 6
-#: Less of an interval's time without a match isn't shown.
+#: Smaller shares of an interval's time without a match are not shown.
 _LEAST_ALONE = 0.004
 #: Thickness of plates on the ground.
 _PLATE = 0.012

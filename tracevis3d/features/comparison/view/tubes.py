@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: Tubes are at least this many pixels wide: all of them can be seen.
+#: Minimum width of tubes in pixels, so that all are visible.
 _LEAST_PX = 1.3
 #: Width of a line in pixels.
 _LINE_PX = 1.1
@@ -126,7 +126,7 @@ def tubes(
     routes = bundle(
         tree.parent, tree.point, tree.source[order], tree.target[order],
         beta=p.beta, drop_common=not p.common, buffers=_buffers,
-        # What keeps its order never goes back in time on its way: bundles of neighbours don't cross.
+        # Tubes that keep the order never go back in time, so bundles of neighbours don't cross.
         steady=moved[order] == 0 if p.bundling == "modified" else None,
     )  # fmt: skip
     point = np.empty((len(routes.point), 3), np.float32)

@@ -70,7 +70,7 @@ def _where_matched(comparison: match.Comparison, window: tuple[int, int]) -> tup
     start = np.sort(b.calls.start[found.b])
     order = np.argsort(b.calls.end[found.b], kind="stable")
     late = np.cumsum(found.importance[order])
-    # Stray matches don't widen the window.
+    # Single distant matches don't widen the window.
     first = start[np.searchsorted(weight, 0.02 * weight[-1])]
     last = b.calls.end[found.b][order][np.searchsorted(late, 0.98 * late[-1])]
     return int(first), int(last)

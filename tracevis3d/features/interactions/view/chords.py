@@ -96,7 +96,7 @@ def choose(drum: Drum, p: Parameters, first_of_all: NDArray[np.bool_] | None = N
     own = np.tile(found.caller == found.callee, p.slices) if found.pairs else np.zeros(size, np.bool_)
     rows = np.flatnonzero((count > 0) & (p.own | ~own))
     of_pair = rows % max(found.pairs, 1)
-    # The slice in which a pair is busiest comes before any second one of another.
+    # Each pair's busiest slice comes before any pair's second one.
     order = np.lexsort((rows, -count[rows]))
     _, peak = np.unique(of_pair[order], return_index=True)
     is_peak = np.zeros(len(rows), np.bool_)

@@ -193,7 +193,7 @@ def arrange(traces: Sequence[Trace], p: Parameters) -> Arrangement:
     windows = [time_window(trace, p.start, p.end) for trace in traces]
     ranges = [f.range(*w) for f, w in zip(found, windows, strict=True)]
     counts = [f.counts(*r) for f, r in zip(found, ranges, strict=True)]
-    # Busy elements get more room, idle ones enough to be pointed at: busy in the whole run, so that they stay
+    # Busy elements get more room, idle ones enough to be pointed at. The whole run counts, so that they stay
     # where they are whatever window is shown.
     activity = np.sum([f.activity(f.counts(0, len(f))) for f in found], axis=0)
     share = np.sqrt(activity / max(float(activity.max(initial=0.0)), 1.0))

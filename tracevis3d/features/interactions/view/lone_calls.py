@@ -65,7 +65,7 @@ def lone_calls(
     -------
     LoneCalls
     """
-    # All depth gone, calls have no place in time to be marked at.
+    # Without depth, calls have no place in time to be marked.
     most = max(p.outliers // len(picture.drums), min(p.outliers, 1)) if drum.bend.length > 0 else 0
     if p.color == "difference" and most:
         # What both runs do as rarely says nothing of their difference.

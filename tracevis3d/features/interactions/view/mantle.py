@@ -19,7 +19,7 @@ from .sequence import contributions, even_rows, frequencies, sequence_image, tim
 
 #: Points of a bent line around the mantle.
 _AROUND = 97
-#: Images have this many points at most: they are meshes.
+#: Maximum number of points of an image, which is a mesh.
 _MOST_POINTS = 300_000
 #: Width of lines at least, in scene units.
 HAIR = 0.014

@@ -15,7 +15,7 @@ from .layout import arrange
 from .mantle import spans
 from .parameters import Parameters
 
-#: A place on the mantle is so long, as a share of the time axis: about a pixel.
+#: Length of a place on the mantle, as a share of the time axis: about a pixel.
 _PIXEL = 1 / 1500
 
 

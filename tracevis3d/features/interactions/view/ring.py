@@ -22,7 +22,7 @@ _WITHIN = 0.3
 _STANDOFF, _ELBOW = 0.06, 0.35
 #: Width of a letter, about, in line heights.
 _LETTER = 0.42
-#: How far names stand before the ring.
+#: Distance of names in front of the ring.
 _BEFORE = 3.0
 
 
@@ -185,7 +185,7 @@ def _columns(
             column = 0.0
         else:
             column = (first_x.min() - 0.9) if side < 0 else (first_x.max() + 0.9)
-        # As many as have room, the most important ones.
+        # As many as fit, the most important first.
         span = float(np.ptp(edge[0] @ up)) * (1.0 if both else 1.12)
         room = max(int(span / (1.18 * text)), 1)
         mine = mine[np.argsort([-value[int(nodes[i])] for i in mine], kind="stable")][:room]

@@ -263,7 +263,7 @@ def _phase_names(
     anchor[:, 1] = position[:, 1] - 0.01
     height = np.full(len(words), min(text, 0.8 * _STRIP))
     room = np.maximum(size[:, 0] - 0.14, 0.0)
-    # Of a narrow one the letter alone.
+    # For a narrow one, only the letter.
     short = room < 5 * height
     words = [w.split(" ")[0] if s else w for w, s in zip(words, short.tolist(), strict=True)]
     return Labels(

@@ -250,7 +250,7 @@ def _drum(
     if not (picture.flat and drum.bend.unroll == 1):
         out = chords.pulled(picture, drum, p)
         every = chords.choose(drum, p, out)
-        # Two drums have one measure.
+        # Two drums have the same scale.
         others = [chords.choose(d, p) for d in picture.drums if d is not drum]
         most = max(int(each.count.max(initial=0)) for each in (every, *others))
         radii = chords.radii(every.count, most, p, 0.5 * _HAIR * pixel)
@@ -307,7 +307,7 @@ def _sector_colors(
     """Return the colour of each node for each drum; of two, what only one of them has stands out there."""
     h = picture.hierarchy
     level = picture.sectors.level
-    # Neighbours stay apart.
+    # Keep neighbours apart.
     second = np.zeros(len(h), np.bool_)
     seen: dict[int, int] = {}
     for i in range(1, len(h)):

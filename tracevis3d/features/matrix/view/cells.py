@@ -35,7 +35,7 @@ class Colors:
 
     def __init__(self, drawing: DrawingBuilder, picture: Layout) -> None:
         palette = PALETTES[picture.parameters.palette]
-        # The lightest end of the ramp would vanish on paper, the darkest on a stage.
+        # The lightest end of the ramp is invisible on paper, the darkest on a stage.
         self._first = drawing.color(palette.ramp(_RAMP))
         self._picture = picture
         self._levels = -1

@@ -21,15 +21,15 @@ from .parameters import Parameters
 
 #: Scene units: the widest and deepest floor, the highest bar, and the walls.
 _WIDE, _DEEP, HIGH, WALL = 14.0, 7.0, 3.0, 2.4
-#: A cell is at most so wide and so deep.
+#: Maximum width and depth of a cell.
 _CELL = (1.1, 0.8)
-#: A floor has at least these.
+#: Minimum size of a floor.
 _LEAST = (7.0, 3.0)
 GAP = 0.35
 #: Thickness of tiles.
 PLATE = 0.03
 _SMALL_TEXT, _READABLE = 0.2, 2.0
-#: Share of the picture that the drawing can have beside title, legend and notes.
+#: Share of the picture for the drawing, next to title, legend and notes.
 _SHARE = (0.94, 0.76)
 _CHARACTER = 0.52
 _LONGEST = 24
@@ -129,7 +129,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
     deep = min(_DEEP, max(_CELL[1] * flat.shape[0], _LEAST[1]))
     scale = Scale.over(kind, flat.ravel())  # type: ignore[arg-type]
     picture = Layout(trace, p, made, window, wide, deep, scale, Scale.over("log", every), _SMALL_TEXT)
-    # Texts need pixels, the camera has to hold the texts.
+    # Text sizes depend on the camera, and the camera on the texts.
     for _ in range(2):
         text = max(_SMALL_TEXT, _READABLE * frame.least_text / _pixels_per_unit(picture, frame))
         picture = replace(picture, text=text)
@@ -172,7 +172,7 @@ def camera(picture: Layout) -> Camera:
     direction: Vector = (
         math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt)
     )  # fmt: skip
-    # The names around are held by the picture, too.
+    # The picture must also contain the names around.
     beside = GAP + (1 - u) * WALL if picture.has_walls else 0.2
     high = max(picture.high, u * WALL if picture.has_walls else 0.0, 0.1)
     return Camera(

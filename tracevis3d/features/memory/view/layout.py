@@ -190,7 +190,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
         trace, use, p, window, made, span, made.pyramid.cut(0.0, 0.0, 1.0),
         max(int(p.recent * last), 1), _camera(p, _SMALL_TEXT), 1.0, _SMALL_TEXT,
     )  # fmt: skip
-    # Texts need pixels, the camera has to hold the texts.
+    # Text sizes depend on the camera, and the camera on the texts.
     for _ in range(2):
         pixels, level = _pixels_per_unit(picture, frame)
         text = max(_SMALL_TEXT, _READABLE * frame.least_text / level)

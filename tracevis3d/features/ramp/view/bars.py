@@ -22,7 +22,7 @@ _HAIR = 0.012
 _BINS = 24
 #: Bars of rounds, quiet, and of a second run.
 _ROUND = parse("c3cad4 8d99ab")
-#: Stages stand out of their bar by so much.
+#: Distance by which stages stand out of their bar.
 _OUT = 0.02
 
 

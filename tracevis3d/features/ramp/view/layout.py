@@ -18,7 +18,7 @@ from ....views.time_window import WIDTH
 from ..rounds import Floats, Ints, Rounds, find_rounds
 from .parameters import Parameters
 
-#: How far the longest round sticks out, and how far the second run stands behind the first.
+#: Extent of the longest round, and distance of the second run behind the first.
 _OUT, BEHIND, PLATE = 2.2, 1.2, 0.06
 #: Width of the histogram, its distance, and the highest steps.
 HISTOGRAM, GAP, _HIGHEST_STEP = 2.4, 0.9, 0.8

@@ -12,7 +12,7 @@ from ..tracks import Track
 _QUIET = parse("6f8196")[0]
 #: Bands of waits, from what matters most to what matters least.
 _SHADES = {"waits": parse("a93226 f5c6ac")}
-#: What a reader should see.
+#: The colour of what a reader should notice.
 FINDING: Colors = np.array([0.93, 0.38, 0.09, 1.0], np.float32)
 
 

@@ -18,7 +18,7 @@ from ..series import Floats, Ints
 from ..tracks import Track, chosen, extent
 from .parameters import Parameters
 
-#: Share of the picture that the drawing can have beside title, legend and notes.
+#: Share of the picture for the drawing, next to title, legend and notes.
 SHARE = (0.94, 0.76)
 _SMALL_TEXT, _READABLE = 0.2, 2.0
 #: How much wider cells are in the forms of which many would make no legible shape.

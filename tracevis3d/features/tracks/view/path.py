@@ -20,14 +20,14 @@ from ..series import Floats
 from ..tracks import Track, has_times
 from .layout import SHARE, Layout, direction
 
-#: How far time reaches back, in scene units.
+#: Length of the time axis towards the back, in scene units.
 _DEPTH = 8.0
 _RADIUS, _HAIR = 0.055, 0.02
 _RAMP = 128
 #: The path is seen this many times more from the side than the wall.
 _ASIDE = 1.8
 _STRONG = 0.5
-#: Tracks that make a path without being requested, the best first.
+#: Default tracks of a path, the best first.
 _TELLING = ("counters", "memory", "running", "calls", "io", "depth", "allocations")
 
 

@@ -224,7 +224,7 @@ def _facing(picture: Layout) -> tuple[float, float, float]:
 def _camera(picture: Layout, tall: float, corner: Floats) -> Camera:
     p, u = picture.parameters, picture.open
     names = picture.text * 0.5 * 14
-    # A round thing does not reach into the corners of the box around it.
+    # A round shape does not reach the corners of its bounding box.
     low, high = corner.reshape(-1, 3).min(axis=0), corner.reshape(-1, 3).max(axis=0)
     middle, half = (low + high) / 2, (high - low) / 2 * (1 - 0.25 * u)
     y, z = (middle[1] - half[1], middle[1] + half[1]), (middle[2] - half[2], middle[2] + half[2])

@@ -35,11 +35,11 @@ from .layout import SHARE, Layout, direction
 #: Depth of a band's row, of a strip, and thickness of a flat one, in scene units.
 _ROW, _DEEPEST, _PLATE = 0.42, 1.8, 0.05
 _HAIR = 0.012
-#: A strip is at most so high, and a folded one.
+#: Maximum height of a strip, and of a folded one.
 _HIGHEST, _HIGHEST_FOLDED = 3.2, 0.8
-#: Heights that differ by less look the same: neighbouring cells become one box.
+#: Smaller differences in height are invisible: neighbouring cells become one box.
 _SAME = 2e-3
-#: How far each layer of a horizon strip stands out.
+#: Distance between the layers of a horizon strip.
 _STAIR = 0.12
 
 
@@ -101,7 +101,7 @@ def strips_of(picture: Layout) -> list[Strip]:
         low = min(float(cells[0].least.min(initial=0.0)), 0.0) if len(cells) == 1 else 0.0
         if high <= low:
             high = low + 1.0
-        # The tallest band stands behind the others.
+        # The tallest band is behind the others.
         order = np.argsort(
             np.argsort([one.most.max(initial=0.0) for one in cells], kind="stable"), kind="stable"
         )

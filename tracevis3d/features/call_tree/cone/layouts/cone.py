@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .....analysis.subtrees import Edges
 from .....kernels.tree.cone import choose_nodes, lay_cones
 
-#: More children than this stand on several rings: one ring would be wider than its content.
+#: If there are more children, they stand on several rings: one ring would be wider than its content.
 MOST_ON_A_RING = 64
 #: How large a node with callees is drawn at most: by the disc of what is below it, and by its own radius.
 OF_DISC, LARGEST = 0.14, 6.0

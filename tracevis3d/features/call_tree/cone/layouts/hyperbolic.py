@@ -18,7 +18,7 @@ from .bubble import children
 
 Floats = NDArray[np.float64]
 
-#: Greatest hyperbolic cosine of a distance that is distinguished: farther places lie on the ball's rim.
+#: Maximum hyperbolic cosine of a distance: farther places lie on the ball's rim.
 FAR = 1e6
 
 

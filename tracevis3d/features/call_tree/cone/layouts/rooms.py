@@ -19,21 +19,21 @@ from . import cone
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: What a cone takes of the radius of its disc: neighbours don't touch.
+#: Radius of a cone, relative to its disc, so that neighbours don't touch.
 SHARE = 0.92
-#: A closed cone is no higher than this many radii of its disc.
+#: Maximum height of a closed cone, in radii of its disc.
 STEEP = 1.3
-#: The largest room of a callee, by that of its caller: an only one would have all of it.
+#: Maximum room of a callee, relative to its caller's: a single one would get all of it.
 _LARGEST = 0.85
-#: What the callees' level takes of the height below the caller's ball: at least, at most.
+#: Minimum and maximum share of the callees' level in the height below the caller's ball.
 _LEVEL = (0.22, 0.68)
-#: The radius of a ball, at most: by the level above it, by its own room's radius, by its own cone's height.
+#: Maximum radius of a ball, relative to the level above, to its room's radius, and to its cone's height.
 _OF_LEVEL, _OF_ROOM, _OF_HEIGHT = 0.3, 0.5, 0.3
-#: The radius of a ball, at least, by its room's.
+#: Minimum radius of a ball, relative to its room's.
 _OF_DISC = 0.14
-#: A caller's ball takes no more of its cone's height, or there is no room for callees.
+#: Maximum share of a caller's ball in its cone's height, so that there is room for callees.
 _BALL = 0.7
-#: Smaller rooms are not opened: scenes know seven digits.
+#: Smaller rooms are not opened: coordinates have seven digits.
 _SMALLEST = 2e-5
 
 
@@ -284,7 +284,7 @@ def open_near(
         level, there = np.append(level, np.zeros(n)), np.append(there, np.zeros(n, np.bool_))
     opened = np.zeros(len(rooms), np.bool_)
     opened[chosen] = True
-    # What was looked into before the budget was used up elsewhere.
+    # Nodes that were examined before the budget was used up.
     stays = (rooms.parent < 0) | opened[np.maximum(rooms.parent, 0)]
     number = np.cumsum(stays) - 1
     found = rooms.taken(stays)

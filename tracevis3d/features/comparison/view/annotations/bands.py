@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 #: Width of a character and least width of a band, in line heights.
 _CHARACTER, _LEAST = 0.5, 4.0
-#: A call that takes this share of its caller continues the caller's band, where its name fits.
+#: A call that takes this share of its caller continues the caller's band if its name fits.
 _CHAIN = 0.75
 #: Share of a row that a band takes, and a band's thickness.
 _FILL, _PLATE = 0.9, 0.03

@@ -23,7 +23,7 @@ Ints = NDArray[np.int64]
 
 #: Distinct from all colours of groups, on light and on dark ground.
 COLOR = parse("7c2cff")
-#: Frames on a wall, at most: the longest calls'.
+#: Maximum number of frames on a wall, for the longest calls.
 _MOST = 24
 #: Width of frames in pixels, and the least width of what is framed, so that short calls are seen.
 _FRAME_PX, _LEAST_PX = 3.0, 7.0
@@ -31,7 +31,7 @@ _FRAME_PX, _LEAST_PX = 3.0, 7.0
 _ABOVE = 0.28
 #: Width of a character in line heights, and characters of a name that are written.
 _CHARACTER, _LONGEST = 0.5, 36
-#: At the end of a word: the call's own time, without those that it calls.
+#: Suffix for the call's self time.
 _ITSELF = " itself"
 
 

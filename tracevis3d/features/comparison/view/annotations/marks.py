@@ -17,11 +17,12 @@ from ..tubes import middles
 
 Ints = NDArray[np.int64]
 
-#: A match is an outlier if its calls' relative positions differ by more than this share of their groups.
+#: A match is an outlier if the relative positions of its calls differ by more than this share of their
+#groups.
 OUTLIER = 0.25
 _MOST_OUTLIERS = 60
 MARK = parse("e0218a")
-#: From this many matches on they are counted at a call.
+#: Minimum number of matches shown as a count at a call.
 _MANY = 3
 
 

@@ -22,7 +22,7 @@ _IN_PLACE, _MOVED = 0.1, 0.3
 _HIGH = 0.25
 #: A stretch without matches is reported if it takes this share of the wall's time.
 _ALONE = 2e-4
-#: About how wide a character is, in line heights.
+#: Approximate width of a character, in line heights.
 _WIDE = 0.47
 _LONGEST = 30
 #: Thickness at a bar's tip where a line begins.

@@ -31,16 +31,16 @@ KINDS = (
     "slower in B",
     "faster in B",
 )
-#: Less than this share of the run's time or calls is no difference in time or order.
+#: Smaller shares of the run's time or calls are no differences in time or order.
 _LEAST = 5e-4
-#: What lies below these is of their kind, too.
+#: Calls below these have the same kind.
 _TAKES_ALONG = (ONLY, MOVED, OFTEN)
 #: A cluster is of a kind that takes this share of its time.
 _OF_CLUSTER = 0.25
-#: From these shares of the run on a difference is reported so strongly ...
+#: Shares of the run, and the strength of a difference's colour from each on ...
 _SHARES = np.array([0.0, 0.001, 0.004, 0.015, 0.05])
 _STRENGTHS = np.array([0.2, 0.4, 0.6, 0.8, 1.0])
-#: ... but no more than this and the rest of it times the part of the call that differs.
+#: ... limited to this plus the rest times the share of the call that differs.
 _FAINTEST = 0.2
 #: A tube is slower or faster if its calls take this share of their time themselves.
 _ITSELF = 0.5

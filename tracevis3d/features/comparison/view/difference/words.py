@@ -5,7 +5,7 @@ from __future__ import annotations
 from .....units import counted, duration
 from ...findings.evidence import Finding
 
-#: Characters of a function's name that are written at most.
+#: Maximum number of characters of a function's name.
 _LONGEST = 44
 
 

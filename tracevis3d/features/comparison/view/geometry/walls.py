@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-#: Of steeper walls plates stand off no farther.
+#: Maximum distance of plates from steep walls.
 _STEEPEST = math.radians(70.0)
-#: Walls that rise no more are gentle.
+#: Walls up to this slope are gentle.
 _GENTLE = math.radians(30.0)
 
 
