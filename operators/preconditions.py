@@ -9,7 +9,7 @@ from . import environment
 from .state import settings
 from .task import idle
 
-#: What an operator may need.
+#: Possible preconditions of operators.
 LIBRARY, IDLE, OBJECT_MODE, VIEW, INSTALLED, OWN = (
     "library",
     "idle",

@@ -79,7 +79,7 @@ class TRACEVIS3D_OT_reload_plugins(bpy.types.Operator):
     bl_label = "Reload Plug-ins"
 
     def execute(self, _context: bpy.types.Context) -> set[str]:
-        # Not now: this very operator is unregistered meanwhile.
+        # Not now, because this operator itself is unregistered meanwhile.
         bpy.app.timers.register(_reload, first_interval=0.0)
         return {"FINISHED"}
 

@@ -55,7 +55,7 @@ class TRACEVIS3D_PT_search(parts.ViewPanel, bpy.types.Panel):
         row.prop(state, "show_pins", text="", icon="PINNED")
 
 
-#: Texts in empty fields are there from Blender 4.1 on; requested, not compared.
+#: Placeholders in empty fields exist from Blender 4.1 on; tested by their name, not by the version.
 _PLACEHOLDERS = "placeholder" in bpy.types.UILayout.bl_rna.functions["prop"].parameters
 
 CLASSES = (TRACEVIS3D_UL_results, TRACEVIS3D_PT_search)

@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from .atomic import remove_partial_files
 
-#: Seconds that C code may take until it comes to a place where it can be stopped.
+#: Maximum number of seconds until C code can be stopped.
 PATIENCE_S = 2.0
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _STOP = b"\0"
@@ -50,7 +50,7 @@ class _State:
 
 
 _state = _State()
-#: What else is cleaned up before the process ends at once.
+#: Further clean-up before the process ends at once.
 _at_end: list[Callable[[], object]] = [remove_partial_files]
 
 
@@ -124,7 +124,7 @@ def run(program: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt as interrupt:
         _say()
         code = exit_code(interrupt)
-    # All is written or removed: nothing shall disturb Python and Blender while they tidy up.
+    # Everything is written or removed: don't disturb the shutdown of Python and Blender.
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     if "bpy" in sys.modules:
@@ -225,7 +225,7 @@ def _listen_aside() -> Callable[[], None]:
 def _listen(hear: int) -> None:
     number = 0
     while True:
-        # Python's own handler may have had no turn yet: what was heard here counts.
+        # Python's own handler may not have run yet, so the signals counted here decide.
         waiting = _state.received and _state.held and not _state.loading
         came, _, _ = select.select([hear], [], [], PATIENCE_S if waiting else None)
         if came:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: What plug-ins import, whatever the library's name is here.
+#: The name that plug-ins import, independent of the library's name here.
 PUBLIC = "tracevis3d"
 #: The library's name here: inside Blender ``bl_ext.<repository>.tracevis3d.tracevis3d``.
 _HERE = __name__.rpartition(".")[0]
@@ -202,7 +202,7 @@ class Registry(Generic[T]):
 
 
 _registries: list[Registry[Any]] = []
-#: Folders of plug-ins beside those of the environment.
+#: Folders of plug-ins in addition to those of the environment.
 _folders: list[Path] = []
 #: Those of them that modules are imported from.
 _reached: set[str] = set()
@@ -221,7 +221,7 @@ def use_folders(folders: Sequence[str | os.PathLike[str]]) -> None:
     """
     with _lock:
         _folders[:] = [Path(folder).expanduser().resolve() for folder in folders if os.fspath(folder)]
-        # What was imported stays usable; it is not found again.
+        # Imported modules stay usable, but are not found again.
         sys.path[:] = [place for place in sys.path if place not in _reached]
         _reached.clear()
         invalidate_caches()
@@ -242,7 +242,7 @@ def _all_folders() -> list[Path]:
 
 def _contributions(group: str, attribute: str) -> Iterator[Contribution]:
     """Yield what plug-ins add to a group: those of folders first."""
-    # Of the time that it takes to read a small trace, importing this would be a tenth.
+    # Importing this would take a tenth of the time to read a small trace.
     import importlib.metadata
 
     for folder in _all_folders():

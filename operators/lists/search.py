@@ -32,7 +32,7 @@ KINDS = (
     ("wildcard", "Wildcard", "The whole name, with * for any text and ? for any character"),
     ("regex", "Regular Expression", "A regular expression that matches somewhere in the name"),
 )
-#: This many results stand as pins in the scene.
+#: Maximum number of pins in the scene.
 _MOST_PINS = 150
 _MOST_HISTORY = 20
 

@@ -97,7 +97,7 @@ class Feed:
         if subscriber.behind and started - self._drawn_at < self._catching_up_s:
             self._remember(self.tick_s, time.perf_counter() - started)
             return False
-        # Answers to a click are shown while time stands still, too.
+        # Results of a click are also shown while time is paused.
         moves = self.shown is not None and self.shown.view.moving
         if subscriber.rows and not self._lost_sight and (moves or not subscriber.paused):
             try:
@@ -254,7 +254,7 @@ def _tick() -> float | None:
     started = time.perf_counter()
     if not feed.tick():
         return 0.0
-    # Blender gets at least as much time for drawing as we take.
+    # Blender gets at least as much time for drawing as this takes.
     return max(_TICK_S - (time.perf_counter() - started), 0.004)
 
 

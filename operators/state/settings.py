@@ -28,9 +28,9 @@ from ...tracevis3d.parameters import Parameter, declared
 from ...tracevis3d.views import registry as views
 from .. import signals
 
-#: Styles of the library with a short description of each.
+#: Styles of the library, with descriptions.
 STYLES = tuple((name, name.capitalize(), words) for name, words in STYLE_WORDS.items())
-#: Engines of the library with a short description of each.
+#: Engines of the library, with descriptions.
 ENGINES = (
     ("auto", "Auto", "Cycles for the soft light of a picture, Workbench for the many frames of a film"),
     ("workbench", "Workbench", "Fast; colours without shadows"),

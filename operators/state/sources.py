@@ -89,7 +89,7 @@ def relative(path: str, blend: str) -> str:
     try:
         return bpy.path.relpath(path, start=os.path.dirname(blend))
     except ValueError:
-        # Another drive of Windows.
+        # Another drive on Windows.
         return path
 
 

@@ -11,7 +11,7 @@ from ..state import settings, sources
 from ..task import idle
 from . import make_view
 
-_QUICK = 0.4  # seconds that a rebuild may take to be done while a slider is dragged
+_QUICK = 0.4  # maximum duration, in seconds, of a rebuild while a slider is dragged
 
 
 def rebuild(collection: bpy.types.Collection) -> None:

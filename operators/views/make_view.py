@@ -29,7 +29,7 @@ from .. import handlers, signals
 from ..state import filter_stacks, settings, sources, stored_metadata
 from . import arrange, overview, viewport
 
-#: Where a new view goes, with a short description of each.
+#: Places for a new view, with descriptions.
 PLACES = (
     (
         "AUTO",
@@ -39,12 +39,12 @@ PLACES = (
     ("OWN", "In Its Own Scene", "In a new scene, whose camera, light and colour management are its own"),
     ("THIS", "In This Scene", "In this scene, with its objects; its camera and light are changed"),
 )
-#: Seconds that the last rebuild of a view took in this session, by the session's id of its collection: saved
-#: in the file they would be those of another machine.
+#: Duration of the last rebuild of a view in this session, in seconds, by its collection's session id; not
+#saved, because it depends on the machine.
 _seconds: dict[int, float] = {}
 
 
-#: In place of a view's name: the one that suits the trace.
+#: Instead of a view's name: the view that suits the trace best.
 SUITED = "AUTO"
 
 
@@ -165,7 +165,7 @@ def choose_engine(scene: bpy.types.Scene, collection: bpy.types.Collection, film
     shown: Any = SimpleNamespace(scene=scene, collection=collection, style=style, frame=frame)
     percentage = render.resolution_percentage
     prepare(shown, name, 0, render.film_transparent, "film" if film else "still")
-    # The scene stays as it is for the stills that follow, here or where it is opened without us.
+    # The scene keeps its settings for later stills, here or where it is opened without the extension.
     forms.show(collection.objects, Form.SUITED)
     render.resolution_percentage = percentage
 

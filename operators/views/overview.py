@@ -36,7 +36,7 @@ _LEAST = 160.0  # a narrower strip shows nothing
 _BEHIND, _INK, _QUIET = (*GROUND, 0.94), (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0)
 _PART = (1.0, 0.72, 0.86, 1.0)  # what the call tree lists
 _LEAST_PART = 3.0  # pixels
-#: The words that go with the calls that filters hide, at the strip's right end.
+#: Text for the calls that filters hide, at the strip's right end.
 _LEGEND = (("in the list", _PART), ("calls", (*SHOWN_COLOR, 1.0)), ("hidden", (*HIDDEN_COLOR, 1.0)))
 
 
@@ -138,7 +138,7 @@ def draw(context: bpy.types.Context, collection: bpy.types.Collection) -> None:
     blf.size(0, size)
     text = stored.headline
     wide = sum(blf.dimensions(0, words)[0] + 2.5 * size for words, _ in _LEGEND)
-    # Where there is no room for both, the numbers matter more.
+    # If there is no room for both, the numbers are shown.
     if left + blf.dimensions(0, text)[0] + wide <= right:
         for words, color in _LEGEND:
             at -= blf.dimensions(0, words)[0]

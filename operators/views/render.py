@@ -33,7 +33,7 @@ class _Rendering(ExportHelper):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         collection = settings.require_active(context)
         if wanted := settings.of(collection).output:
-            # The suffix of the other kind of output is no reason to ask.
+            # Don't ask if the suffix is one of the other kind of output.
             self.filepath = _for(wanted, self.suffixes, self.filename_ext)
             return self.execute(context)
         self.filter_glob = ";".join(f"*{suffix}" for suffix in self.suffixes)

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 import bpy
 
-#: What decides how colours look, as the scene has it for pictures.
+#: Settings of the scene that decide how colours look.
 _SHADING = (
     "light",
     "color_type",

@@ -68,9 +68,9 @@ class Font:
 
         options = subset.Options()
         options.flavor = flavor
-        options.name_IDs = ["*"]  # the licence stays in it
+        options.name_IDs = ["*"]  # the licence text stays in the font
         options.notdef_outline = True
-        options.drop_tables += ["FFTM"]  # times of a font editor
+        options.drop_tables += ["FFTM"]  # time stamps of font editors
         options.layout_features = ["kern", "mark", "mkmk", "ccmp", "locl"]
         file = _font_tools().TTFont(self.path, recalcTimestamp=False)
         maker = subset.Subsetter(options)

@@ -19,9 +19,9 @@ from typing import Any
 from ..atomic import write_text
 from ..errors import InputError
 
-#: Kinds of files that hold their recipe; that of others stands beside them.
+#: Kinds of files that contain their recipe; for others it is a file beside them.
 WITHIN = (".png", ".svg", ".pdf")
-#: What a file is looked through for it, at most.
+#: Maximum number of bytes searched for it.
 _MOST_BYTES = 1 << 30
 _MOST_TEXT = 1 << 24
 _WORD = "tracevis3d-recipe:"

@@ -12,9 +12,9 @@ from . import recipe
 from .fonts import Fonts
 from .page import RGB, Page, Patch, Text
 
-#: Texts are set in this size and scaled: browsers refuse very small ones.
+#: Texts are set in this size and scaled, because browsers refuse very small ones.
 _SIZE = 16
-#: What XML can't hold.
+#: Characters that XML does not allow.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 

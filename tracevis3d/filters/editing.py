@@ -11,7 +11,7 @@ from ..parameters import declared
 from . import registry
 from .stack import WHOLE, Applied, FilterResult
 
-#: What a filter does, as a sentence about it begins.
+#: Verbs for effects, at the beginning of a sentence.
 _DOES = {"hide": "hides", "fade": "fades", "sink": "sinks"}
 
 

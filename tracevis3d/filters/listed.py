@@ -94,7 +94,7 @@ def _of_nodes(stack: Sequence[Applied], facts: Facts) -> NDArray[np.bool_] | Non
     for applied in (one for one in stack if one.on):
         if applied.effect != "hide":
             if hides:
-                return None  # It may take calls back that were hidden.
+                return None  # It may show calls again that were hidden.
             continue
         hides = True
         if applied.within != WHOLE or applied.what != "subtree":
@@ -125,7 +125,7 @@ def _of_calls(
             count = np.bincount(np.asarray(calls.thread)[keep], minlength=len(threads)).astype(np.int64)
             threads = replace(threads, first=np.cumsum(count) - count, count=count)
             parent, extent, own, hidden = kept_parent, kept_extent, own[keep], hidden[keep]
-    # Marked are the calls that filters mark themselves, and the highest of what is hidden.
+    # The calls that filters mark themselves are marked, and the outermost hidden ones.
     highest = (parent < 0) | ~hidden[parent] if len(hidden) else hidden
     marked = hidden & (own.view(np.bool_) | highest)
     function = np.asarray(calls.function if chosen is None else calls.function[chosen])

@@ -28,7 +28,7 @@ _CONSTRUCTOR_OF = {"initialize": "ruby"}
 _DESTRUCTOR_OF = {"finalize": "java", "Finalize": ".net", "drop": "rust"}
 
 
-#: Roles of functions with a short description of each.
+#: Roles of functions, with descriptions.
 ROLES = {
     "constructor": "makes or ends an object",
     "accessor": "only gets or sets something",

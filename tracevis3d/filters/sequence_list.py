@@ -14,7 +14,7 @@ from ..errors import UsageError
 from .facts import Facts
 from .stack import HIDDEN, FilterResult
 
-#: Names of a sequence that are spelt out, and of its callers.
+#: Maximum number of names written of a sequence, and of its callers.
 _SPELT, _CALLERS = 24, 3
 #: Orders of the list of sequences.
 SEQUENCE_SORTS = {

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 #: What happens to marked calls; the number is that in :attr:`Filtered.state`.
 SHOWN, HIDDEN, FADED, SUNK = 0, 1, 2, 3
 EFFECTS = {"hide": HIDDEN, "fade": FADED, "sink": SUNK}
-#: Which part of a marked call is meant.
+#: The part of a marked call that a filter applies to.
 WHAT = {"subtree": "the call and all below it", "call": "the call alone; its callees move up to its caller"}
-#: Of a whole trace.
+#: The scope of a whole trace.
 WHOLE = -1
 
 

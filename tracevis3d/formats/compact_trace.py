@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..trace.model import Calls, Trace
     from ..trace.problems import Problems
 
-#: Calls that a file may unfold to.
+#: Maximum number of calls that a file may unfold to.
 MOST_CALLS = 200_000_000
 
 _SECTION = re.compile(rb"^#(Labels|Nodes|Edges|Threads)\b[^\n]*(?:\n|\Z)", re.MULTILINE)

@@ -17,7 +17,7 @@ from .unpack import check_regular
 if TYPE_CHECKING:
     from .registry import Format
 
-#: Tables that every format that is written holds.
+#: Tables that every written format contains.
 _ALWAYS = ("calls", "functions", "containers", "threads")
 
 

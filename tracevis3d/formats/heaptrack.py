@@ -140,7 +140,7 @@ def _times(position: Ints, stamp: Ints, events: int) -> Ints:
         return np.arange(events, dtype=np.int64)
     place = np.concatenate([[0], position])
     when = np.concatenate([[0], stamp]).astype(np.float64) * _MS
-    # Of stamps without an event between them the last counts.
+    # Of several stamps without an event between them, the last one counts.
     keep = np.append(place[1:] != place[:-1], True)
     keep[0] = True
     return np.interp(np.arange(events) + 0.5, place[keep], when[keep]).astype(np.int64)

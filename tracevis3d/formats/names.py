@@ -152,7 +152,7 @@ def module_of(file: str) -> ContainerPath:
     is_project = library is None and (path.startswith(("/", "../")) or path[1:2] == ":" or "://" in path)
     folders = parts[:-1]
     if is_project:
-        # Nothing says where its packages start: the file's name, or its folder's where the name is not a
+        # It is unknown where its packages start, so the file's name is used, or its folder's if that is not a
         # name.
         folders = folders[-1:] if stem in ("__init__", "__main__") else []
     if stem == "__init__" and folders:
@@ -211,7 +211,7 @@ def _scopes(name: str) -> list[str]:
     while i < len(name):
         c = name[i]
         if name.startswith("operator", i) and name[i + 8 : i + 9] in ("<", ">", "-", "(", "["):
-            # The signs of an operator are no brackets.
+            # The symbols of an operator are not brackets.
             i += 8
             while i < len(name) and name[i] in "<>-=()[]":
                 i += 1

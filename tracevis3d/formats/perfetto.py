@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..trace.model import RecordedId, Trace
 
 _PACKET_TAG = 0x0A
-#: How many packets are examined to detect the format.
+#: Number of packets examined to detect the format.
 _LOOK = 16
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 #: Clocks below are the system's, those from 64 to 127 belong to one sequence of packets.
@@ -339,7 +339,7 @@ class _Reader:
             problems.add("malformed", f"the packet at byte {at:,} ({type(error).__name__})")
             return
         self.packets += 1
-        # Asking for all fields at once costs less than asking whether each is there.
+        # Requesting all fields is faster than testing each.
         fields = {field.name: value for field, value in packet.ListFields()}
         number = fields.get("trusted_packet_sequence_id", 0)
         sequence = self._sequences.get(number)

@@ -53,9 +53,9 @@ _OWN = {
 
 #: How sure ``Format.sniff`` is.
 NO, MAYBE, LIKELY, SURE = 0.0, 0.3, 0.6, 1.0
-#: How many unpacked bytes a sniff sees.
+#: Number of unpacked bytes given to ``sniff``.
 HEAD = 1 << 16
-#: What the file's suffix adds to the sniff of a format that doesn't deny it.
+#: Certainty that a matching suffix adds to a format that is possible by content.
 _SUFFIX_BONUS = 0.05
 
 
@@ -183,7 +183,7 @@ def recognise(path: str | os.PathLike[str]) -> Format:
         if score > sure:
             best, sure = candidate, score
         if sure >= SURE + _SUFFIX_BONUS:
-            break  # no other can be surer: those behind it, and plug-ins, need not be imported
+            break  # no other format can be more certain: later ones, and plug-ins, need not be imported
     if best is None:
         titles = ", ".join(f.title for f in readable())
         raise InputError(

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from ..trace.problems import Problems
 
 _LINE = re.compile(rb"(contains?|calls?)\s+(\"[^\"]*\"|\S+)\s+(\"[^\"]*\"|\S+)(\s.*)?", re.IGNORECASE)
-#: Any other line of three or more fields may be a relation that is not ours.
+#: Any other line of three or more fields may be an unknown relation.
 _RELATION = re.compile(rb"\w+\s+(\"[^\"]*\"|\S+)\s+(\"[^\"]*\"|\S+)(\s.*)?")
 #: The object of a class that an element may name: ``Class@1f``, ``Class#12``.
 _OBJECT = re.compile(r"(?<=.)[@#][0-9A-Za-z]+$")
-#: A place in the source, such as ``src/B.java:7``, and how long it may be.
+#: A place in the source, such as ``src/B.java:7``, and its maximum length.
 _PLACE, _LONGEST_PLACE = re.compile(rb"\s*\"?([^\s\":]+\.\w+):(\d{1,9})\"?(?=\s|$)"), 400
 #: Nanoseconds between calls where no time is recorded.
 _UNTIMED_STEP = 1_000

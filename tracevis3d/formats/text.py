@@ -19,7 +19,7 @@ from .names import split
 from .unpack import problem_of, unpack_file
 
 _UTF8_BOM = codecs.BOM_UTF8
-#: How many bytes are examined to detect UTF-16 without a mark.
+#: Bytes examined to detect UTF-16 without a byte order mark.
 _LOOK = 256
 _PIECE = 1 << 18
 #: Bytes in which the end of the last whole line is searched for.
@@ -213,7 +213,7 @@ def count(data: NDArray[np.uint8], byte: bytes) -> int:
     -------
     int
     """
-    # Pieces that stay in the processor's cache.
+    # Pieces small enough for the processor's cache.
     return sum(
         int(np.count_nonzero(data[low : low + _PIECE] == ord(byte))) for low in range(0, len(data), _PIECE)
     )

@@ -22,13 +22,13 @@ from ..progress import Progress, silent
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-#: Suffixes that packers add.
+#: Suffixes of compressed files.
 SUFFIXES = (".gz", ".zst", ".zstd")
 #: Packed bytes read at once, and unpacked bytes requested at once.
 _READ, _PIECE = 1 << 20, 1 << 22
-#: Bytes at the end that may hold a checksum: they are unpacked last, when all else has been given out.
+#: Bytes at the end that may contain a checksum: they are unpacked last, after everything else.
 _TRAILER = 8
-#: How zlib, isal and zstd say that a checksum is wrong.
+#: Messages of zlib, isal and zstd for a wrong checksum.
 _WRONG_SUM = ("incorrect data check", "incorrect length check", "checksum")
 
 
@@ -206,7 +206,7 @@ class Reader:
             self._pieces = self._unpack(_new_gzip, _GZIP, _READ)
         elif magic == _ZSTD:
             self.packing = "zstd"
-            # Without a bound on its output, a small step keeps what a bomb gives at once small.
+            # Its output has no bound, so small steps limit the output of a decompression bomb.
             self._pieces = self._unpack(_new_zstd(), _ZSTD, _READ >> 8)
         else:
             self.packing = "plain"

@@ -81,7 +81,7 @@ class Messages:
         Messages
             One.
         """
-        # Read-only like a mapped file, whatever it is: kernels are compiled for one type.
+        # Always read-only, like a mapped file: kernels are compiled for one type.
         column = np.frombuffer(memoryview(data or b"\0").toreadonly(), np.uint8)[: len(data)]
         return cls(column, np.zeros(1, np.int64), np.array([len(data)], np.int64), problems)
 

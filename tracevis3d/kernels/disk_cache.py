@@ -33,13 +33,13 @@ class KernelCache(FunctionCache):  # type: ignore[misc]
         )
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        # What was compiled with Numba's counting of references needs all that this cache leaves out.
+        # Code with Numba's reference counting needs what this cache leaves out.
         return (*super()._index_key(sig, codegen), "without NRT")
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return self._load_overload(sig, target_context)
-        except Exception:  # whatever pickle makes of damaged bytes
+        except Exception:  # any error of pickle on damaged bytes
             with contextlib.suppress(OSError):
                 self.flush()
             return None

@@ -26,7 +26,7 @@ from numba.core import event
 
 VERSION: str = numba.__version__
 
-# The versions of Numba whose insides our shorter way to LLVM was tested with; others take Numba's own way.
+# Versions of Numba with which the shorter compilation was tested; others use Numba's own.
 _KNOWN = ("0.68.",)
 
 # IEEE-strict, without the GIL and without bounds checks.
@@ -36,7 +36,7 @@ if _short:
     from .compiler import KernelCompiler
     from .disk_cache import kept
 
-    # Nothing is allocated, so nothing is counted either.
+    # Kernels allocate nothing, so no reference counting is needed.
     _OPTIONS |= {"_nrt": False, "pipeline_class": KernelCompiler}
 else:
     _OPTIONS["cache"] = True

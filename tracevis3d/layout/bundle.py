@@ -20,12 +20,12 @@ from .parallel import in_parts
 if TYPE_CHECKING:
     from .buffers import Buffers
 
-#: Samples that a route can have: by how much it turns.
+#: Possible numbers of samples of a route, by how much it turns.
 SAMPLES = (32, 48, 64, 96)
 #: Radians of turning up to which each of these suffices.
 _TURNS = (1.5, 3.5, 7.0)
 
-#: Edges that are worth a thread.
+#: Minimum number of edges per thread.
 _PART = 4096
 
 Ints32 = NDArray[np.int32]
@@ -157,7 +157,7 @@ def bundle(
         table, stops, place = _tables(longest, (samples,))
     else:
         count, turning = np.empty(edges, np.int32), np.empty(edges, np.float32)
-        # As if it followed the tree: another β moves a route's points and changes nothing else.
+        # Computed as if it followed the tree, so another β only moves a route's points.
         whole = (np.float32(1.0), np.bool_(drop_common))
 
         def measure(low: int, high: int) -> None:

@@ -15,7 +15,7 @@ from ..kernels.layout.cut import count_rows, cut_levels, sort_levels, sum_up
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Trace
 
-#: Longer than any trace, yet far enough from overflow to be added to a time.
+#: Longer than any trace, but small enough to be added to a time without overflow.
 _FOREVER = 1 << 62
 
 

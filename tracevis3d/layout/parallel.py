@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
-#: Threads that share the work on many things.
+#: Maximum number of threads.
 THREADS = min(4, os.cpu_count() or 1)
 
 

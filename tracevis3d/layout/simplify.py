@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from ..kernels.layout.simplify import simplify
 from .parallel import in_parts
 
-#: Steps that a straight piece may replace: each is examined again for every step that is added.
+#: Maximum number of steps replaced by a straight piece: all are examined again for each added step.
 _MOST = 32
-#: Polylines that are worth a thread.
+#: Minimum number of polylines per thread.
 _PART = 512
 
 

@@ -11,7 +11,7 @@ from ..kernels.layout.sweep import sweep_faces, sweep_frames, sweep_light, sweep
 from .buffers import Buffers
 from .parallel import in_parts
 
-#: Tubes that are worth a thread.
+#: Minimum number of tubes per thread.
 _PART = 512
 
 

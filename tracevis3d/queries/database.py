@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-#: Seconds between two looks whether the query is to be stopped.
+#: Seconds between two checks for interruption.
 _POLL_S = 0.05
 _COUNT_ALL = re.compile(r"\(\s*\*\s*\)")
-#: Words that are about all columns of a table.
+#: Keywords for all columns of a table.
 _ABOUT_ALL = frozenset({"columns", "describe", "show", "summarize"})
 _WORD = re.compile(r"\w+")
 _LOCKED = {
@@ -194,7 +194,7 @@ def _filled(table: TableDeclaration, traces: Sequence[Trace], words: set[str] | 
     for number, group in enumerate(groups):
         made = table.made(*group)
         if words is not None:
-            # Its first column is always there: it says how many rows there are.
+            # Its first column always exists and determines the number of rows.
             made = made.only({*words, next(iter(made.columns))})
         part = made.to_arrow()
         if len(groups) > 1:

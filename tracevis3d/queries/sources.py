@@ -16,7 +16,7 @@ from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
 from ..views import registry
 
-#: Names of functions in a path at most; of longer ones the middle is left out.
+#: Maximum number of functions in a path; the middle of longer ones is left out.
 MOST_NAMES = 32
 
 

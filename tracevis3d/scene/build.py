@@ -27,7 +27,7 @@ from .text import callouts, labels, legend, shapes
 from .text.cover import Cover
 from .text.glyphs import typeface
 
-#: Cosine between an axis and the view from which on it is not drawn.
+#: Maximum cosine between an axis and the view direction for which the axis is drawn.
 _END_ON = 0.98
 #: Inks on coloured surfaces.
 _ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.01, 0.01, 0.015)
@@ -226,7 +226,7 @@ class _Making:
 
     def texts(self) -> None:
         """Make labels and rulers."""
-        # Names of functions give way to those of zoomed-in calls.
+        # Names of functions are replaced by those of zoomed-in calls.
         groups = self.drawing.labels
         kinds = [names_part(g.source) if g.kind == "function" else "labels" for g in groups]
         of = [kinds[g] for g in self.label_texts.group]
@@ -240,7 +240,7 @@ class _Making:
                 where = [np.array(column) for column in (texts.start, texts.right, texts.up, texts.size)]
                 late = None
                 if texts.timed and (line := clock.time_along_x(self.drawing.elements)) is not None:
-                    # A label comes when its box is as long as the label.
+                    # A label appears when its box is as long as the label.
                     start = (np.array(texts.end)[:, 0] - line[0]) / line[1]
                     late = np.where(texts.timed, np.clip(start, 0.0, 1.0), 0.0).astype(np.float32)
                 name = f"{self.name} {kind}"
@@ -281,7 +281,7 @@ class _Making:
         pane = camera.Pane.of(self.view)
         lines, swatches = [*self.surround.lines, *self.panels.lines], self.surround.swatches
         if not self.drawing.camera.whole:
-            # What lies beside the box goes on behind title, legends and notes.
+            # Elements outside the box continue behind title, legends and notes.
             _, bottom, _, top = self.surround.region
             wide, tall = float(self.frame.width), float(self.frame.height)
             over = 4.0  # pixels: what lies behind must not shine through at the picture's edge
@@ -293,7 +293,7 @@ class _Making:
             own = np.array([[*srgb, 1.0] for srgb in self.panels.srgb], np.float32).reshape(-1, 4)
             colors = np.concatenate([colors, own])
             at = pane.local(corner)
-            # Later patches lie on earlier ones: each a hair closer to the camera.
+            # Later patches cover earlier ones: each is slightly closer to the camera.
             at[:, 2] += np.repeat(np.arange(len(colors)), 4) * (1e-4 * pane.depth / len(colors))
             name = f"{self.name} legend"
             make = partial(shapes.patches, name, at, colors, self.style)

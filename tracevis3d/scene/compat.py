@@ -29,7 +29,7 @@ def _enable_cycles() -> bool:
 
     try:
         addon_utils.enable("cycles")
-    except Exception:  # an add-on's start-up can raise anything
+    except Exception:  # an add-on's start-up can raise any exception
         return False
     return hasattr(bpy.types.Scene, "cycles")
 

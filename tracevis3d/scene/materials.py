@@ -20,9 +20,9 @@ SHADED = "shaded"
 _VERSION = 1
 
 
-#: Share of a ghost's colour that covers what is behind it.
+#: Opacity of a ghost.
 _GHOST = 0.28
-#: How much of the light a gloss reflects.
+#: Reflectivity of a glossy surface.
 _GLOSS = 0.08
 
 

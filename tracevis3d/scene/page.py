@@ -18,7 +18,7 @@ from .parts import NAMES, PART
 
 #: On a view's collection: what explains its drawing, and the names that stand in for those of functions.
 _EXPLANATIONS, _NEAR = "tracevis3d_explanations", "tracevis3d_near_names"
-#: Digests of both, so that each redraw compares a few characters.
+#: Digests of both, so that a redraw only compares a few characters.
 _STAMP, _NEAR_STAMP = "tracevis3d_explanations_digest", "tracevis3d_near_digest"
 #: Parts that are printed, beside those of names.
 _PARTS = ("title", "legend", "labels", "axis texts", "axis lines", "wall", "sign")

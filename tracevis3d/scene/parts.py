@@ -13,10 +13,10 @@ from typing import Any
 from .geometry import instances
 from .geometry.instances import Instances
 
-#: Parts of functions' names begin so.
+#: Prefix of the parts with functions' names.
 NAMES = "names "
 PART, MADE_FROM = "tracevis3d_part", "tracevis3d_made_from"
-#: What it was made from but for the places of points.
+#: Digest of what it was made from, without the positions of points.
 STILL = "tracevis3d_still"
 
 

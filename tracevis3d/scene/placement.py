@@ -28,7 +28,7 @@ from .text.glyphs import typeface
 Floats = NDArray[np.float64]
 #: Part of a drawing's name above it.
 SIGN = "sign"
-#: Parts that light and ground a picture: two of them would be too many.
+#: Lights and grounds, of which a scene needs only one.
 _GROUND = ("key light", "wall")
 _OVERVIEW = "TraceVis3D overview"
 #: Between two drawings, and height of a sign's line, as shares of the width of what stands there.
@@ -100,7 +100,7 @@ def sign(
     size = height * face.size_per_line
     words = shorten(clean(text), width / size, face) or "…"
     up = np.array([0.0, 1.0, 0.0] if facing == 2 else [0.0, 0.0, 1.0])
-    # Behind what is drawn, so that it lies over nothing.
+    # Behind the drawing, so that it covers nothing.
     start = np.array([lowest[0], highest[1], highest[2]]) + 0.5 * height * up
     right = np.array([1.0, 0.0, 0.0])
     setting = set_texts([words], start[None], right[None], up[None], np.array([size]), face)

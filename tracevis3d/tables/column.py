@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Anything that holds texts one after the other.
+#: Any sequence of texts.
 Texts = Sequence[str]
 
 

@@ -14,7 +14,7 @@ from . import known_files
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
-#: A record is read in windows that double, up to this: no tracer writes longer ones.
+#: Maximum size of a record, read in windows of doubling size: no tracer writes longer ones.
 _WINDOW, _LONGEST = 1 << 16, 1 << 26
 _STEP = 1 << 22
 _FIELD = re.compile(r'(?:[^\s"]|"[^"]*")+')

@@ -284,7 +284,7 @@ class _Builder:
         call_of = self.call_of if index is None else np.empty(len(e), np.int64)
         counted = self._no_counts()
         order = np.empty(len(e), np.int64)
-        # Asked for where a duration is negative only.
+        # Only requested if a duration is negative.
         event = self._event(index, e) if self.any_negative else np.empty(0, np.int64)
         k.nest_ends(
             bounds, self.first[chosen], e.function, e.time, e.end, e.record, event, self.origin,

@@ -25,13 +25,13 @@ from ..places import cache_root, free_bytes
 from . import container, known_files, store
 from .model import Trace
 
-#: The cache keeps below this, and below a tenth of the room that it and the free disk make together.
+#: Maximum size of the cache; it also stays below a tenth of its own size plus the free space.
 LIMIT_BYTES = 10_000_000_000
 _LIMIT_SHARE = 0.1
 #: Partial files of this age are abandoned.
 _PARTIAL_AGE_S = 3600.0
 _TRACES, _ARRAYS, _FILMS = "traces", "arrays", "films"
-#: Rooms of the library whose code decides what a reader makes of a file.
+#: Rooms of the library whose code affects the result of reading.
 _READING = ("formats", "trace", "kernels")
 
 
@@ -59,7 +59,7 @@ def load_cached(path: str | os.PathLike[str], read: Callable[[], Trace]) -> Trac
         return read()
     entry = _entry_of(digest)
     if (trace := _open_trace(entry)) is not None:
-        # The same content may lie elsewhere by now.
+        # The same content may have moved.
         return replace(trace, source=replace(trace.source, path=str(path), recording=""))
     trace = read()
     trace = replace(trace, source=replace(trace.source, hash=digest))

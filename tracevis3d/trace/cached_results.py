@@ -46,7 +46,7 @@ class _TraceResults:
         _home_of_stand_in[self.stand_in] = weakref.ref(self)
 
 
-#: Guards all tables of results, not the computing of one.
+#: Protects the tables of results, not their computation.
 _lock = threading.RLock()
 _homes: weakref.WeakKeyDictionary[Trace, _TraceResults] = weakref.WeakKeyDictionary()
 # Weakly, because results refer to stand-ins and may be held by others.

@@ -43,7 +43,7 @@ _BLOCK = struct.Struct("<8sIIQ32s8x")
 _ALIGNMENT = 64
 #: Bytes of a block of the checksum.
 _SUMMED = 1 << 13
-#: A header is refused beyond this: no writer makes one so long.
+#: Maximum size of a header: no writer makes longer ones.
 _LONGEST_HEADER = 1 << 30
 #: dtypes that a column may have.
 _DTYPES = {

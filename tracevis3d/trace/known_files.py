@@ -19,7 +19,7 @@ from typing import Any
 
 from ..places import cache_root
 
-#: A file changed so shortly ago may change again within one tick of its clock.
+#: A file changed less than this ago may change again within one tick of its clock.
 _TICK_NS = 100_000_000
 _PIECE = 1 << 20
 

@@ -13,7 +13,7 @@ from .model import Trace
 
 #: Characters of a thread's title beside its lane.
 LONGEST_TITLE = 36
-#: Of a process's name at least this many letters stay.
+#: Minimum number of characters kept of a process's name.
 _LEAST_PROCESS = 8
 
 
@@ -227,6 +227,6 @@ def lane_title(trace: Trace, thread: int, longest: int = LONGEST_TITLE) -> str:
         title = f"{process if len(process) <= room else process[: room - 1] + '…'} · {title}"
     if len(title) <= longest:
         return title
-    # The id is what tells threads of one name apart: it stays.
+    # The id is kept, because it distinguishes threads with one name.
     tail = tid if title.endswith(tid) else ""
     return f"{title[: longest - 1 - len(tail)]}…{tail}"

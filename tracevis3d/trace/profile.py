@@ -11,7 +11,7 @@ from .. import units
 from .cached_results import cached_with_trace
 from .model import Trace
 
-#: What calls of a profile are, for people.
+#: Description of the calls of a profile.
 MEANING = "a profile of samples: neighbouring samples with the same stack are one call"
 MEANING_UNTIMED = "a profile without times: each call path is one call, as long as it weighs"
 

@@ -121,7 +121,7 @@ class Recording:
         -------
         int
         """
-        # 1 == True and 1 == 1.0 in a dict: readers hand in int or str only.
+        # 1 == True and 1 == 1.0 in a dict: readers only pass int or str.
         return self._threads.setdefault((process, tid), len(self._threads))
 
     @property
@@ -976,7 +976,7 @@ class _Tables:
         call[known] = self._built.call_of_event[event[known]]
         start = rows["start"][order]
         end = rows["end"][order]
-        # What ends a call that has a begin and an end is known only now.
+        # Only now it is known which end belongs to a call with begin and end.
         end[known] = self._built.calls.end[call[known]]
         return Sync(
             call=call,

@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 #: Numbers of calls as they are given.
 Calls = ArrayLike | Iterable[int]
 
-#: This many calls can be selected one by one; the first ones are kept.
+#: Maximum number of selected calls; the first ones are kept.
 MOST = 200_000
 _PART = re.compile(r"(\d+)(?:-(\d+))?")
 

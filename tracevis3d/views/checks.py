@@ -17,9 +17,9 @@ SETTINGS = frozenset(
 )  # fmt: skip
 #: Names that every group of Blender's properties has.
 GROUP = frozenset(("name", "id_data", "rna_type", "bl_rna"))
-#: What a command may be called.
+#: Allowed names of commands.
 _WORD = re.compile(r"[a-z][a-z0-9-]*")
-#: Blender's whole numbers end here.
+#: Maximum of Blender's integers.
 _INT_LIMIT = 2**31 - 1
 
 

@@ -21,13 +21,13 @@ from ..trace.profile import bare_kind, share_of
 from .calls.clusters import call_under, calls_inside
 from .element_metadata import CALLS
 
-#: A call with more direct callees than this shows its self time only where that is known already.
+#: A call with more direct callees only shows its self time if that is already known.
 _FEW = 100_000
 #: What was recorded with a call is shown if it begins within this many bytes of the unpacked file ...
 _NEAR = 1 << 24
 #: ... in this many rows, of this many characters.
 _ROWS, _LONGEST = 5, 60
-#: By this title views say how many calls an element represents.
+#: Title of the row with the number of calls that an element represents.
 _MANY = "calls"
 
 
@@ -78,7 +78,7 @@ def describe(
     if element.kind not in CALLS:
         many = next((value for title, value in element.values if title == _MANY), 0)
         if np.isfinite(many) and many > 1:
-            # What is said above is said of the call that the element leads to.
+            # The rows above describe the call that the element leads to.
             found[0].rows.insert(0, ("one of", f"{units.count(int(many))} calls"))
             rows = [(title, text) for title, text in rows if title != _MANY]
         found[-1].rows.append(("shown as", element.kind if element.kind not in ("tube", "line") else "match"))
@@ -224,7 +224,7 @@ def _brief(trace: Trace, call: int) -> str:
 
 def _stored(names: StoredNames | None, source: int, element: PickedElement) -> Description:
     """Return the stored metadata of an element whose trace is not in memory."""
-    # Of an element with calls of several traces only those of the first are kept.
+    # For an element with calls of several traces, only those of the first are kept.
     facts = element.facts if source == element.facts_of else {}
     words = names.function(int(facts["function"])) if names is not None and "function" in facts else None
     said = describe_function(words) if words is not None else Description(element.kind.capitalize())

@@ -17,7 +17,7 @@ from ..trace.model import Trace
 if TYPE_CHECKING:
     pass
 
-#: Names are this many times as high as what can just be read.
+#: Height of names, relative to the smallest readable one.
 _NAME = 3.2
 
 
@@ -189,7 +189,7 @@ def cut_nearer(
         return cut_index(trace).cut(t0, t1, *depths, max(at, 1.0), threads, buffers, step)
 
     parts = [part(low, stop, resolution)]
-    # What reaches into it is there already.
+    # Elements that reach into it are already included.
     if low > first:
         left = part(first, low, picture.resolution)
         parts.append(left.of(calls.end[left.calls] < low))

@@ -25,9 +25,9 @@ from ..trace.cached_results import cached_with_trace
 from ..trace.model import Trace
 from .view import View
 
-#: Stacks whose outcome is kept for each trace: working it out takes time for millions of calls.
+#: Number of cached filter results per trace: computing one takes time for millions of calls.
 _MOST = 8
-#: The same of call trees, which are larger.
+#: Number of cached call trees, which are larger.
 _MOST_LISTED = 4
 
 

@@ -55,7 +55,7 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
     return low, high
 
 
-#: Nanoseconds: no window that is gone to is shorter.
+#: Minimum length of a window, in nanoseconds.
 LEAST = 20
 
 Window = tuple[int, int]

@@ -55,7 +55,7 @@ class Number(float):
 _decode_one = msgspec.json.Decoder(Record).decode
 _decode_list = msgspec.json.Decoder(list[Record]).decode
 _decode_text = msgspec.json.Decoder(str).decode
-# Enough digits for any time in range and 40 behind the point; beyond, rounding can't matter.
+# Enough digits for any valid time and 40 decimals; further ones don't affect rounding.
 _EXACT = Context(prec=80, Emin=-(10**6), Emax=10**6, traps=[InvalidOperation, Overflow])
 _HALF = Decimal("0.5")
 
@@ -125,7 +125,7 @@ def _dump(value: Any) -> bytes:
     return text.encode("utf-8", "replace")
 
 
-#: Records of samples: their arguments are handed on like those of metadata, with the record's id.
+#: Records of samples: their arguments are passed on like those of metadata, with the record's id.
 PROFILES = ("Profile", "ProfileChunk")
 
 

@@ -38,7 +38,7 @@ def sniff(head: bytes, name: str) -> float:
             return SURE
         if b'"$schema"' in text and b"speedscope" in text:
             return NO
-        # Records line by line, or an object whose events come late.
+        # Records in lines, or an object whose events come late.
         return LIKELY if _PHASE.search(text) else (MAYBE / 2 if _looks_like_trace(name) else NO)
     if _ARRAY_OF_OBJECTS.match(text):
         if _PHASE.search(text):

@@ -17,9 +17,9 @@ from ...trace.recording import Recording
 
 #: Counters that count bytes of memory, as Chromium, Android and Python's tracers call them.
 _MEMORY = re.compile(r"heap|memory|\brss\b|resident|\bbytes\b", re.IGNORECASE)
-#: Smaller ones count other things: pages, objects.
+#: Smaller values count other things, such as pages or objects.
 _LEAST = 4096.0
-#: Addresses of one counter from those of the next.
+#: Distance between the addresses of two counters.
 _APART = 1 << 48
 
 
@@ -65,7 +65,7 @@ def _rows(
 ) -> list[tuple[int, int, int, int, int, int]]:
     """Return rows (thread, kind, time, address, size, frame) of one counter; each change costs the same."""
     rows: list[tuple[int, int, int, int, int, int]] = []
-    # What rose and has not fallen: from which level to which, and when. The youngest lies on top.
+    # Rises that have not fallen yet: from which level to which, and when; the latest on top.
     rose: list[tuple[int, int, int]] = []
     for level, now in zip(levels.tolist(), times.tolist(), strict=True):
         top = rose[-1][1] if rose else 0

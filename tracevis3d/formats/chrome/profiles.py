@@ -21,7 +21,7 @@ from .checked import Metadata
 
 Ids = Callable[[str | None, str | None, int], tuple[RecordedId, RecordedId]]
 _NS = 1000
-#: Stacks that say nothing about JavaScript.
+#: Stacks without information about JavaScript.
 _OUTSIDE = frozenset(("(program)", "(idle)", "(root)"))
 
 
@@ -101,7 +101,7 @@ def _lay(profile: _Profile, recording: Recording) -> int:
     if len(parent):
         stack[(stack >= 0) & np.isin(function[root[np.maximum(stack, 0)]], outside)] = -1
     recording.problems.add("sampled", f"thread {profile.thread[1]}", int(np.count_nonzero(stack >= 0)))
-    # A stack of nothing stands where samples have a gap, and at the end.
+    # An empty stack marks gaps between samples, and the end.
     ends = ends_of_samples(np.zeros(len(time), np.int32), time)
     gaps = np.append(ends[:-1] < time[1:], True)
     place = np.flatnonzero(gaps) + 1

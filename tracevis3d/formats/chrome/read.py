@@ -29,9 +29,9 @@ _PAD = 64
 _BATCH = 4096
 #: A value that is skipped is examined as a whole up to this many bytes.
 _FITTING = 1 << 25
-#: No key of the object around the events is longer.
+#: Maximum length of a key of the object around the events.
 _KEY = 1 << 16
-#: Bytes of an event at least, to guess how many there are; packed files unpack to about 12 times their size.
+#: Minimum bytes per event, to estimate their number; compressed files unpack to about 12 times their size.
 _EVENT_BYTES, _PACKED = 64, 12
 #: Sections of the object form that hold records of other kinds.
 _OTHER_SECTIONS = frozenset(
@@ -295,7 +295,7 @@ class _Document:
                 break
             if not self._more():
                 return False
-        # Too large to be in memory as a whole, or no JSON.
+        # Too large to be in memory as a whole, or not JSON.
         walk = np.zeros(3, np.int64)
         while True:
             behind = int(kernels.skip_value(self._data, self.position, self.end, walk))
@@ -362,7 +362,7 @@ class _Document:
         start = self.base + self.position
         window = self._bytes(self.position, min(self.end, self.position + 8))
         if window.startswith(b"null"):
-            # Some writers end their list with it, to have no comma too many.
+            # Some writers end their list with it, to avoid a trailing comma.
             self.position += 4
             if self._peek() == 0x2C:
                 self.rows.count_repair("malformed", start)

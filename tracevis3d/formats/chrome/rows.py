@@ -238,7 +238,7 @@ class Rows:
         if row[0] == 0:
             row[1] = byte
         elif kind == "truncated":
-            return  # a file ends once, whatever is open then
+            return  # a file ends once, however many values are open
         row[0] += 1
 
     # -- when all is read ----------------------------------------------------------------------

@@ -25,7 +25,7 @@ from .rows import MENDS, Rows, decode_text
 
 Ints = NDArray[np.int64]
 
-#: Categories that say nothing about a function.
+#: Categories without information about a function.
 _BLAND = frozenset(("", "fee", "call", "function", "python_function", "default", "__metadata"))
 
 
@@ -231,7 +231,7 @@ class _Maker:
                 if name:
                     self._recording.name_thread(*ids, name)
                 if said.tid is None:
-                    # uftrace names a thread by its own id in place of the process's.
+                    # uftrace uses a thread's own id instead of the process's.
                     alone[tid] = name
         for key, ids in known.items():
             name = threads.get(key) or alone.get(key[1])
@@ -479,14 +479,14 @@ class _Maker:
         moment = time.copy()
         if waiting.any():
             moment[waiting] = self._next_begins(threads, thread[waiting], time[waiting])
-        # Within a flow by time; at the same time what only gives comes first, what only takes last.
+        # Within a flow, by time; at the same time starts come first, ends last.
         rank = takes.astype(np.int64) - gives
         order = np.lexsort((rank, time, key, group_name, group_category))
         grouped = np.stack((key, group_name, group_category), axis=1)[order]
         starts = np.ones(len(order), np.bool_)
         starts[1:] = (grouped[1:] != grouped[:-1]).any(axis=1)
         group_first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
-        # The last point before each one that gives.
+        # The last starting point before each point.
         giver = np.maximum.accumulate(np.where(gives[order], np.arange(len(order)), -1))
         giver = np.concatenate(([-1], giver[:-1]))
         arrow = takes[order] & (giver >= group_first) & (key[order] >= 0)
@@ -602,7 +602,7 @@ def _sync_of(raw: bytes) -> tuple[int, int, list[str], str, int] | None:
     holder = holder.text if isinstance(holder, Number) else holder
     return (
         SYNC_KINDS.index(kind),
-        # What had not ended with the recording waited, and still does.
+        # Waits that had not ended with the recording are still open.
         2
         if contended is True and said.get("unfinished") is True
         else int(contended)

@@ -23,7 +23,7 @@ _CPU = re.compile(rb"\bcpu_id = (\d{1,9})\b")
 _PROGRAM = re.compile(rb'\bprocname = "([^"]*)"')
 _MODULE = re.compile(rb'baddr = 0x([0-9A-Fa-f]{1,15}), memsz = (\d{1,18}), path = "([^"]*)"')
 
-#: What events of the wrappers do to a lock.
+#: Effects of the wrappers' events on a lock.
 _REQUEST, _ACQUIRE, _RELEASE, _TRY = range(4)
 _LOCKS = {
     "pthread_mutex_lock_req": _REQUEST,
@@ -35,7 +35,7 @@ _ALLOCATIONS = {
     **dict.fromkeys(("malloc", "calloc", "realloc", "memalign", "free"), "ptr"),
     "posix_memalign": "out_ptr",
 }
-#: What only says how the recording began.
+#: Events that only describe the start of the recording.
 _PREFACE = ("start", "end", "procname", "bin_info", "build_id", "debug_link")
 LOCK, UNLOCK, TRY = "pthread_mutex_lock", "pthread_mutex_unlock", "pthread_mutex_trylock"
 
@@ -252,7 +252,7 @@ class CtfEvents:
         rows = np.concatenate(self._locks)
         rows = rows[np.lexsort((rows[:, 0], rows[:, 1]))]
         line, thread, what, mutex, failed, time = rows.T
-        # A thread that waits does nothing else: the answer is the next of its events.
+        # A waiting thread does nothing else, so the answer is its next event.
         answered = np.zeros(len(rows), np.bool_)
         answered[:-1] = (
             (what[:-1] == _REQUEST)

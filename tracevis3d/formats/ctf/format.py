@@ -123,7 +123,7 @@ def _text(program: str, path: Path, recording: Recording) -> Iterator[tuple[byte
 
 
 def _listen(stream: IO[bytes], said: list[bytes]) -> None:
-    # What is not read would block the program that says it.
+    # Unread output would block the program.
     while piece := stream.read(1 << 12):
         if sum(map(len, said)) < 1 << 20:
             said.append(piece)

@@ -16,7 +16,7 @@ from ...trace.recording import Recording
 
 Ints = NDArray[np.int64]
 
-#: Events by name -> their number here; those of system calls are known by how they begin.
+#: Name of an event -> its number here; events of system calls are recognised by their prefix.
 SWITCH, WAKING, FORK, STATE, ENTRY, EXIT = range(6)
 _NAMES = {
     "sched_switch": SWITCH,
@@ -133,13 +133,13 @@ class KernelEvents:
             return np.empty((0, 5), np.int64)
         line, time, cpu, kind, _, value, text = rows.T
         running = _running(switches, line, cpu)
-        # A thread that is made leaves the call of who made it, which it never entered.
+        # A new thread leaves the call of its creator, which it never entered.
         newborn = (kind == EXIT) & (value == 0) & np.isin(text, self._clones())
         called = ((kind == ENTRY) | (kind == EXIT)) & ~newborn & (running > 0)
         entered, left = _next_of_another_kind(running[called], kind[called] == ENTRY)
         at = np.flatnonzero(called)
         entered, left = at[entered], at[left]
-        # Who goes off a core, and when it is back.
+        # The thread that leaves a core, and when it returns.
         n = len(switches)
         tid = np.concatenate([switches[:, 4], switches[:, 5]])
         when = np.concatenate([2 * switches[:, 0], 2 * switches[:, 0] + 1])

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ...trace.model import Trace
 
 _MAGIC = b"memray\0"
-#: memray packs its files with LZ4; the first bytes of a block stand there as they are.
+#: memray compresses its files with LZ4; the first bytes of a block are uncompressed.
 _LZ4 = b"\x04\x22\x4d\x18"
-#: Records between two reports of how far it is.
+#: Records between two progress reports.
 _STEP = 1 << 16
 
 

@@ -51,7 +51,7 @@ SEND, RECEIVE, COLLECTIVE, IO_BEGIN, IO_END = range(12, 17)
 STRIDE = 6
 _ROWS, _TAIL = b"R", b"T"
 _HEAD = struct.Struct("<cQ")
-#: Rows that are printed at once.
+#: Rows printed together.
 _AT_ONCE = 1 << 16
 _CODE = "import sys; sys.path.insert(0, sys.argv[1]); from {package} import main; main(sys.argv[2])"
 
@@ -163,7 +163,7 @@ def _reason(said: str, status: int) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     if not lines:
         return f"it ended with {status} and says nothing"
-    # The library's own words stand behind the place in its source.
+    # The library's message follows the place in its source.
     return lines[-1].rpartition(" error: ")[2].rpartition("Error: ")[2][:200]
 
 
@@ -193,7 +193,7 @@ def main(path: str) -> None:
                 if len(rows) >= STRIDE * _AT_ONCE:
                     _print(out, _ROWS, rows.tobytes())
                     rows = array("q")
-        except Exception as error:  # the library raises many kinds for what it does not expect
+        except Exception as error:  # the library raises many kinds of errors for unexpected data
             broken = str(error) or type(error).__name__
         _print(out, _ROWS, rows.tobytes())
         _print(out, _TAIL, json.dumps({"others": others, "broken": broken}).encode())
@@ -302,7 +302,7 @@ _READ: dict[str, Any] = {
     "IoOperationBegin": _io(IO_BEGIN, "bytes_request"),
     "IoOperationComplete": _io(IO_END, "bytes_result"),
 }
-#: Events that say nothing which others don't say too.
+#: Events whose information is also in others.
 _TOLD = frozenset(
     (
         *("MpiCollectiveBegin", "MpiIsendComplete", "MpiIrecvRequest", "ProgramBegin", "ProgramEnd"),

@@ -139,7 +139,7 @@ class _Filling:
         unknown = self.enter & (function < 0)
         if unknown.any():
             function[unknown] = self.recording.function("(a region that is not defined)")
-        # An acquisition in a call that goes on holding (OpenMP's critical) is a call by itself.
+        # An acquisition in a call that keeps holding (OpenMP's critical) is a call of its own.
         alone = self._waiting(rows.ACQUIRE)
         alone = alone[~self._whole(alone)]
         shown = np.flatnonzero(self.enter | self.leave)
@@ -340,7 +340,7 @@ def _nanoseconds(time: Ints, ticks: int) -> Ints:
     """Return nanoseconds of a clock's ticks, exact where the clock's are whole nanoseconds."""
     if ticks == _SECOND or not len(time):
         return time
-    # Counted from the first, so that no product leaves 64 bits.
+    # Relative to the first, so that products fit into 64 bits.
     since = time - time.min()
     rest: Ints = np.rint(since % ticks * (_SECOND / ticks)).astype(np.int64)
     whole: Ints = since // ticks * _SECOND

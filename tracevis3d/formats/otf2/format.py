@@ -13,7 +13,7 @@ from .. import names, registry
 if TYPE_CHECKING:
     from ...trace.model import Trace
 
-#: What an archive's anchor begins with.
+#: First bytes of an archive's anchor file.
 _MAGIC = b"\x03\x42OTF2"
 _ENDING = ".otf2"
 

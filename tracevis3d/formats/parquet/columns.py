@@ -88,7 +88,7 @@ def _pointing(f: Field[Any], column: Any, into: str, first: list[str]) -> dict[s
     codes, texts = _codes(column)
     every = [*dict.fromkeys((*first, *texts))]
     place = {text: number for number, text in enumerate(every)}
-    # The last entry is what -1 takes: nothing.
+    # The last entry, which -1 selects, is empty.
     which = np.array([*(place[text] for text in texts), -1], np.int64)
     found[into] = Strings.of(every)
     found[f.name] = which[codes].astype(f.metadata["dtype"])

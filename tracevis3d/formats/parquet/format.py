@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...progress import Progress
     from ...trace.model import Trace
 
-#: What is not a table: names of threads, times, problems.
+#: Everything except tables: names of threads, times, problems.
 FACTS = "trace.json"
 _VERSION = 1
 _KINDS = {

@@ -107,7 +107,7 @@ class _Reader:
         self._mode = "wall"
         self._functions: dict[str, tuple[int, int]] = {}
         self._stacks: dict[str, int] = {}
-        # Rounds of a process: the time when it began, the longest sample in it, and the threads seen.
+        # Rounds of a process: its start time, its longest sample, and the threads seen.
         self._now: dict[RecordedId, int] = {}
         self._round: dict[RecordedId, tuple[int, set[RecordedId]]] = {}
         self._thread: list[int] = []

@@ -13,7 +13,7 @@ import numpy as np
 from ...trace.recording import Recording
 from .samples import FrameTree, lay_weights
 
-#: What weighs less than this share of everything is shown as its caller's own weight.
+#: A smaller share of the total weight is added to the caller's own weight.
 _SMALLEST = 1e-4
 _DEEPEST, _MOST = 500, 200_000
 
@@ -53,7 +53,7 @@ def lay_call_graph(
     tree = FrameTree(recording)
     stacks: list[int] = []
     weights: list[float] = []
-    # What no caller accounts for starts at the root.
+    # Weight without a caller starts at the root.
     starts = {function: total - min(came.get(function, 0.0), total) for function, total in whole.items()}
     if not any(starts.values()) and whole:
         heaviest = max(whole, key=lambda function: whole[function])

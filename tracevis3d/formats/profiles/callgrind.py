@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _HEAD = re.compile(rb"(?m)^(?:events|positions):[ \t]*\S")
 _NAME = re.compile(r"\((\d+)\)(?: (.*))?", re.DOTALL)
-#: By the name of an event: what it is, and how many units one is.
+#: Name of an event -> kind, and units per event.
 _UNITS = {
     "Time_(10ns)": ("time (ns)", 10),
     "Time_(us)": ("time (ns)", 1000),
@@ -104,7 +104,7 @@ class _Reader:
         self._own: dict[tuple[int, int, int], list[int]] = {}
         self._edges: dict[tuple[int, int, int], int] = {}
         self._creator = ""
-        # What Xdebug writes call by call: function, number of callees and own cost.
+        # Xdebug's single calls: function, number of callees and self cost.
         self._single: list[tuple[int, list[int], int]] = []
 
     def read(self, text: str) -> None:

@@ -24,7 +24,7 @@ from ..text import count, utf8
 from ..unpack import problem_of, unpack_file
 
 _MAX_NESTING = 1024
-#: What a value takes as an object of Python's, with its place in a list.
+#: Bytes of a value as a Python object, with its place in a list.
 _VALUE_BYTES = 40
 
 
@@ -116,7 +116,7 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
 
     unpacked = unpack_file(path, progress)
     text = utf8(unpacked.data)
-    # A step that nothing can stop: the objects of Python's that the smallest values become.
+    # This step can't be interrupted: it makes Python objects of the smallest values.
     check_room(path, _VALUE_BYTES * count(np.frombuffer(text, np.uint8), b","))
     damage = unpacked.damage
     for _ in range(2):

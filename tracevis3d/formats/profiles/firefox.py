@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...trace.recording import Recording
 
 _MS = 1_000_000
-#: Milliseconds: when a profile may begin, and how long it may take, so that both fit together.
+#: Milliseconds: latest start and maximum duration of a profile, so that their sum fits.
 _LATEST, _LONGEST = 3e12, 1e12
 #: ``name (file:line:column)``, or the place alone; Firefox may add the number of the source.
 _LOCATION = re.compile(
@@ -192,7 +192,7 @@ class _Profile:
                 return np.zeros(len(time), np.int64)
             last = np.maximum.accumulate(np.where(good, np.arange(len(time)), 0))
             time = np.nan_to_num(time)[last]
-        # Epoch and time apart: their sum would lose nanoseconds.
+        # Epoch and time are kept apart, because their sum would lose nanoseconds.
         since: NDArray[np.int64] = np.rint(time * _MS).astype(np.int64)
         return since + round(self._start * _MS)
 

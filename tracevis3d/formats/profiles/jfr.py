@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from ...trace.recording import Recording
 
 _NS = 10**9
-#: Nanoseconds: no moment is later, and nothing takes longer.
+#: Nanoseconds: the maximum of times and durations.
 _LATEST = 1 << 61
 _TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9})\d*)?(Z|[+-]\d\d:?\d\d)?")
 _DURATION = re.compile(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,9}))?S)?")
 _SAMPLES = ("jdk.ExecutionSample", "jdk.NativeMethodSample")
-#: By the type of an allocation: the field that says how many bytes it represents.
+#: Type of an allocation -> the field with the number of bytes that it represents.
 _ALLOCATIONS = {
     "jdk.ObjectAllocationSample": "weight",
     "jdk.ObjectAllocationInNewTLAB": "tlabSize",
     "jdk.ObjectAllocationOutsideTLAB": "allocationSize",
 }
-#: By the type of a wait: what it is, and the field that says what for.
+#: Type of a wait -> its kind, and the field with its object.
 _WAITS = {
     "jdk.JavaMonitorEnter": ("monitor enter", "monitorClass"),
     "jdk.JavaMonitorWait": ("monitor wait", "monitorClass"),

@@ -34,7 +34,7 @@ _FRAME = re.compile(rb"\s+[0-9a-f]+(?: \S.*)?")
 _SOURCE = re.compile(rb" {2}(\S.*):(\d+)")
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _SWITCH = "sched:sched_switch"
-#: Who wakes whom: one of them is read.
+#: Wake-up events: one of them is read.
 _WAKES = ("sched:sched_wakeup", "sched:sched_waking")
 _FIELD = re.compile(r"(\w+)=(.*?)(?= \w+=| ==> |$)")
 #: How older versions of perf print them.
@@ -157,7 +157,7 @@ class _Reader:
         self._events: dict[str, _Rows] = {}
         self._stacks: dict[bytes, int] = {}
         self._functions: dict[bytes, int] = {}
-        #: By id of a thread, which tracepoints name alone.
+        #: By thread id only, because tracepoints name nothing else.
         self._process_of: dict[int, int] = {}
         self._is_timed = True
         self._line = 1
@@ -299,7 +299,7 @@ class _Reader:
                 name = self._recording.text("instants", event)
                 self._recording.add_instants(name=[name] * len(rows.time), thread=rows.thread, time=rows.time)
         if not ordered and not thread:
-            # Tracepoints alone: their stacks are what there is.
+            # With tracepoints only, their stacks are used.
             ordered = sorted(self._events.items(), key=lambda entry: -len(entry[1].time))
         kinds = [_kind(event) for event, _ in ordered]
         kind = np.repeat(np.arange(len(ordered)), [len(rows.time) for _, rows in ordered])
@@ -362,7 +362,7 @@ class _Reader:
                 back = self._woken(next_tid, said.get("next_comm", ""))
                 if back in open_at:
                     begin, stack, state = open_at.pop(back)
-                    # It was back earlier if it was seen: the switch may be lost.
+                    # A sample shows that the thread was back earlier: the switch event may be lost.
                     after = bisect_right(seen[back], begin)
                     end = min(seen[back][after], time) if after < len(seen[back]) else time
                     found.append((back, stack, begin, end, state))

@@ -29,7 +29,7 @@ _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, _DEFAULT = 1, 2,
 #: Fields that are messages or texts; the other ones are numbers.
 _NESTED = frozenset((1, 2, 3, 4, 5, 6, 11))
 _LAST_FIELD = 15
-#: By the unit of a sample type: what it is written as, and how many of these one is.
+#: Unit of a sample type -> the unit used here, and the factor.
 _UNITS = {
     "nanoseconds": ("ns", 1),
     "microseconds": ("ns", 1_000),
@@ -39,7 +39,7 @@ _UNITS = {
     "kilobytes": ("bytes", 1 << 10),
     "megabytes": ("bytes", 1 << 20),
 }
-#: Labels that say which thread a sample is of, and what it is called.
+#: Labels with the id and the name of a sample's thread.
 _THREAD_IDS = ("thread id", "thread_id", "tid", "os thread id", "thread native id")
 _THREAD_NAMES = ("thread name", "thread_name", "thread")
 
@@ -66,7 +66,7 @@ def sniff(head: bytes, name: str) -> float:
         if tag < 0:
             break
         if not 0 < number < _LAST_FIELD or kind != (2 if number in _NESTED else 0):
-            # Numbers may be packed, and all of it may be damaged further on.
+            # Numbers may be packed, and later data may be damaged.
             return registry.LIKELY if types and samples > 8 else registry.NO
         value, at = _varint(head, at)
         if value < 0:
@@ -229,7 +229,7 @@ def _locations(
         recording.problems.add("no name", "a line names no function", int((at < 0).sum()))
         function[at < 0] = recording.function("(unnamed)")
     line = np.clip(lines.last(2), 0, (1 << 31) - 1).astype(np.int32)
-    # What has no lines is known by its address.
+    # Locations without lines are named by their address.
     bare = np.flatnonzero(np.bincount(owner, minlength=len(locations)) == 0)
     files = _mapped_files(profile, texts)
     where = zip(locations.last(3)[bare].tolist(), locations.last(2)[bare].tolist(), strict=True)

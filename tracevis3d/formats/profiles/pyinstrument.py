@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _NS = 10**9
 _LONGEST = 1 << 60
-#: Frames that pyinstrument makes up: time in the function itself.
+#: Frames that pyinstrument adds for self time.
 _OWN = frozenset(("[self]",))
 
 

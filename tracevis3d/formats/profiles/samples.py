@@ -16,11 +16,11 @@ from ...kernels.formats import lay_samples as kernels
 from ...trace.events import COMPLETE, too_long
 from ...trace.recording import Recording
 
-#: A sample represents the time to the next one, but for no more than this many times what is usual.
+#: A sample represents the time to the next one, but at most this multiple of the usual interval.
 _LONGEST = 2.5
-#: What is weighed if samples are merely counted.
+#: Kind of weight if samples are only counted.
 COUNTED = "samples"
-#: Nanoseconds that one is laid out as where nothing says how long it took.
+#: Nanoseconds per sample if its duration is unknown.
 SAMPLE_NS = 1000
 
 

@@ -135,7 +135,7 @@ def _take_raw(
     stack = np.repeat(np.array(stacks, np.int64), counts)
     deltas = numbers_of(profile.get("raw_timestamp_deltas"))
     if text_of(profile.get("mode")) in _TIMES and len(deltas) >= len(stack) > 0:
-        # A delta is the time since the sample before: what was going on until then.
+        # A delta is the time since the previous sample.
         lasts = np.clip(np.nan_to_num(deltas[: len(stack)]), 0, _LONGEST / 1000 / len(stack))
         end = np.rint(1000 * np.cumsum(lasts)).astype(np.int64)
         start = np.append(0, end[:-1])

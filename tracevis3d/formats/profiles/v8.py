@@ -156,7 +156,7 @@ class ProfileNodes:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._tree = FrameTree(recording)
-        #: By id of a node: its frame (-1 for none), and the same with each line that was counted.
+        #: Id of a node -> its frame (-1: none), and its frames for each counted line.
         self._frame: dict[int, int] = {}
         self._lines: dict[int, list[int]] = {}
         self._special: dict[int, str] = {}
@@ -287,7 +287,7 @@ class ProfileNodes:
         for number in ids:
             frame = self._frame[number]
             if number in self._special:
-                # The collector runs inside of what it interrupts.
+                # The collector runs inside the function that it interrupts.
                 function = self._recording.function(self._special[number])
                 frame = self._tree.frame(function, before)
             else:

@@ -490,7 +490,7 @@ def write(trace: Trace, path: Path, progress: Progress) -> None:
     ):
         frame: dict[str, str | int] = {"name": name}
         if file >= 0:
-            # The reader puts file and line behind the name again.
+            # The reader adds file and line to the name again.
             place = f" ({files[file]}:{line})" if line else f" ({files[file]})"
             frame = {"name": name.removesuffix(place) or label, "file": files[file]}
             if line:
@@ -587,7 +587,7 @@ def _nanoseconds(values: list[float], scale: int) -> tuple[NDArray[np.int64], ND
         scaled = numbers.astype(np.float64) * scale
     good = np.abs(scaled) < _TIME_LIMIT
     times = np.rint(np.where(good, scaled, 0)).astype(np.int64)
-    # Beside fractions whole numbers would be rounded to 53 bits.
+    # In an array with fractions, whole numbers would be rounded to 53 bits.
     large = np.flatnonzero(good & (np.abs(scaled) >= 2.0**53))
     if len(large):
         given = np.array(values, object)[large]

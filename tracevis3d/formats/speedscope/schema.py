@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-#: What a missing field is: no bytes.
+#: Value of a missing field: no bytes.
 _ABSENT = msgspec.Raw()
 
 

@@ -34,12 +34,12 @@ _TASK = re.compile(
     r'(?P<rest>(?: \S+=(?:"[^"]*"|\S+))*)\s*'
 )
 _FIELD = re.compile(r'(\S+?)=(?:"([^"]*)"|(\S+))')
-#: What a tar's members are recognised by.
+#: Names by which a tar's members are recognised.
 _MEMBERS = re.compile(
     rb"(?:[^\0]*/)?(?:info|task\.txt|default\.opts|sid-[0-9a-f]+\.map|\d+\.dat|[^/\0]+\.sym)"
 )
 _ADDRESS = (1 << 48) - 1
-#: Room for this many addresses at first.
+#: Initial capacity, in addresses.
 _KEYS = 1 << 12
 
 
@@ -267,7 +267,7 @@ class Tasks:
                 session.maps.append((base, base + (1 << 32), fields.get("libname", "")))
                 session.maps.sort()
         if not self.sessions:
-            # Without a task.txt the only map there is must do.
+            # Without a task.txt, the only existing map is used.
             for name in files.names:
                 if re.fullmatch(r"sid-\w+\.map", name) and not self.sessions:
                     self.sessions.append(parse_map(files.text(name)))
@@ -409,7 +409,7 @@ class Scanner:
         self._table: NDArray[np.int32] = np.full(2 * _KEYS, -1, np.int32)
         self._mapped = 0
         self._functions: list[int] = []
-        # What each address does to a lock, as an index into OPERATIONS; -1: nothing.
+        # Effect of the function at each address on a lock, as an index into OPERATIONS; -1: none.
         self._operations: list[int] = []
         self._parts: list[tuple[int, str]] = []
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..jit import kernel
 
-#: How a call path stands to the other trace: called as often as is to be expected, more or less often, in
-#: one trace alone, and below such a one.
+#: State of a call path: called as often as expected, more or less often, only in one trace, or below such a
+#path.
 ALIKE, RECOUNTED, ALONE, BELOW = 0, 1, 2, 3
 
 

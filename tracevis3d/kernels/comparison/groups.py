@@ -14,7 +14,7 @@ import numpy as np
 from ..jit import kernel
 from ..tree.subtrees import mix
 
-#: How a unit stands to another: nothing in common, something, or enough for a match.
+#: Relation of two units: nothing in common, something, or enough for a match.
 APART, TOUCHING, MATCHING = 0, 1, 2
 
 
@@ -180,7 +180,7 @@ def find_outermost(
             still |= left
             found |= here
         for w in range(words):
-            # The largest child takes its parent's row over.
+            # The largest child reuses its parent's row.
             open_lanes[to, w] = rest[w]
         if found != 0:
             heads = np.int32(calls[i])

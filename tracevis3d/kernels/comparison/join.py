@@ -13,9 +13,9 @@ import numpy as np
 
 from ..jit import kernel
 
-#: Rows that a byte of hits can take before it is emptied.
+#: Rows that a byte of hits can count before it overflows.
 _MOST_HITS = 255
-#: The weight that sixteen bits can take.
+#: Maximum weight that fits into sixteen bits.
 _MOST_WEIGHT = 65535
 
 

@@ -11,9 +11,9 @@ from .scan_lines import find_byte
 #: Slots of the scanners' state (int64).
 POSITION, LINE, ROWS, OTHERS, NAMES, MALFORMED, MALFORMED_LINE = 0, 1, 2, 3, 4, 5, 6
 STATE_SIZE = 7
-#: What a scanner returns.
+#: Return values of a scanner.
 DONE, NAMES_FULL = 0, 1
-#: What a row of heaptrack says.
+#: Kinds of heaptrack's rows.
 PLUS, MINUS, STAMP, RESIDENT = 0, 1, 2, 3
 
 _TAB, _LF, _CR, _BLANK, _HASH, _PLUS, _MINUS = 9, 10, 13, 32, 35, 43, 45

@@ -10,7 +10,7 @@ from ..jit import inline, kernel
 NEXT, OPEN, WRITTEN, STATE_SIZE = range(4)
 #: Rows of the fixed texts, before those of the arguments: before the name, then what follows it.
 HEAD, COMPLETE, BEGIN, END, DURATION, CLOSE, FIRST_ARGUMENTS = range(7)
-#: A number takes at most this many bytes.
+#: Maximum length of a number, in bytes.
 _DIGITS = 24
 
 

@@ -28,7 +28,7 @@ def lay_inside(  # type: ignore[no-untyped-def]
     as long as that call. ``barrier`` has room for the depth of the calls, ``opened``, ``level`` and ``path``
     for that of the deepest stack. Returns the number of events; a dry run only counts them.
     """
-    # Of one type each: what they are handed to is compiled once.
+    # Each has one type, so that the called kernels are compiled once.
     opens, closes = np.uint8(0), np.uint8(1)
     written = np.int64(0)
     next_call = 0
@@ -75,7 +75,7 @@ def lay_inside(  # type: ignore[no-untyped-def]
                 level[k] = n_barriers
                 written = _put(is_dry, written, opens, path[k], now, out_kind, out_function, out_time)
             n_open = max(n_open, size)
-    # What is open still was open before calls that go on: it ends with them.
+    # Calls still open were opened before calls that continue, and end with them.
     while n_open > 0:
         at = barrier[n_barriers - 1] if n_barriers > 0 else time[len(time) - 1]
         while n_open > 0 and (level[n_open - 1] >= n_barriers - 1):

@@ -60,7 +60,7 @@ def lay_stacks(  # type: ignore[no-untyped-def]
             out_time[written] = now
             written += 1
         now += weight[i]
-        # What the next stack of the thread does not share ends here.
+        # Calls that the thread's next stack does not share end here.
         keep = np.int64(0)
         if k + 1 < len(order) and thread[order[k + 1]] == thread[i]:
             n = order[k + 1]

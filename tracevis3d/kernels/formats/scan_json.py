@@ -103,7 +103,7 @@ def _word(text: str) -> np.uint64:
 
 # A known key is found by a perfect hash of its characters.
 _KEY_MIX, _KEY_SHIFT = _U(0x78E510617311D8A3), _U(58)
-_KEY_WORD = np.full(64, 0x22, np.uint64)  # a quote is in no key
+_KEY_WORD = np.full(64, 0x22, np.uint64)  # keys contain no quotes
 _KEY_NUMBER = np.zeros(64, np.int64)
 for _number_of_key, _key in enumerate(KEYS):
     _place = (int(_word(_key)) * int(_KEY_MIX) % (1 << 64)) >> 58
@@ -219,7 +219,7 @@ def value_end(i, end):  # type: ignore[no-untyped-def]
                 i += 1
                 c = byte(i)
         elif i > whole and (byte(whole) != 48 or i == start + 1):
-            # In its shortest form: no leading zero, no -0.
+            # Only the shortest form: no leading zero, no -0.
             kind = np.int64(_INTEGER)
     if i > start:
         return i << TYPE_BITS | kind
@@ -487,7 +487,7 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
             # The thread; most often that of the record before.
             width = get(slot, _PID + 1) - get(slot, _PID)
             tid_width = get(slot, _TID + 1) - get(slot, _TID)
-            # Of a longer id its length is in the way of taking it for the last one.
+            # Longer ids include their length, so they differ from the last one.
             process_word = load64(get(slot, _PID)) & _BELOW[width & 15]
             tid_word = load64(get(slot, _TID)) & _BELOW[tid_width & 15]
             shape = width << 32 | tid_width << 16 | flags & _OWNER
@@ -526,7 +526,7 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
             if get(state, S_FULL):
                 return GROW
 
-        # From here on nothing can fail: write.
+        # From here on nothing can fail.
         put(state, S_RECORDS, get(state, S_RECORDS) + 1)
         count_repair = np.int64(name < 0 and not is_end) | np.int64(flags & _OWNER != _OWNER) << 1
         count_repair |= np.int64(no_duration) << 2

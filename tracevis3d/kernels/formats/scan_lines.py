@@ -12,13 +12,13 @@ from ..intern import intern_bytes
 from ..jit import inline, kernel
 from ..raw_bytes import address, load64, trailing_zeros
 
-#: Slots of the scanners' state (int64): where they are, what they have written, what was wrong and where.
+#: Slots of the scanners' state (int64): position, rows written, and problems with their places.
 POSITION, LINE, ROWS, NAMES, FRAMES = 0, 1, 2, 3, 4
 MALFORMED, MALFORMED_LINE, BAD_TIME, BAD_TIME_LINE, NO_COUNT, NO_COUNT_LINE = 5, 6, 7, 8, 9, 10
 #: Stop when this many rows are written.
 LIMIT = 11
 STATE_SIZE = 12
-#: What a scanner returns.
+#: Return values of a scanner.
 DONE, NAMES_FULL = 0, 1
 
 _TAB, _LF, _CR, _BLANK, _HASH, _PLUS, _COMMA, _MINUS, _DOT = 9, 10, 13, 32, 35, 43, 44, 45, 46

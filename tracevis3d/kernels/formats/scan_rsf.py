@@ -12,7 +12,7 @@ from .scan_lines import find_byte, scaled_decimal
 POSITION, LINE, ROWS, NAMES, LIMIT = 0, 1, 2, 3, 4
 MALFORMED, MALFORMED_LINE, BAD_TIME, BAD_TIME_LINE, OTHER, OTHER_LINE, UNTIMED = 5, 6, 7, 8, 9, 10, 11
 STATE_SIZE = 12
-#: What the scanner returns.
+#: Return values of the scanner.
 DONE, NAMES_FULL = 0, 1
 #: Kinds of a row.
 CONTAIN, CALL = 0, 1

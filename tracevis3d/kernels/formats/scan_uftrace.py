@@ -19,7 +19,7 @@ DONE, KEYS_FULL = 0, 1
 
 _ENTRY, _EXIT, _LOST, _EVENT = 0, 1, 2, 3
 _MAGIC = 5
-#: Two records of a thread that lie further apart (an hour) are not believed when looking for the next one.
+#: Maximum time (an hour) between two records of a thread when searching for the next record.
 _GAP = 3_600_000_000_000
 
 

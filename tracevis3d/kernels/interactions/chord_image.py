@@ -57,7 +57,7 @@ def draw_darkest(
                 for row in range(top, bottom):
                     for column in range(left, right):
                         ex, ey = column + 0.5 - x, row + 0.5 - y
-                        # Thinner than a pixel a curve gets paler instead.
+                        # Curves thinner than a pixel get paler instead.
                         d = math.sqrt(ex * ex + ey * ey)
                         cover = min(max(half + 0.5 - d, 0.0), 1.0) * min(2.0 * half, 1.0) * opacity[i]
                         if cover > 0.0:

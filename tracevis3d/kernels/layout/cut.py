@@ -165,7 +165,7 @@ def clip(low: Any, high: Any, t0: Any, t1: Any, begin: Any, order: Any, end: Any
     """Return the part of the positions ``[low, high)`` of one level that the window meets."""
     if low < high and begin[low] < t0:
         q = first_from(begin, low, high, t0)
-        # Of those that began before the window only the last can reach into it.
+        # Of the calls that began before the window, only the last can reach into it.
         low = q - 1 if end[order[q - 1]] >= t0 else q
     if low < high and begin[high - 1] >= t1:
         high = first_from(begin, low, high, t1)
@@ -261,7 +261,7 @@ def cut_levels(
             run_stop: Any = np.int64(-1)
             run_calls: Any = 0
             walk = False  # whether they are to be counted level by level
-            # Else they are whole subtrees of siblings, which lie together in pre-order.
+            # Otherwise they are whole subtrees of siblings, which are contiguous in pre-order.
             limited = row > 1 or depth1 < levels or (depth == depth0 and depth > 1)
             for r in range(ranges + 1):
                 p: Any = 0
@@ -312,7 +312,7 @@ def cut_levels(
                         visible += 1
                         p += 1
                         continue
-                    # Leap: gallop, then halve, to the first one that begins a resolution later.
+                    # Galloping, then binary search for the first one that begins a resolution later.
                     low = p
                     step = 1
                     while low + step < stop and begin[low + step] - begin[p] < resolution:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..jit import inline, kernel
 
-#: What is nearer to the eye's plane than this lies behind the eye.
+#: Points nearer to the eye's plane count as behind the eye.
 _LEAST_W = 1e-9
 
 

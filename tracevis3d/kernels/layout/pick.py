@@ -341,7 +341,7 @@ def sort_keys(
             count[((key[i] >> shift) & 1023) + 1] += 1
         for b in range(1024):
             count[b + 1] += count[b]
-        # There and back again: after three turns it lies in the other array.
+        # After an odd number of passes the result is in the other array.
         for k in range(n):
             i = order[k] if turn != 1 else spare[k]
             b = (key[i] >> shift) & 1023

@@ -86,7 +86,7 @@ def draw_triangles(
                         z = u * az + v * bz + w * cz
                         _put(np.int64(x), np.int64(y), z, owner[t], depth, front, width)
         if not met:
-            # What is thinner than a pixel is seen all the same.
+            # Triangles thinner than a pixel are still drawn.
             mx, my = (ax + bx + cx) / np.float32(3.0), (ay + by + cy) / np.float32(3.0)
             if mx >= _F0 and mx < np.float32(width) and my >= _F0 and my < np.float32(height):
                 z = (az + bz + cz) / np.float32(3.0)

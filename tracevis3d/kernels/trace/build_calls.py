@@ -11,7 +11,7 @@ from ..jit import inline, kernel
 # Kinds of events; the same numbers as in trace.events (kernels import nothing of trace).
 BEGIN, END, COMPLETE = 0, 1, 2
 
-#: Later than any time.
+#: A time later than all others.
 NEVER = 0x7FFFFFFFFFFFFFFF
 
 #: How a thread's calls are built.

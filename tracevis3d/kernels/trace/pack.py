@@ -10,10 +10,10 @@ from ..raw_bytes import load64, store64
 
 _ONE = np.uint64(1)
 
-#: Before any time.
+#: A time before all others.
 NO_TIME = -0x8000000000000000
 
-#: What :func:`unpack_calls` and :func:`check_calls` return when all is well.
+#: Return value of :func:`unpack_calls` and :func:`check_calls` for valid data.
 FINE = -1
 
 # The packed form of a call is a control byte and up to 29 bytes of numbers, each in as few bytes as it
@@ -41,7 +41,7 @@ def _forms() -> NDArray[np.int64]:
 FORMS = _forms()
 #: uint64 (9,): the bits of this many bytes.
 MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
-#: The longest packed call; the data is padded by this much.
+#: Maximum size of a packed call; the data is padded by this much.
 LONGEST = 32
 
 

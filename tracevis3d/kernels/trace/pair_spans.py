@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..jit import kernel
 
-#: An end is compared with this many open spans at most: what is nested deeper is not told apart by name.
+#: Maximum number of open spans compared with an end: deeper ones are not distinguished by name.
 _REACH = 64
 
 

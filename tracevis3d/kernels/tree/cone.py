@@ -11,10 +11,10 @@ from ..jit import inline, kernel
 from .discs import enclose
 
 _TURN = 2.0 * math.pi
-#: Most steps by which a ring's radius is narrowed down, and the spare angle that is close enough.
+#: Maximum number of bisection steps for a ring's radius, and the accepted spare angle.
 _NARROWINGS = 40
 _CLOSE = 5e-4
-#: Discs overlap by rounding alone if it is by less than this share of the square of their distance.
+#: A smaller overlap, as a share of the squared distance, is a rounding error.
 _ROUNDING = 1e-9
 #: Steps by which a ring grows on which discs overlap that are not neighbours.
 _WIDER = 1.01
@@ -171,7 +171,7 @@ def _around(r: Any, k: Any, most: Any, x: Any, y: Any, stack: Any, place: Any) -
     then, and those before it one later.
     """
     if k == 2:
-        # Side by side; the disc around them is known.
+        # Two discs side by side: the disc around them is known.
         x[0], y[0], x[1], y[1] = r[1], 0.0, -r[0], 0.0
         place[0], place[1], place[2] = 0.0, 0.0, r[0] + r[1]
         return np.int64(-1)
@@ -318,7 +318,7 @@ def lay_cones(
             radius[c] = max(own[c], radius[child[edge[0]]])
         else:
             for i in range(k):
-                # In nodes: a share of the disc would grow from level to level without bounds.
+                # In nodes: a share of the disc would grow without bounds over the levels.
                 r[i] = radius[child[edge[i]]] + gap * own[child[edge[i]]]
             middle = _around(r, k, most, disc_x, disc_y, stack, place)
             for i in range(k):

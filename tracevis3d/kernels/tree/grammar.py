@@ -60,7 +60,7 @@ def _forget(s: Any, value: Any, times: Any, after: Any, table: Any, seed: Any) -
     slot = _find(s, value, times, after, table, seed)
     if table[slot] != s + 1:
         return
-    # What lies behind moves up, so that it is found again without marks of what was deleted.
+    # Later entries move up, so that no tombstones are needed.
     hole = slot
     while True:
         slot = (slot + np.uint64(1)) & slots

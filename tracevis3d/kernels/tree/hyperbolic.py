@@ -9,7 +9,7 @@ from ..jit import inline, kernel
 
 _TURN = 2.0 * math.pi
 _QUARTER = 0.5 * math.pi
-#: Steps by which a hemisphere's radius is narrowed down.
+#: Bisection steps for a hemisphere's radius.
 _NARROWINGS = 10
 
 

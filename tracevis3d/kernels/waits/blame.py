@@ -24,7 +24,7 @@ def _share(
                 now[n] = next_
                 n += 1
             next_ += 1
-        # Until the next hold begins, or one of these ends, nothing changes.
+        # Nothing changes until the next hold begins, or one of these ends.
         until = end
         if next_ < stop and hold_start[next_] < until:
             until = hold_start[next_]

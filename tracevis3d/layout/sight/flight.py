@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: How much zooming counts against panning: the paper's users liked the square root of 2 best.
+#: Weight of zooming against panning: the paper's users preferred the square root of 2.
 RHO = math.sqrt(2.0)
 _LEAST = 1e-300
 
@@ -75,7 +75,7 @@ class Flight:
         w0, w1, rho2 = start_width, goal_width, RHO * RHO
         straight = math.log(w1 / w0)
         if distance <= 1e-9 * min(w0, w1):
-            # Nothing to pan: a zoom alone.
+            # No panning, only a zoom.
             return cls(a, b, w0, w1, abs(straight) / RHO, 0.0, 0.0)
         b0 = (w1 * w1 - w0 * w0 + rho2 * rho2 * distance * distance) / (2 * w0 * rho2 * distance)
         b1 = (w1 * w1 - w0 * w0 - rho2 * rho2 * distance * distance) / (2 * w1 * rho2 * distance)

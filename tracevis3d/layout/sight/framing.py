@@ -14,7 +14,7 @@ _SHARE = 0.8
 _LEAST_FREE = 64  # pixels
 _LEAST = 1e-12
 _SENSOR = 36.0  # half of what Blender's 3D view takes for its sensor's width, in mm
-_LENSES = (1.0, 250.0)  # mm, that Blender's 3D view can have
+_LENSES = (1.0, 250.0)  # mm: range of Blender's 3D view
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,15 +10,15 @@ import numpy as np
 
 from .affine import Floats
 
-#: So much of the distance of what is ahead is flown in a second.
+#: Share of the distance ahead that is flown per second.
 PACE = 0.7
-#: What a turn of the wheel changes the pace by, and its bounds.
+#: Factor of a turn of the wheel on the pace, and the bounds of the pace.
 _NOTCH, _SLOWEST, _FASTEST = 1.35, 1 / 16, 16.0
 #: Radians that a pixel of the mouse turns by.
 _TURN = 0.0028
-#: One can't look further up or down, in radians.
+#: Maximum angle up or down, in radians.
 _STEEPEST = math.radians(88.0)
-#: With collision one stays so much of the near bound away from what is ahead.
+#: With collision, minimum distance from what is ahead, relative to the near bound.
 _APART = 1.5
 #: Directions: right, ahead, up.
 MOVES = {"D": (1, 0, 0), "A": (-1, 0, 0), "W": (0, 1, 0), "S": (0, -1, 0), "E": (0, 0, 1), "Q": (0, 0, -1)}
@@ -97,7 +97,7 @@ class Pilot:
     def notched(self, notches: float) -> Pilot:
         """Return the pilot after turns of the wheel: faster or slower, ahead or back if no key is held."""
         if self.cruise * notches < 0:
-            # The first turn against the way stops.
+            # The first turn in the opposite direction stops.
             return replace(self, cruise=0.0)
         if self.cruise == 0:
             return replace(self, cruise=math.copysign(1.0, notches) if notches else 0.0)
@@ -137,7 +137,7 @@ class Pilot:
         rate = self.pace * (3.0 if "SHIFT" in keys else 1.0)
         ahead = float(way[1])
         if ahead > 0:
-            # Speed falls with the distance on the way: the same however many pictures a second there are.
+            # Speed decreases with the distance; the result does not depend on the frame rate.
             share = 1.0 - math.exp(-rate * ahead * seconds)
             bound = _APART * near if collides else near
             left = max(distance - bound, 0.0)

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 P = TypeVar("P")
 
-#: No more places are remembered.
+#: Maximum number of places.
 MOST = 100
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .affine import Floats
 from .picking import Ray
 
-#: Boxes of which it is found out whether they are in view, the widest first.
+#: Maximum number of boxes tested for visibility, the widest first.
 MOST_LOOKED_AT = 10_000
 _LEAST_W = 1e-9
 
@@ -160,7 +160,7 @@ class ViewProjection:
         place = [corner[:, :2] / corner[:, 3:] * half for corner in ends]
         units = (right - left) * (share[:, 1] - share[:, 0])
         long = np.linalg.norm(place[1] - place[0], axis=1)
-        # Boxes of a pixel or less don't show how near they are.
+        # Boxes of a pixel or less don't show their distance.
         clear = long > 1
         most = float((long[clear] / units[clear]).max()) if clear.any() else 0.0
         first = float((left + (right - left) * share[:, 0]).min())

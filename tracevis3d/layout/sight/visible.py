@@ -15,11 +15,11 @@ from .view_projection import ViewProjection
 
 #: Pixels across of what is drawn off screen; the directions that are tried have fewer.
 ACROSS, _TRIED_ACROSS = 480, 192
-#: Directions that are tried.
+#: Number of directions tried.
 _TRIED = 36
-#: What is left of a view's worth in which left and right are the other way round.
+#: Factor for views in which left and right are reversed.
 _MIRRORED = 0.5
-#: A view from this near above or below is hard to read.
+#: Views from this close to straight above or below are hard to read.
 _STEEPEST = 0.93
 
 
@@ -289,6 +289,6 @@ def _view_of(axes: Floats, box: Box, lens: Lens, region: Region) -> ViewProjecti
     height = max(round(_TRIED_ACROSS * region.height / max(region.width, 1)), 1)
     window = lens.window.copy()
     if not lens.perspective:
-        # How much is seen goes with the distance, in Blender.
+        # In Blender, the visible extent is proportional to the distance.
         window[:2] *= lens.distance / max(distance, 1e-12)
     return ViewProjection(window @ matrix, _TRIED_ACROSS, height)

@@ -34,7 +34,7 @@ def chamfer_width(boxes: Boxes, style: Style) -> float:
     if not len(boxes):
         return 1.0
     sample = boxes.size[:: max(1, len(boxes) // 1000)]
-    # Of high, thin plates the thickness counts: their edges stay fine.
+    # For high, thin plates the thickness counts, so that their edges stay fine.
     height = float(np.median(np.minimum(sample[:, 2], 8 * sample[:, 1])))
     if not height > 0:
         height = float(np.median(sample.max(axis=1)))
@@ -121,7 +121,7 @@ def lay(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light, 
         return templates.box(_shares(code, facing), facing, _ribs(code, facing) if cluster else 0)
 
     def plain(code: int) -> templates.Shape:
-        # What has no chamfer has no gap either, nor room for ribs.
+        # A box without a chamfer has no gap and no ribs.
         shares = _shares(code, facing)
         x, y, z = shares or (0.0, 0.0, 0.0)
         ribs = (_FEW_RIBS if shares is not None and coarse == 0 else 1) if cluster else 0

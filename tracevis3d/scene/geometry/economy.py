@@ -12,11 +12,11 @@ from ...drawing.primitives import Boxes, Drawing, Element, Image, Marks, Wedges
 from ..styles import Light, Style
 from . import boxes, images, marks, tubes
 
-#: Triangles of a drawing's elements in a 3D view; rulers take a few more.
+#: Maximum number of triangles of a drawing's elements in a 3D view; rulers take a few more.
 BUDGET = 390_000
 #: Those of a draft: each sample of a pixel draws all of them again.
 BUDGET_OF_DRAFTS = 260_000
-#: A tube may leave its course by so much of the drawing's extent at first: under half a pixel of a screen.
+#: Initial tolerance of a tube's course, as a share of the drawing's extent: under half a pixel of a screen.
 _FINEST = 1 / 4000
 _GROWTH = 1.4
 _MOST = 20

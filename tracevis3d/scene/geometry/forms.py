@@ -15,7 +15,7 @@ import bpy
 from .. import compat
 from ..node_groups import Builder, existing
 
-#: The inputs of node groups that hold objects beside the one that is shown.
+#: Inputs of node groups with objects other than the one shown.
 HELD = ("Template", "Economical")
 _GROUP = "TraceVis3D Form"
 _VERSION = 1

@@ -76,7 +76,7 @@ def group() -> Any:
             feed["Selection"] = selection
         return make.node("GeometryNodeInstanceOnPoints", feed=feed).outputs[0]
 
-    # Two branches, of which only the chosen one is computed: a still pays nothing for the film.
+    # Only the chosen one of the two branches is computed, so stills don't pay for films.
     both = make.node("FunctionNodeBooleanMath", operation="AND", feed={0: running, 1: given["Timed"]})
     instances = forms.choose(make, both.outputs[0], placed(size, None), placed(shorter, begun.outputs[0]))
     one_mesh = make.node("GeometryNodeRealizeInstances", feed={"Geometry": instances}).outputs[0]

@@ -21,7 +21,7 @@ from . import meshes
 
 #: Buckets per axis of how wide a box is, in powers of two of its chamfer.
 BUCKETS = 10
-#: How much of the background the colour of a light rib has.
+#: Share of the background in the colour of a light rib.
 _PALE = 0.55
 #: Sides and rings of round marks, the finer first: those of pictures, and those of the economical form.
 _ROUNDED = ((24, 12), (16, 8), (12, 6), (8, 4), (6, 3))

@@ -24,9 +24,9 @@ _SIDES = ((500, 16), (5_000, 12), (20_000, 8))
 _LEAST_SIDES = 6
 #: In the economical form: of tubes, of tubes where the budget is small, and of lines.
 _FEW_SIDES, _FEWER_SIDES, _SIDES_OF_LINES = 8, 6, 3
-#: Lines may be so much farther from their course: there are many, and no shade shows their bends.
+#: Factor on the tolerance for lines: there are many, and no shading shows their bends.
 _LOOSER = 2.0
-#: How much darker a tube is at its sides than in its middle, also where no engine lights it.
+#: Darkening of a tube's sides, also in engines without light.
 _CUSHION = 0.42
 #: From this many tubes on, or this coarseness.
 _MANY, _COARSE = 500, 2

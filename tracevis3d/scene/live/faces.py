@@ -18,9 +18,9 @@ from .bar_mesh import FACES, Faces
 #: Where each of :data:`.bar_mesh.FACES` looks: an axis (time, across, height) and a direction along it.
 _LOOKS = ((0, -1), (0, 1), (2, -1), (1, 1), (2, 1), (1, -1))
 ALL = (True,) * len(FACES)
-#: Scene units that bars may reach beyond the extent that their view says.
+#: Distance by which bars may exceed the extent of their view, in scene units.
 _BEYOND = 0.3
-#: An eye without perspective is so far away.
+#: Distance of an eye without perspective.
 _FAR = 1e5
 
 

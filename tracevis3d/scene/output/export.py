@@ -28,7 +28,7 @@ from .redirect import quiet
 from .render import prepare, reason
 from .verify import verify
 
-#: What Blender's default scene contains: no one's work.
+#: Contents of Blender's default scene, which may be removed.
 _INITIAL: tuple[set[str], ...] = ({"Cube", "Light", "Camera"}, set())
 
 

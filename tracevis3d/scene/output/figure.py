@@ -28,7 +28,7 @@ _WRITERS = {".svg": svg.write, ".pdf": pdf.write}
 _PRINTED = ("labels", "names", "axis", "title", "legend")
 #: Points along a text that must be seen, as shares of its length.
 _SEEN_AT = (0.05, 0.35, 0.65, 0.95)
-#: What lies so close before a text, as a share of its distance, is what it is written on.
+#: Elements this close in front of a text, as a share of its distance, are its own surface.
 _CLOSE = 2e-3
 
 

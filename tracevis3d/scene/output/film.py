@@ -31,9 +31,9 @@ from .render import prepare, render_frame, run
 from .verify import verify
 
 _CONTAINERS = {".mp4": "MPEG4", ".mkv": "MKV"}
-#: Share of the film in which time runs; then the whole picture stands.
+#: Share of the film in which time runs; then the complete picture stands still.
 _RUNNING = 0.8
-#: How far the camera comes from, in radians around the subject.
+#: Angle of the camera's movement around the subject, in radians.
 _SWING = math.radians(9.0)
 
 

@@ -143,7 +143,7 @@ def prepare(built: Built, engine: str, samples: int, transparent: bool, purpose:
     scene.render.use_overwrite, scene.render.use_placeholder = True, False
     scene.render.use_compositing = scene.render.use_sequencer = False
     for name_of in dir(scene.render):
-        # A file says nothing of when and where it was made: the same picture is the same file.
+        # Files contain no time or place of their making, so equal pictures are equal files.
         if name_of.startswith("use_stamp"):
             setattr(scene.render, name_of, False)
     for shown in built.collection.objects:
@@ -174,7 +174,7 @@ def _prepare_cycles(scene: Any, samples: int, exact: bool) -> None:
     cycles.transparent_max_bounces = 16
     cycles.use_light_tree = False
     if scene.world is not None:
-        # The world is one even white: looking for its bright parts is wasted.
+        # The world is uniform, so importance sampling is useless.
         scene.world.cycles.sampling_method = "NONE"
     cycles.caustics_reflective = cycles.caustics_refractive = False
     cycles.pixel_filter_type, cycles.filter_width = "BLACKMAN_HARRIS", 1.5

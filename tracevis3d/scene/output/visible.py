@@ -44,7 +44,7 @@ def share_in(built: Built) -> float | None:
     for shown in built.collection.objects:
         at = shown.get("tracevis3d_element", -1)
         element = built.drawing.elements[at] if 0 <= at < len(built.drawing.elements) else None
-        # Through ghosts one sees what is behind.
+        # Ghosts are translucent.
         if isinstance(element, _SHAPES) and not _is_ghost(element):
             parts.append((*_triangles(shown, element), at in lit))
     return visible_share(Surfaces.joined(parts), projection_of(built.view))

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 #: Where a text is examined: shares of its width, and of its line's height from the middle.
 _ALONG, _ACROSS = (0.03, 0.27, 0.5, 0.73, 0.97), (-0.3, 0.3)
-#: Surfaces that a text lies on are this share of its line's height behind it at least.
+#: Minimum distance of a text from the surface below it, in line heights.
 _OFF = 0.015
 
 

@@ -20,11 +20,12 @@ _BAR = "|"
 #: Noto Sans, for Latin letters and for Greek ones. (Inter, the interface's font, is variable, and its
 #: overlapping outlines Blender's text objects fill with holes.)
 _FIRST = ("NotoSansHebrew-Regular.woff2", "NotoSansMath-Regular.woff2")
-#: Never helpful: the first draws a box for every character, the others fill badly for the reason above.
+#: Unsuitable fonts: the first draws a box for every character, the others fill badly for the reason above.
 _NEVER = ("lastresort.woff2", "Inter.woff2", "NotoEmoji-VariableFont_wght.woff2")
-#: What nearly every picture needs.
+#: Characters that nearly every picture needs.
 _USUAL = "".join(map(chr, range(33, 127))) + "…·×µ–"
-#: What Noto Sans lacks, and what in it looks the same: the micro sign. Other fonts take a quarter second.
+#: Characters that Noto Sans lacks, and look-alikes in it: the micro sign. Loading another font takes a
+# quarter second.
 _SAME = {"\u00b5": "\u03bc"}
 #: A code point that no font has: its shape is that of every missing character.
 _NONCHARACTER = "\U0010fffe"

@@ -14,11 +14,11 @@ from ...layout.lettering import Typeface, clean, shorten
 from ..camera import Rectangle, View
 from .cover import Cover
 
-#: Only this many of the labels that could be read are tried, the highest ranks first.
+#: Maximum number of readable labels tried, the highest ranks first.
 _MOST = 30_000
 #: Edges of a text that rise by fewer pixels are upright.
 _UPRIGHT = 1.5
-#: Texts of which more than this is covered aren't shown.
+#: Texts with a larger covered share are not shown.
 _COVERED = 0.0
 #: Lines of less height than this many pixels (of a 1080 line picture) can't be read.
 LEAST_HEIGHT = 7.0
@@ -73,7 +73,7 @@ class Free:
 
     def __init__(self, view: View, region: Rectangle) -> None:
         self._taken = np.ones((view.frame.height, view.frame.width), np.bool_)
-        # What fills the region exactly may round beyond its edge.
+        # Elements that fill the region exactly may exceed it by rounding.
         left, bottom = (int(np.floor(v)) - 1 for v in region[:2])
         right, top = (int(np.ceil(v)) + 1 for v in region[2:])
         self._taken[max(bottom, 0) : max(top, 0), max(left, 0) : max(right, 0)] = False

@@ -101,7 +101,7 @@ class _Layout:
         if title := shorten(clean(self.drawing.title), wide / self.size(self.heading), self.typeface):
             self.line(title, margin, top - self.heading / 2, self.heading, self.style.ink)
             top -= 1.35 * self.heading
-        # Legends may take a third of the height at most.
+        # Legends take at most a third of the height.
         floor = top - (frame.height - 2 * margin) / 3
         for legend in self.drawing.legends:
             top = self.legend(legend, top, floor)

@@ -14,7 +14,7 @@ from ...errors import InputError
 from ..compat import stored
 from ..output.redirect import quiet
 
-#: What the extension calls the list on a scene.
+#: Name of the list on a scene.
 _NAME = "tracevis3d_bookmarks"
 
 

@@ -91,7 +91,7 @@ def _cut_faces() -> Any:
             test = make.node("FunctionNodeCompare", data_type="FLOAT", operation=operation)
             make.tree.links.new(at[axis], test.inputs[0])
             make.tree.links.new(ends[axis], test.inputs[1])
-            # Of a face this is true where it is so of all its points.
+            # True for a face if it is true for all of its points.
             all_of = make.node("GeometryNodeFieldOnDomain", data_type="BOOLEAN", domain="POINT")
             make.tree.links.new(test.outputs[0], compat.socket(all_of.inputs, "Value"))
             found = compat.socket(all_of.outputs, "Value")

@@ -19,7 +19,7 @@ from .element_metadata import PickableMesh
 from .highlight import nearer
 
 Floats = NDArray[np.float32]
-#: Of more instances of an object only the widest are cut out: more can't be distinguished.
+#: Maximum number of instances of an object that are cut out, the widest first: more can't be distinguished.
 _MOST = 20_000
 
 

@@ -141,7 +141,7 @@ def enter(
     made: list[Any] = []
     for part, stands in zip(parts, standing, strict=True):
         if not isinstance(part, (Boxes, Marks)):
-            # One mesh of faces: another one is as quickly made as this one is changed.
+            # One mesh of faces: making a new one is as fast as changing it.
             shown = _mesh(part, colors, look, light, f"{collection.name} nearer {part.kind}")
             made.append(shown)
             shown["tracevis3d_kind"] = part.kind
@@ -178,7 +178,7 @@ def enter(
         if isinstance(detail, tuple):
             shown[_NEARER] = " ".join(repr(value) for value in detail)
         else:
-            # Calls can be more than Blender's whole numbers.
+            # Numbers of calls may exceed Blender's integers.
             shown[_NEARER], shown[_OPENED] = "opened", " ".join(map(str, detail.tolist()))
         shown.hide_render = not rendered
     for shown in picture:

@@ -83,7 +83,7 @@ def write(shown: Any, element: Element, standing: ElementMetadata | None) -> Non
         del mesh[key]
     word = type(element).__name__
     mesh[_PREFIX + "word"] = word
-    # Another number whenever the content may be another one; undo brings the old one back.
+    # Changes whenever the content may have changed; undo restores it.
     mesh[_PREFIX + "stamp"] = f"{time.time_ns():x}-{_stamp}"
     points = isinstance(element, (Boxes, Marks))
     which: Any = slice(None)
@@ -100,7 +100,7 @@ def write(shown: Any, element: Element, standing: ElementMetadata | None) -> Non
         if len(element.time):
             mesh[_PREFIX + "time"] = np.asarray(element.time[which], np.float32).reshape(-1).tolist()
     if isinstance(element, (Boxes, Wedges)) and element.window is not None:
-        # Nanoseconds don't fit into Blender's numbers.
+        # Nanoseconds exceed Blender's integers.
         mesh[_PREFIX + "window"] = "{} {}".format(*element.window)
     if not isinstance(element, Image):
         colors = np.asarray(element.color, np.int32)[which]
@@ -127,7 +127,7 @@ def write(shown: Any, element: Element, standing: ElementMetadata | None) -> Non
         else:
             mesh[_PREFIX + name] = np.asarray(values[which], dtype).tolist()
     if element.kind not in ("call", "cluster"):
-        # Of those kinds the ids are the calls.
+        # The ids of these kinds are calls.
         for source, calls in standing.calls.items():
             mesh[f"{_PREFIX}calls_{source}"] = " ".join(map(str, calls[which].tolist()))
     for title, texts in standing.texts:
@@ -249,7 +249,7 @@ class PickableMesh:
         deeper = depth - depth.mean()
         common = np.abs(apart.T @ deeper)
         spread = np.sqrt((apart**2).sum(axis=0) * (deeper**2).sum())
-        # Walls may rise a little with each step: the axis of the longer steps counts.
+        # Walls may rise slightly with each step: the axis with the longer steps counts.
         step = np.where(common > 0.5 * spread, common, 0.0)
         return 1 + int(np.argmax(step)) if step.any() else None
 
@@ -460,7 +460,7 @@ class PickableMesh:
             if self.look == "pin":
                 low[:, 2], high[:, 2] = self.low[which, 2], self.low[which, 2] + 2 * half[:, 2] * _PIN_HEIGHT
             elif self.look == "shell":
-                # It hangs down from its point, or to the right.
+                # It extends down from its point, or to the right.
                 (high if self.axis == 2 else low)[:, self.axis] = self.low[which, self.axis]
                 end, sign = (low, -1) if self.axis == 2 else (high, 1)
                 end[:, self.axis] = self.low[which, self.axis] + sign * 2 * half[:, self.axis]

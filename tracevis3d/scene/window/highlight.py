@@ -32,7 +32,7 @@ _EDGES = np.array(
     [(0, 1), (0, 2), (0, 4), (3, 1), (3, 2), (3, 7), (5, 1), (5, 4), (5, 7), (6, 2), (6, 4), (6, 7)], np.int32
 )
 _CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], np.float32)
-#: How much closer to the eye than the surface itself it is drawn.
+#: Offset towards the eye from the surface.
 _NEARER = 5e-4
 
 

@@ -13,7 +13,7 @@ from ..geometry import marks
 from ..styles import Light, Style
 from .call_places import CallReference, places
 
-#: The part that the pins are, and their colour: one that no palette of ours has.
+#: Name of the part, and colour of pins, which is in no palette.
 PART = "pins"
 _COLOR = (0.93, 0.0, 0.45, 1.0)
 #: Width of a pin as a share of the view's, and of the pin of the current call.

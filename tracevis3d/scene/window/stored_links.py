@@ -48,7 +48,7 @@ def write_relations(collection: Any, relations: Sequence[Relation]) -> None:
     for key in [name for name in collection.keys() if name.startswith(_RELATION)]:  # noqa: SIM118 - no dict
         del collection[key]
     if relations:
-        # Another text whenever the content may be another one; undo brings the old one back.
+        # Changes whenever the content may have changed; undo restores it.
         collection[_RELATION + "stamp"] = f"{time.time_ns():x}-{_stamp}"
     for i, relation in enumerate(relations):
         words = (*relation.sorts, *map(str, relation.sources), relation.role)

@@ -28,7 +28,7 @@ _MARGIN, _LINE, _WIDEST = 0.035, 0.034, 1.5
 #: The share of the picture's height that is kept for the caption.
 _KEPT = 0.16
 _MOST_LINES = 4
-#: Markers that are stops begin with this (a thin blank), so that they are found again.
+#: Prefix of the markers of stops (a thin space), by which they are found.
 _SIGN = "\u2009"
 #: Objects that some stops hide have this property.
 _HIDES = "tracevis3d_hides"

@@ -13,7 +13,7 @@ from ...layout.sight.visible import Surfaces
 from .element_metadata import PickableMesh
 from .highlight import outline
 
-#: Of more elements of an object only the widest hide others: the rest is too small to.
+#: Maximum number of elements of an object that hide others, the widest first: the rest is too small.
 MOST = 60_000
 
 Ints = NDArray[np.int64]

@@ -16,7 +16,7 @@ from ...units import counted
 from ..actions import Action, Change, Choice, State
 from ..time_window import Window, around, bounded, window_parameters, window_values
 
-#: What of a call is shown alone, or hidden: name, title, and words for it.
+#: What can be shown alone or hidden: name, title, and description.
 WHAT = (
     ("FUNCTION", "This Function", "all calls of this function"),
     ("SUBTREE", "This Call", "this call and all below it"),
@@ -113,7 +113,7 @@ def _filtering(others: bool) -> Callable[[State], Change]:
 
         what = state.choice or WHAT[0][0]
         name, values = filter_for(state.trace, state.call, what, others)
-        # Callers of what is shown alone are left out too, not all below them.
+        # Callers of calls that are shown alone are left out too, but not everything below them.
         marked = "subtree" if what == "SUBTREE" and not others else "call"
         return Change(filters=added(state.filters, name, what=marked, **values))
 
@@ -149,7 +149,7 @@ def mark_utility(state: State) -> Change:
             if label not in names:
                 stack[i] = replace(one, values={**one.values, "also": ",".join([*names, label])})
             return Change(filters=as_text(stack))
-    # Only what was marked: what the measure would find is the filter's own panel's matter.
+    # Only what was marked; what the measure finds is set in the panel of filters.
     marked = Applied("utilities", {"least": "1", "callers": "1000000", "also": label}, what="call")
     return Change(filters=as_text([*stack, marked]))
 

@@ -8,7 +8,7 @@ from ...drawing.picked import PickedElement
 from ...layout.cut import CutIndex, cut_index
 from ...trace.model import Trace
 
-#: Of the members of a cluster this many are asked how deep they go.
+#: Maximum number of members of a cluster whose depth is examined.
 _ASKED = 4096
 
 

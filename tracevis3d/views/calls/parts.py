@@ -64,7 +64,7 @@ def _containers(
         return text or "(unnamed)"
 
     of_function = np.where(container >= 0, own[np.maximum(container, 0)] if n else -1, -1)
-    # What reads the same is the same to a reader of the legend.
+    # Entries with the same text are one entry of the legend.
     first_named: dict[str, int] = {}
     same = np.array([first_named.setdefault(name(c), c) if own[c] == c else c for c in range(n)], np.int64)
     of_function = np.where(of_function >= 0, same[of_function] if n else -1, -1)

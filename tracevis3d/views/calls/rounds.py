@@ -54,7 +54,7 @@ def repeated_function(trace: Trace, name: str) -> int:
             f"no function is called {_FEWEST} to {_MOST:,} times by each thread; name one: repeated="
         )
     close = fits & (time >= 0.8 * time[fits].max())
-    # Of callers and what they do once each, the innermost has the most calls.
+    # Of callers and callees called once each, the innermost has the most calls.
     return int(np.flatnonzero(close)[np.argmax(many[close])])
 
 

@@ -20,7 +20,7 @@ from ...trace.model import Trace
 MOST = 20_000
 #: A rounding of single precision that the length of a cluster may be off by, as a factor.
 _ROUNDED = 1.0001
-#: Of more calls clusters are not sought, nor related elements.
+#: Maximum number of calls for which clusters and related elements are searched.
 _MOST_SOUGHT, _MOST_RELATED = 1000, 64
 
 TraceOf = Callable[[str], Trace | None]
@@ -366,7 +366,7 @@ def _cluster_of(mesh: Mesh, trace: Trace, call: int) -> int | None:
     share = (float(c.start[call] + c.end[call]) / 2 - low) / max(high - low, 1)
     reaches = (mesh.time[:, 0] <= share) & (share <= mesh.time[:, 1])
     hit = np.flatnonzero(reaches & (thread == c.thread[call]) & (depth <= c.depth[call]))
-    # Of clusters above each other the deepest one that is not below the call; long calls are in none.
+    # Of nested clusters, the deepest one that is not below the call; long calls are in none.
     lasts = (mesh.time[hit, 1] - mesh.time[hit, 0]) * (high - low) * _ROUNDED
     hit = hit[c.end[call] - c.start[call] <= lasts]
     return int(hit[np.argmax(depth[hit])]) if len(hit) else None
