@@ -15,7 +15,7 @@ from ..styles import Style
 from .labels import Free, unit
 from .legend import Line
 
-#: Pixels of a cell in which it is counted whether data is drawn.
+#: Size of a cell of the occupancy grid, in pixels.
 _CELL = 8
 #: Cost of a picture's height of distance, in panels that lie on data.
 _FAR = 1.0
@@ -153,7 +153,7 @@ def lay_out(
             out.left_out += 1
             continue
         placed.append((callout, (x, y), place, rows))
-    # Leaders lie below all panels.
+    # Leader lines are below all panels.
     for _, point, box, _ in placed:
         out.corner.append(_bar(point, _nearest(point, box), max(0.09 * text, 1.2)))
         out.srgb.append(style.ink)
@@ -199,7 +199,7 @@ def _place(
     ]
     struck = (cells[at[1].astype(np.int64), at[0].astype(np.int64)] > 1).mean(axis=0)
     cost = hidden + _STRUCK * struck + _FAR * away / max(region[3] - region[1], 1.0)
-    # A panel at its point would hide what it is about.
+    # A panel at its point would hide its subject.
     open_ = away >= 1.2 * text
     for px, py in points:
         near = (xs - text < px) & (px < xs + wide + text) & (ys - text < py) & (py < ys + high + text)
@@ -209,7 +209,7 @@ def _place(
         if not open_[k]:
             break
         box = (float(xs[k]), float(ys[k]), float(xs[k] + wide), float(ys[k] + high))
-        # No line runs under another callout's words.
+        # No line runs under another callout's text.
         if any(
             _crosses(point, _nearest(point, box), other) or _crosses(start, _nearest(start, other), box)
             for start, other in before
