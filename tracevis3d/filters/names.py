@@ -104,13 +104,33 @@ def container_paths(trace: Trace) -> list[str]:
 
 
 def close_names(facts: Facts, p: NameParameters) -> list[str]:
-    """Return names of functions like the pattern of a filter that marks nothing, the most alike first."""
+    """Return function names similar to the pattern of a filter that marks nothing, the most similar first.
+
+    Parameters
+    ----------
+    facts : Facts
+    p : NameParameters
+
+    Returns
+    -------
+    list of str
+    """
     functions = facts.trace.functions
     return _alike(p.pattern, functions.name if p.full else functions.label)
 
 
 def close_modules(facts: Facts, p: ModuleParameters) -> list[str]:
-    """Return names of containers and files like the pattern of a filter that marks nothing."""
+    """Return names of containers and files similar to the pattern of a filter that marks nothing.
+
+    Parameters
+    ----------
+    facts : Facts
+    p : ModuleParameters
+
+    Returns
+    -------
+    list of str
+    """
     return _alike(p.pattern, [*container_paths(facts.trace), *facts.trace.files])
 
 

@@ -1,4 +1,4 @@
-"""A map of a scene in a corner of the window: flat, from the front or from above, with what is seen on it."""
+"""A map of a scene in a corner of the window, from the front or from above, with the visible part framed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from .affine import Box, Floats
 from .view_projection import ViewProjection
 
-#: Neither side of a map is less than this share of what it may be.
+#: Minimum size of each side of a map, as a share of its maximum.
 _LEAST = 0.3
 
 
@@ -28,6 +28,13 @@ class Minimap:
         Pixels per unit of the scene.
     box : (float, float, float, float)
         Left, bottom, right, top, in pixels of the region.
+
+    Examples
+    --------
+    >>> whole = np.zeros(3), np.array([10.0, 1.0, 5.0])
+    >>> minimap = Minimap.of(whole, corner=(200.0, 0.0), most=(100.0, 100.0))
+    >>> minimap.box, minimap.pixels([10.0, 0.0, 5.0]).tolist()
+    ((100.0, 0.0, 200.0, 50.0), [200.0, 50.0])
     """
 
     across: int
@@ -38,16 +45,16 @@ class Minimap:
 
     @classmethod
     def of(cls, whole: Box, corner: tuple[float, float], most: tuple[float, float]) -> Minimap:
-        """Return the map of all that there is.
+        """Return the map of a whole scene.
 
         Parameters
         ----------
         whole : (float64 (3,), float64 (3,))
-            The box around it.
+            The box around the scene.
         corner : (float, float)
             The map's lower right corner, in pixels.
         most : (float, float)
-            As wide and as high may it be; flat scenes are stretched to a share of that.
+            Maximum width and height in pixels; flat scenes are stretched to a share of it.
 
         Returns
         -------
@@ -68,12 +75,33 @@ class Minimap:
         )
 
     def pixels(self, points: ArrayLike) -> Floats:
-        """Return where points of the scene (…, 3) are on the map, float64 (…, 2)."""
+        """Return the places of points on the map.
+
+        Parameters
+        ----------
+        points : float (..., 3)
+            In the scene.
+
+        Returns
+        -------
+        float64 (..., 2)
+            Pixels of the region.
+        """
         at = np.asarray(points, np.float64)[..., [self.across, self.up]]
         return np.asarray(self.box[:2] + (at - self.low) * self.scale)
 
     def has(self, x: float, y: float) -> bool:
-        """Return whether a pixel of the region lies on the map."""
+        """Return whether a pixel of the region lies on the map.
+
+        Parameters
+        ----------
+        x, y : float
+            Pixels of the region.
+
+        Returns
+        -------
+        bool
+        """
         left, bottom, right, top = self.box
         return left <= x < right and bottom <= y < top
 
@@ -83,8 +111,9 @@ class Minimap:
         Parameters
         ----------
         x, y : float
+            Pixels of the region.
         beside : float (3,)
-            It lies as deep as this.
+            A point of the scene at the same depth.
 
         Returns
         -------
@@ -96,7 +125,18 @@ class Minimap:
         return found
 
     def rectangles(self, low: ArrayLike, high: ArrayLike) -> Floats:
-        """Return the corners of boxes (n, 3) on the map, at least a pixel apart, float64 (n, 4, 2)."""
+        """Return the corners of boxes on the map, at least a pixel apart.
+
+        Parameters
+        ----------
+        low, high : float (n, 3)
+            The boxes' corners with the smallest and the largest coordinates.
+
+        Returns
+        -------
+        float64 (n, 4, 2)
+            Pixels of the region.
+        """
         a, b = self.pixels(low), self.pixels(high)
         b = np.maximum(b, a + 1.0)
         found = np.stack([a, np.stack([b[:, 0], a[:, 1]], 1), b, np.stack([a[:, 0], b[:, 1]], 1)], axis=1)
@@ -113,7 +153,7 @@ class Minimap:
         Returns
         -------
         float64 (k, 2)
-            Pixels, in order; none where nothing of it lies there.
+            Pixels, in order; empty if no part of it is on the map.
         """
         corners = list(self.pixels(points))
         for axis, sign in ((0, 1), (1, 1), (0, -1), (1, -1)):
@@ -130,20 +170,26 @@ class Minimap:
 
 
 def footprint(view: ViewProjection, focus: ArrayLike, forward: ArrayLike) -> Floats:
-    """Return the corners of what a region shows at the depth that its view is about.
+    """Return the corners of what a region shows at the depth of a focus.
 
     Parameters
     ----------
     view : ViewProjection
     focus : float (3,)
-        What it is about.
+        A point at that depth.
     forward : float (3,)
-        Where it looks.
+        The direction of view, a unit vector.
 
     Returns
     -------
     float64 (4, 3)
-        In order.
+        In the scene, in order.
+
+    Examples
+    --------
+    >>> view = ViewProjection.of(np.diag([0.5, 0.5, -0.1, 1.0]), 800, 600)
+    >>> footprint(view, (0.0, 0.0, 0.0), (0.0, 0.0, -1.0))[:, :2].tolist()
+    [[-2.0, -2.0], [2.0, -2.0], [2.0, 2.0], [-2.0, 2.0]]
     """
     corners = []
     toward = np.asarray(forward, np.float64)
