@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 #: A rectangle in pixels from the region's lower left corner: left, bottom, right, top.
 Rectangle = tuple[float, float, float, float]
 Color = tuple[float, float, float, float]
+#: How opaque the plate behind a text on the scene is.
+_PLATE = 0.72
 #: Characters of a shortened text, at least.
 _FEWEST = 4
 #: Returns the width of a text in type of size 1.
@@ -90,6 +92,11 @@ class Overlay:
         """Add a line of text that is ``wide`` pixels wide."""
         box = (left, baseline - 0.25 * size, left + wide, baseline + 0.85 * size)
         self.texts.append(Text(text, left, baseline, size, color, kind, box))
+
+    def put_plate(self, left: float, baseline: float, size: float, wide: float, theme: Theme) -> None:
+        """Add a plate behind a line of text on the scene: lines and elements may run through it."""
+        box = (left - 0.2 * size, baseline - 0.15 * size, left + wide + 0.2 * size, baseline + 0.9 * size)
+        self.fills.append((box, (*theme.ground, _PLATE)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,6 @@ _APPEARS = 1.15
 _SHORTEST = 4.5
 #: With so much more room than it needs a name is drawn in full strength; else, and where it is shortened.
 _CLEAR, _FAINTEST, _SHORTENED = 1.3, 0.75, 0.9
-#: How opaque the plate behind a name on the ground is.
-_PLATE = 0.72
 #: Least height, in sizes of the type, of the line that the drawing gave a name: on an element, and beside it.
 _LEAST_ON, _LEAST_BESIDE = 0.75, 0.3
 #: How much a name that is shown counts in its favour.
@@ -292,9 +290,7 @@ def lay_names(
             if not text:
                 continue
         if ink is None:
-            # Lines and elements may run through it.
-            plate = (left - 0.2 * size, low - 0.15 * size, left + (wide + 0.2) * size, low + 0.9 * size)
-            out.fills.append((plate, (*theme.ground, _PLATE)))
+            out.put_plate(left, low, size, wide * size, theme)
             ink = theme.ink
         out.write(text, left, low, size, (*ink, alpha), "name", wide * size)
         out.names[names.keys[i]] = text

@@ -213,6 +213,7 @@ def _draw(
             continue
         end = (x, y + off * _TICK * scale) if level else (x + off * _TICK * scale, y)
         out.lines.append(((x, y), end, scale, faint))
+        out.put_plate(left, base, size, wide, theme)
         out.write(text, left, base, size, ink, "tick", wide)
         boxes.append(box)
     if title and boxes:
@@ -225,6 +226,7 @@ def _draw(
             left = boxes[0][0] - size - wide
             box = (left, box[1], left + wide, box[3])
         if _inside(box, bounds) and not any(_overlap(box, other, 0.0) for other in (*boxes, *out.taken)):
+            out.put_plate(left, base, size, wide, theme)
             out.write(title, left, base, size, (*theme.muted, 1.0), "tick", wide)
             boxes.append(box)
     out.taken += boxes
