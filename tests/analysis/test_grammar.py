@@ -96,6 +96,13 @@ def test_the_lists_come_back_and_the_grammar_is_sequiturs(found) -> None:
         assert getattr(back, name).tolist() == getattr(forest, name).tolist()
         assert getattr(back, name).dtype == getattr(forest, name).dtype
     check_definition(grammar)
+    # Without the root calls, which are read last, it takes as many symbols as classes alone.
+    classes = slice(0, int(forest.first[LEAVES + len(found)]))
+    extent = graph.subtrees.extent
+    alone = grammar_of(
+        forest.first[: LEAVES + len(found) + 1], forest.child[classes], forest.count[classes], extent
+    )
+    assert grammar.of_callees == len(alone) == len(alone.value)
     assert sorted(grammar.order.tolist()) == list(range(len(grammar.order)))
     place = {owner: k for k, owner in enumerate(grammar.order.tolist())}
     for owner in range(len(grammar.order)):
@@ -207,10 +214,19 @@ def test_where_sequences_are_among_the_calls(seed: int, n: int, functions: int) 
         assert found.callers(rule).tolist() == sorted(callers)
         assert found.places[rule - grammar.lists] == len(found.grammar.places(rule)[0])
         assert grammar.calls[rule] * len(starts[rule]) == sum(int(calls.extent[i]) for i in takes[rule])
+    # The first call of each run of equal siblings: it is what an edge begins with.
+    run_of = {}
+    for below in siblings.values():
+        for before, i in zip([-1, *below], below, strict=False):
+            same = before >= 0 and of_call[before] == of_call[i]
+            run_of[i] = run_of[before] if same else i
     for i in range(n):
         rules = found.rules_of(i, calls)
         # Of a callee that repeats in a row each repetition is at the same edge.
         assert {rule for rule, _ in rules} == {rule for rule, all_of in takes.items() if i in all_of}
+        assert {rule for rule, begins in rules if begins} == {
+            rule for rule, first in starts.items() if run_of[i] in first
+        }
 
 
 def of_graph(graph: CompactTrace, progress: Progress = silent) -> Grammar:

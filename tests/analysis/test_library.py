@@ -79,6 +79,67 @@ def _named(key, labels, by_name):
     return labels[function], tuple(sorted(below)) if by_name else tuple(below)
 
 
+@given(st.integers(0, 2**32), st.sampled_from(sorted(CRITERIA)), st.lists(st.integers(0, 10**6), max_size=5))
+@settings(deadline=None, max_examples=30)
+def test_several_patterns_are_found_as_each_alone(seed, criterion, picked) -> None:
+    one = walked_traces.walked_trace(seed, steps=60, threads=1, functions=4, modules=0)
+    two = walked_traces.walked_trace(seed + 1, steps=60, threads=1, functions=3, modules=0)
+    if not len(one.calls):
+        return
+    graph, other = Facts(one).graph, Facts(two).graph
+    patterns = [
+        pattern_library.promote(one, graph, call % len(one.calls), f"p{i}", criterion)
+        for i, call in enumerate(picked)
+    ]
+    together = pattern_library.find(patterns, two, other)
+    for pattern, found in zip(patterns, together, strict=True):
+        (alone,) = pattern_library.find([pattern], two, other)
+        assert (found.pattern, found.calls) == (pattern, alone.calls)
+        assert found.nodes.tolist() == alone.nodes.tolist()
+
+
+def test_what_is_below_three_levels_makes_no_other_pattern() -> None:
+    deep = trace_of("f( a( b( c( d( ) ) ) ) )")
+    pattern = pattern_library.promote(deep, Facts(deep).graph, 0, "p", "depth")
+    for text, calls in (("f( a( b( x( d( ) ) ) ) )", 1), ("f( a( x( c( d( ) ) ) ) )", 0)):
+        # Functions that a pattern has are looked for in the trace: all of them are there.
+        trace = trace_of(f"{text} x( ) b( ) c( ) d( )")
+        (found,) = pattern_library.find([pattern], trace, Facts(trace).graph)
+        assert found.calls == calls, text
+
+
+def test_a_pattern_takes_the_place_of_one_of_its_name_alone() -> None:
+    graph = Facts(ONE).graph
+    f, g, h, new = (
+        pattern_library.promote(ONE, graph, call, name, "exact")
+        for call, name in ((1, "f"), (2, "g"), (3, "h"), (0, "g"))
+    )
+    known = pattern_library.Library((f, g, h), ("u",))
+    assert pattern_library.with_pattern(known, new) == pattern_library.Library((f, h, new), ("u",))
+
+
+def test_bounds_of_patterns_and_libraries(tmp_path, monkeypatch) -> None:
+    graph, last = Facts(ONE).graph, len(ONE.calls) - 1
+    for call in (-1, last + 1):
+        with pytest.raises(UsageError, match=f"there is no call {call}: they go from 0 to {last}"):
+            pattern_library.promote(ONE, graph, call, "", "exact")
+    assert pattern_library.promote(ONE, graph, last, "", "exact").name == "h"
+    monkeypatch.setattr(pattern_library, "MOST_NODES", 3)
+    pattern = pattern_library.promote(ONE, graph, 1, "", "exact")
+    assert len(pattern.node) == 3
+    monkeypatch.setattr(pattern_library, "MOST_NODES", 2)
+    with pytest.raises(UsageError, match="more than 2 different parts"):
+        pattern_library.promote(ONE, graph, 1, "", "exact")
+    path = tmp_path / "new" / "folder" / "lib.json"
+    pattern_library.save(pattern_library.Library((pattern,)), path)
+    monkeypatch.setattr(pattern_library, "MOST_BYTES", path.stat().st_size)
+    monkeypatch.setattr(pattern_library, "MOST_NODES", 3)
+    assert pattern_library.load(path).patterns == (pattern,)
+    monkeypatch.setattr(pattern_library, "MOST_BYTES", path.stat().st_size - 1)
+    with pytest.raises(InputError, match="is larger than"):
+        pattern_library.load(path)
+
+
 def test_unordered_keys_compare_by_name() -> None:
     """The plain key sorts children by number; sort them by name for two traces."""
     (found,) = pattern_library.find(

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tracevis3d import api
 from tracevis3d.drawing.picked import PickedElement
 from tracevis3d.errors import UsageError
-from tracevis3d.features.interactions.view.pointing import Where
+from tracevis3d.features.interactions.view.pointing import DrumPlaces
 from tracevis3d.features.memory.view.layout import sizes
 from tracevis3d.filters.stack import as_text, parse
 from tracevis3d.parameters import read
@@ -348,7 +348,7 @@ def test_a_double_click_on_a_drum_shows_what_is_around(traces):
     assert first < low < high < last
     phase = element("phase", time=(0.25, 0.5), window=(first, last))
     _, change = triggered("double click", state("interactions", one, element=phase, share=0.9))
-    where = Where((one,), registry.find("interactions").parameters())
+    where = DrumPlaces((one,), registry.find("interactions").parameters())
     assert change.windows[0] == bounded(one, where.time_at(0, 0.25), where.time_at(0, 0.5))
     # What stands at an end of the drum has no time: a call of it is gone to as anywhere.
     sector = element("sector", calls={0: 3})
