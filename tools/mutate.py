@@ -50,7 +50,7 @@ SUBJECTS = {
     "analysis/compact.py": ("analysis/test_compact",),
     "analysis/criteria.py": ("analysis/test_compact",),
     "analysis/grammar.py": ("analysis/test_grammar",),
-    "analysis/join.py": ("comparison/test_match",),
+    "analysis/join.py": ("comparison/test_match", "comparison/test_groups"),
     "analysis/listing.py": ("analysis/test_grammar", "call_tree/test_partial_tree"),
     "analysis/measures.py": ("analysis/test_measures",),
     "analysis/mural.py": ("analysis/test_mural",),
@@ -119,6 +119,26 @@ SUBJECTS = {
     },
     "features/comparison/matching/many_traces.py": ("comparison/test_many_traces",),
     "features/comparison/matching/summary.py": ("comparison/test_twin_summary",),
+    "features/tracks/activity.py": ("tracks/test_activity",),
+    "features/tracks/series.py": ("tracks/test_series",),
+    **{f"features/tracks/{name}.py": ("tracks/test_view",) for name in ("findings", "loads", "tracks")},
+    **{f"features/matrix/{name}.py": ("matrix/test_table",) for name in ("findings", "subjects", "table")},
+    "features/city/metrics.py": ("city/test_metrics",),
+    **{
+        f"features/city/{name}.py": ("city/test_metrics", "city/test_view")
+        for name in ("findings", "treemap")
+    },
+    **{f"features/ramp/{name}.py": ("ramp/test_rounds",) for name in ("findings", "rounds")},
+    **{
+        f"features/{name}/view/layout.py": (f"{name}/test_view",)
+        for name in ("city", "matrix", "ramp", "tracks")
+    },
+    "views/calls/rounds.py": ("ramp/test_rounds",),
+    **{f"tables/{name}.py": ("tables/test_tables",) for name in ("arrow", "column", "table", "tabular")},
+    **{
+        f"queries/{name}.py": ("queries/test_queries",)
+        for name in ("database", "ready", "results", "sources")
+    },
     "features/memory/findings.py": ("memory/test_twin_findings",),
     "features/memory/call_sites.py": ("memory/test_twin_call_sites",),
     **{

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support import plain_match as plain
+from tracevis3d.analysis import join
 from tracevis3d.cli import _parser
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.features.comparison.matching import defaults, similarity
@@ -114,8 +115,10 @@ def test_a_match_needs_more_than_tau():
     assert below.call_pairs == at.call_pairs + 1
 
 
-def test_large_sets_and_many_blocks():
-    """More sets than lanes, and a weight that needs more than 16 bits."""
+@pytest.mark.parametrize("kept", [join.KEPT_BYTES, 0])
+def test_large_sets_and_many_blocks(kept, monkeypatch):
+    """More sets than lanes, and a weight that needs more than 16 bits; lanes are kept or used again."""
+    monkeypatch.setattr(join, "KEPT_BYTES", kept)
     rng = np.random.default_rng(3)
     names = [f"f{i}" for i in range(40)]
 
@@ -129,16 +132,16 @@ def test_large_sets_and_many_blocks():
     a, b = random_trace(), random_trace()
     for measure in ("jaccard", "duration"):
         comparison = compare(a, b, tau="0.2", measure=measure, identity="exact", cache=False)
-        join = comparison.similarity
-        assert len(join.calls_a) > 600
+        found = comparison.similarity
+        assert len(found.calls_a) > 600
         pairs, calls = 0, 0
-        for unit in range(len(join.calls_a)):
-            above = join.row(unit).above(comparison.settings.tau)
+        for unit in range(len(found.calls_a)):
+            above = found.row(unit).above(comparison.settings.tau)
             assert comparison.counts.pairs[0, unit] == np.count_nonzero(above)
             pairs += int(np.count_nonzero(above))
-            calls += int(join.calls_a[unit]) * int(join.calls_b[above].sum())
+            calls += int(found.calls_a[unit]) * int(found.calls_b[above].sum())
         assert (comparison.set_pairs, comparison.call_pairs) == (pairs, calls)
-        whole = np.concatenate([join.row(u).share() for u in range(len(join.calls_a))])
+        whole = np.concatenate([found.row(u).share() for u in range(len(found.calls_a))])
         assert comparison.histogram.sum() == np.count_nonzero(whole)
 
 
