@@ -9,7 +9,7 @@ bpy = pytest.importorskip("bpy")
 
 from tests.support.drawings import everything  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
-from tracevis3d.drawing.primitives import Marks, Tubes, Wedges  # noqa: E402
+from tracevis3d.drawing.primitives import Lines, Marks, Tubes, Wedges  # noqa: E402
 from tracevis3d.scene.build import build  # noqa: E402
 from tracevis3d.scene.geometry import forms  # noqa: E402
 from tracevis3d.scene.geometry.forms import Form  # noqa: E402
@@ -120,7 +120,7 @@ def test_signs_are_left_out_as_a_whole(built):
     assert len(points_of(shown)[0]) * len(element) == before * left
 
 
-@pytest.mark.parametrize("word", [Tubes, Wedges])
+@pytest.mark.parametrize("word", [Tubes, Wedges, Lines])
 def test_of_meshes_the_faces_beside_it_go(built, word):
     i = next(i for i, e in enumerate(built.drawing.elements) if isinstance(e, word))
     shown = shown_of(built, i)
@@ -130,7 +130,7 @@ def test_of_meshes_the_faces_beside_it_go(built, word):
     after, left = points_of(shown)
     beside = [(at[face, 0] < low).all() or (at[face, 0] > high).all() for face in faces]
     assert len(left) == len(faces) - sum(beside) < len(faces)
-    if word is Wedges:
-        # Their sides run straight to the slab: they end at it.
+    if word is not Lines:
+        # The others end at it.
         assert after[:, 0].min() == pytest.approx(low, abs=1e-4)
         assert after[:, 0].max() == pytest.approx(high, abs=1e-4)

@@ -1,7 +1,7 @@
 """What lies beside a slab is left out of the scene by node groups: in 3D views, in pictures, in every engine.
 
 Boxes are cut exactly: the points that they are made of are cut before. Meshes lose the faces that lie beside
-the slab; those of bent blocks end at it.
+the slab; tubes and bent blocks end at it.
 """
 
 from __future__ import annotations
@@ -174,7 +174,8 @@ def cut(shown: Any, low: ArrayLike, high: ArrayLike) -> None:
     if points:
         compat.set_input(modifier, "Boxes", word == Boxes.__name__)
     else:
-        compat.set_input(modifier, "Flush", word == Wedges.__name__)
+        # Sections of tubes run along time, as blocks do; lines are too thin for that to matter.
+        compat.set_input(modifier, "Flush", word in (Tubes.__name__, Wedges.__name__))
     shown.update_tag()
 
 
