@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -23,6 +24,14 @@ class _Parser(argparse.ArgumentParser):
     """A parser that raises :class:`UsageError` where argparse would exit."""
 
     def error(self, message: str) -> NoReturn:
+        if (
+            wrong := re.match(r"argument COMMAND: invalid choice: '(.*)' \(choose from (.*)\)$", message)
+        ) is not None:
+            from difflib import get_close_matches
+
+            near = get_close_matches(wrong[1], re.findall(r"\w+", wrong[2]), n=1)
+            meant = f": did you mean {near[0]!r}?" if near else ""
+            raise UsageError(f"there is no command {wrong[1]!r}{meant} ('{self.prog} --help' lists them)")
         raise UsageError(f"{message} (try '{self.prog} --help')")
 
 

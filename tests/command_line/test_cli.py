@@ -104,7 +104,8 @@ def test_info_for_people(tiny, capsys):
     ("words", "code", "said"),
     [
         ([], 2, "COMMAND"),
-        (["sing"], 2, "sing"),
+        (["sing"], 2, "no command 'sing'"),
+        (["rendre"], 2, "did you mean 'render'?"),
         (["info"], 2, "TRACE"),
         (["info", "nowhere.json"], 1, "nowhere.json"),
         (["render", "nothing", "x.json", "-o", "x.png"], 2, "icicle"),

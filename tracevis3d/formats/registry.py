@@ -185,10 +185,9 @@ def recognise(path: str | os.PathLike[str]) -> Format:
         if sure >= SURE + _SUFFIX_BONUS:
             break  # no other format can be more certain: later ones, and plug-ins, need not be imported
     if best is None:
-        titles = ", ".join(f.title for f in readable())
         raise InputError(
             f"{path}: this is not a trace in a known format (it looks like {_likeness(head, name)}): "
-            f"the formats are {titles}"
+            "'tracevis3d formats' lists them, and says how to record each"
         )
     return best
 

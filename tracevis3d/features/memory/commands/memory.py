@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _text(facts: dict[str, Any]) -> str:
     if not facts["blocks"]:
-        return "No allocations are recorded in this trace: memray and heaptrack record them."
+        return "No allocations are recorded here: 'tracevis3d record --memory', memray and heaptrack do that."
     time = duration if facts["has_times"] else (lambda n: f"{count(round(n))} records")
     kept = f"{facts['kept_blocks']:,} blocks, {byte_size(facts['kept_bytes'])}"
     head = [

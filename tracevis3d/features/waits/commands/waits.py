@@ -234,7 +234,10 @@ def _without_waits(trace: Trace) -> str:
     from ..running import longest_quiet, shares
     from ..waits import Waits
 
-    none = "No thread waits, according to this recording and the rules; --rules can name functions that wait."
+    none = (
+        "No thread waits, according to this recording and the rules: 'tracevis3d record --threads' records "
+        "waits, --rules names functions that wait."
+    )
     if not len(trace):
         return none
     waits, calls, threads = Waits(trace), trace.calls, trace.threads
