@@ -116,6 +116,10 @@ def _room(
     """Return the best free place for a box about a point, and which of those that are tried; None without."""
     best, least = None, np.inf
     for place, (distance, (dx, dy)) in enumerate(product(_DISTANCES, _DIRECTIONS)):
+        # The rest costs more, if anything.
+        cost = _FAR * distance - (_STAYS if place == before else 0.0)
+        if cost >= least:
+            continue
         mx, my = x + dx * distance * size, y + dy * distance * size
         left = mx if dx > 0.5 else mx - wide if dx < -0.5 else mx - wide / 2
         low = my if dy > 0.5 else my - high if dy < -0.5 else my - high / 2
@@ -124,7 +128,6 @@ def _room(
             continue
         if any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
             continue
-        cost = _FAR * distance - (_STAYS if place == before else 0.0)
         own = (x, y, *_nearest(x, y, box))
         cost += _CROSSED * sum(_cross(own, other) for other in leaders)
         cost += _CROSSED * sum(_passes(own, other) for other in statements)

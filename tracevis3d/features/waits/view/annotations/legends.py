@@ -67,7 +67,7 @@ def signs(
         bars = Selector(kinds=("hold",))
         entries.append(LegendEntry("dark bar: holds what others wait for", held, stands_for=bars))
     title = (
-        "Waits, in the colour of the thread that waits" if picture.parameters.waits == "thread" else "Waits"
+        "Waits, in the colour of the thread that waits" if picture.parameters.waits == "thread" else "Shapes"
     )
     return Legend(title, tuple(entries))
 
