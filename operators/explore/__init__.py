@@ -25,7 +25,7 @@ _MODULES: tuple[Any, ...] = (
     overlay, sight, live_bars, actions, script, source, menu, trails, flying, navigate, detail, undoing, keys,
 )  # fmt: skip
 
-#: Modules with something that moves.
+#: Modules with motions.
 _MOVES = (zoom, window_time, transition, ride)
 
 #: Choices of elements to highlight with an element.

@@ -41,7 +41,7 @@ class Background:
             find = sources.finder(view)
 
             def work(find: Any = find) -> None:
-                # A trace that is gone is no error here: what the .blend holds will do.
+                # A missing trace is not an error here: the data in the .blend is enough.
                 try:
                     taken_over.extend(find(silent))
                 except TraceVisError:

@@ -21,7 +21,7 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
-        # Menus run operators as they are, but those that may ask for something.
+        # Menus run operators directly, except those that may ask for something.
         layout.operator_context = "INVOKE_DEFAULT"
         target = target_of(state.hit)
         if target is None:

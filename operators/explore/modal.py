@@ -37,8 +37,8 @@ _NAVIGATION = {
 }  # fmt: skip
 _NUMBERS = ("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
 _ZOOM, _MOVE = 0.6, 0.25  # of the window, for each press of a key
-_LOOK = 0.25  # seconds of rest after which it is measured how much of what is highlighted can be seen
-_REST = 0.6  # seconds without an event after which it is remembered where a 3D view looks from
+_LOOK = 0.25  # seconds of rest after which the visible share of highlighted elements is measured
+_REST = 0.6  # seconds without an event after which the viewpoint of a 3D view is stored
 _AUTOSAVE_REST = 3.0  # seconds without an event before Blender is given the time to save
 
 
@@ -416,7 +416,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             elif pinned is not None:
                 redraw()
             return
-        # What stands for no call can't be selected in a trace: it stays lit until something else is clicked.
+        # Elements without a call can't be selected in a trace: they stay highlighted until the next click.
         state.pinned = state.pointed if not hit.calls else None
         acts.select(context, hit, event.shift)
         self._chosen = hit
@@ -448,7 +448,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if view is None:
             return
         if acts.trigger(view, "double click", hit):
-            # Something else will lie under the mouse.
+            # Another element will be under the mouse.
             state.hit, state.told, state.pointed = None, [], None
             return
         shown = bpy.data.objects.get(hit.shown)
@@ -526,7 +526,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
 
     def _call(self, context: bpy.types.Context, place: Place, what: str) -> set[str]:
         """Call the search's operators."""
-        # Where nothing was searched for they go through what differs between two traces.
+        # Without search results they go through the differences between two traces.
         steps = "difference_step" if not context.scene.tracevis3d_search.total else "search_step"
         name, words_ = {
             "search": ("search_ask", {}),

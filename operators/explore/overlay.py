@@ -100,7 +100,7 @@ class Cover(Protocol):
 
 covers: list[Cover] = []
 
-#: What is lit is drawn: the 3D view and the scale of the screen.
+#: Highlighted elements are being drawn: the 3D view and the scale of the screen.
 on_lit: signals.Signal[[Any, float]] = signals.Signal()
 
 
@@ -186,11 +186,11 @@ def _draw_lit() -> None:
     chosen = tuple((key, selection.revision(key)) for key in sorted(keys))
     if any(revision for _, revision in chosen):
         _selected.renew((stamp, chosen), lambda: _lit_selection(present))
-        # In an X-ray picture what is selected shows through all else.
+        # In an X-ray picture the selection shows through everything else.
         _selected.draw(view, scale, bool(space.shading.show_xray))
     what = related.kinds_of(context)
     if state.hit is not None and state.pointed is not None and state.pointed.asked and not state.hit.is_call:
-        # A wait or a match is more than the call that it is about, whose function would drown it.
+        # A wait or a match is more specific than its call, whose function would have too many elements.
         what &= {"MATCH"}
     if (pinned := state.pinned) is not None:
         _pinned.renew((stamp, pinned.revision), lambda: _lit_related(present, {}, what, pinned, "selected"))
@@ -228,7 +228,7 @@ def _lit_related(
         for name, each in lit.items()
     ]
     if pointed is not None and pointed.shown in holds_of:
-        # What nothing else is linked to lights up too.
+        # Elements without links are highlighted too.
         found.append((pointed.shown, holds_of[pointed.shown], pointed.which, same))
     return found
 

@@ -22,7 +22,7 @@ REACH = 4.0
 
 #: Called with an object, each returns which of its elements are to be seen, bool (n,); None: all.
 seen_of: list[Callable[[Any], Any]] = []
-#: So many hidden elements before one that is seen are looked through.
+#: Maximum number of hidden elements examined before a visible one.
 _MOST_HIDDEN = 32
 
 
@@ -124,7 +124,7 @@ def met(scene: bpy.types.Scene, ray: Ray, space: Any = None) -> Hit | None:
     """
     farthest = math.inf
     for cut in cuts:
-        # What is cut away is not met: the ray begins where it enters what is shown.
+        # Parts that are cut away are not hit: the ray begins where it enters the shown part.
         begin, end = cut(scene, ray) or (0.0, 0.0)
         ray, farthest = ray.beginning(begin), min(farthest, end) - begin
     present, seen = [], {}

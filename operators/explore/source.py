@@ -43,7 +43,7 @@ def find_file(recorded: str, folder: str, beside: str) -> Path | None:
                 if tail and (found := Path(root, *tail)).is_file():
                     return found
     except (OSError, ValueError):
-        return None  # a name that this system's files can't have
+        return None  # not a valid file name on this system
     return None
 
 

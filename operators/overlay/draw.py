@@ -123,11 +123,11 @@ def _draw() -> None:
     if measure_in(Theme(scale=scale).type):
         contents.forget()
     free, active = free_of(context.area, region, context.scene), settings.active_in(context.scene)
-    # What was just gone to is said at the top, in place of the title.
+    # The last target is named at the top, instead of the title.
     banner = explore.banner_is_shown()
     if banner:
         free = (*free[:3], free[3] - explore.banner_height())
-    # Depths of another moment say nothing: what was in sight stays so.
+    # Depths of another moment are useless: visibility is kept.
     depths = known.depths
     if depths is not None and not depths.is_of(view.perspective_matrix):
         depths = None

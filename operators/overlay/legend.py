@@ -25,7 +25,7 @@ from ..state import settings
 from .content import Content, contents
 from .page import is_page
 
-#: How much the rest is muted: while an entry is pointed at, chosen, and where it alone is shown.
+#: Muting of the rest: while an entry is pointed at, while it is chosen, and while it is shown alone.
 _STRENGTHS = {"pointed": 0.72, "chosen": 0.84, "alone": 1.0}
 
 Words = tuple[str, str]
@@ -84,7 +84,7 @@ def shown_in(scene: bpy.types.Scene) -> Chosen:
         chosen = Chosen(frozenset({_pointed}), "pointed")
     if not chosen:
         return chosen
-    # Entries that no view has any more mute nothing.
+    # Entries that no view has any longer mute nothing.
     known = [content.explained for view in settings.all_in(scene) if (content := contents.of(view))]
     return chosen if any(selectors(explained, chosen) for explained in known) else Chosen()
 

@@ -156,7 +156,7 @@ class _Cover(explore.Cover):
             return
         pose = zoom.pose_of(place.space.region_3d)
         goal = found.point(place.x, place.y, list(pose.location))
-        explore.state.told = []  # something else will lie under the mouse
+        explore.state.told = []  # another element will be under the mouse
         zoom.fly(place.area, zoom.Pose(Vector(goal.tolist()), pose.rotation, pose.distance))
 
     def restore(self, context: bpy.types.Context) -> bool:

@@ -93,7 +93,7 @@ def relative(path: str, blend: str) -> str:
         return path
 
 
-# While a file is being saved its paths must be relative to where it goes, which is not where it came from: so
+# While a file is being saved, its paths must be relative to its new folder: so
 # they are worked out before, and once more after, since "Save Copy" leaves the open file where it was. What
 # Blender calls before and after knows nothing but this of each other.
 _places: dict[str, list[str]] = {}

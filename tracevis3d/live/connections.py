@@ -16,15 +16,15 @@ import sys
 import time
 from typing import Any
 
-#: Bytes that a connection may send at once, and those that it may send in a second.
+#: Maximum number of bytes of a connection at once, and per second.
 BURST, BYTES_A_SECOND = 1 << 20, 1 << 20
-#: Seconds after which a connection that is no viewer's is closed, and between two looks at all of them.
+#: Seconds after which a connection without a viewer is closed, and between two checks.
 IDLE_S, _LOOK_S = 30.0, 0.01
-#: Connections at a time; fewer if the process may have few descriptors.
+#: Maximum number of connections; fewer if the process may have few descriptors.
 MOST_CONNECTIONS = 256
 #: Where Linux' ``struct tcp_info`` has ``tcpi_bytes_received``, uint64.
 _RECEIVED = 128
-#: Descriptors that are kept so that one connection more can be taken, and closed, when none is left.
+#: Spare descriptors, used to accept and close a connection if no other is left.
 _SPARE = 2
 
 
@@ -34,7 +34,7 @@ class _Connection:
     def __init__(self, socket: sockets.socket, now: float) -> None:
         self.socket, self.opened = socket, now
         self.received, self.allowed = 0, float(BURST)
-        # Who says hello over it.
+        # The viewer that uses it.
         self.viewer = b""
 
 
@@ -70,7 +70,7 @@ class Connections:
 
             soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
             if soft != resource.RLIM_INFINITY:
-                # Each takes two.
+                # Each takes two descriptors.
                 self._most = min(self._most, max((soft - 32) // 4, 4))
             events = z.EVENT_ACCEPTED | z.EVENT_ACCEPT_FAILED | z.EVENT_DISCONNECTED
             self._monitor = socket.get_monitor_socket(events)
@@ -129,7 +129,7 @@ class Connections:
         if connection is not None:
             self.closed += 1
             with contextlib.suppress(OSError):
-                # Who sends without end is to notice it: what has not been read is thrown away.
+                # Unread data is discarded, so that an endless sender notices the closing.
                 connection.socket.setsockopt(sockets.SOL_SOCKET, sockets.SO_LINGER, struct.pack("ii", 1, 0))
                 connection.socket.shutdown(sockets.SHUT_RDWR)
             connection.socket.close()
@@ -164,7 +164,7 @@ class Connections:
             if event == self._z.EVENT_ACCEPTED:
                 self._accept(number)
         if failed:
-            # No descriptor is left. Where one is kept waiting ZeroMQ would try again without a pause.
+            # No descriptor is left. ZeroMQ would retry a waiting connection without a pause.
             self._give_spare()
             self._close_one()
 
@@ -184,7 +184,7 @@ class Connections:
         except OSError:
             ours = False
         if not ours:
-            # It is gone already, and its number is something else's.
+            # It is already closed, and its number is used by something else.
             socket.close()
             return
         self._by_number[number] = _Connection(socket, time.monotonic())

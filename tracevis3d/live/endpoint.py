@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import InputError, MissingDependency, UsageError
 
-#: Short for a feed in a folder of one's own: ipc, or ipc:NAME where there are several.
+#: Short names of a feed in the user's own folder: ipc, or ipc:NAME if there are several.
 _OWN = re.compile(r"ipc(?::([\w.-]{1,60}))?")
 _TCP = re.compile(r"tcp://(\[[0-9a-fA-F:.%]+\]|[\w.*-]+):(\d{1,5}|\*)")
 

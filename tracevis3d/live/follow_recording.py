@@ -35,10 +35,10 @@ from .replay import streams_beside_calls
 
 Ints = NDArray[np.int64]
 
-#: Seconds between two looks at the file.
+#: Seconds between two checks of the file.
 _EVERY = 0.05
 _GZIP = b"\x1f\x8b"
-#: Bytes that are read at once, and that may hold no whole record.
+#: Bytes read together, and maximum size of a record.
 _PIECE, _LONGEST = 1 << 22, 1 << 28
 _LIST = re.compile(
     rb'\s*(?:\[|\{\s*(?:"[^"]*"\s*:\s*(?:"[^"]*"|[-\d.eE+]+|true|false|null)\s*,\s*)*"traceEvents"\s*:\s*\[)'
@@ -244,7 +244,7 @@ class Follower:
                 self.left_out += int(np.count_nonzero(late))
                 whole = whole[~late]
                 start, end = when[whole], np.maximum(stop[whole], when[whole])
-                # Of one time: inner calls end first, outer ones begin first.
+                # At the same time: inner calls end first, outer calls begin first.
                 self._keep(thread, end, np.where(end > start, 0, 3), -start, p.END, called[whole])
                 self._keep(thread, start, 2, -end, p.BEGIN, called[whole])
 

@@ -21,7 +21,7 @@ from .follow_recording import Follower
 from .publisher import Publisher
 
 _DATA = re.compile(r"(\d+)\.dat")
-#: Bytes of a thread that are read at once.
+#: Bytes of a thread read together.
 _PIECE = 1 << 22
 #: Seconds without anything new after which a run that has ended is complete.
 _QUIET = 0.5
@@ -64,7 +64,7 @@ class FolderTail:
     def take(self) -> Piece | None:
         """Return what the threads' files have got since the last time; None: nothing."""
         files = Folder(self._path)
-        # Looked for before the others are read: while uftrace is at work there is a channel, and no info.
+        # Checked before the others are read: while uftrace runs, there is a channel and no info.
         over = "info" in files.names and not (self._path / ".channel").exists()
         text = files.text("task.txt")
         if not text and not over:
@@ -91,7 +91,7 @@ class FolderTail:
         with (self._path / name).open("rb") as file:
             file.seek(low)
             data = file.read(_PIECE)
-        # A record is 16 bytes at least; what is there of the next one is read again.
+        # A record has at least 16 bytes; an incomplete one is read again.
         if len(data) >= 16:
             self._read[name] = low + scanner.add(tid, memoryview(data), piece)
 

@@ -22,11 +22,11 @@ from .losses import Losses, place
 from .protocol import Batch, Names, Welcome
 from .thread_calls import LARGEST, CallsOfThread, Segment
 
-#: Calls that are kept; beyond them the oldest go.
+#: Maximum number of calls kept; the oldest are dropped.
 MOST_CALLS = 50_000_000
-#: Rows of the other tables that are kept.
+#: Maximum number of rows kept of the other tables.
 MOST_ROWS = 20_000_000
-#: Functions and threads of one session that rows may name without their being announced.
+#: Maximum number of unannounced functions and threads of a session that rows may name.
 _MOST_UNKNOWN, _MOST_UNKNOWN_THREADS = 10_000, 256
 
 
@@ -63,7 +63,7 @@ class _Numbers:
 
     def _learn(self, numbers: NDArray[Any]) -> None:
         for number in numbers.tolist():
-            # Who lies about numbers gets one name for all of them in the end.
+            # A publisher with too many unannounced numbers gets one name for the rest.
             self._left -= 1
             self.set(number, self._unknown(number if self._left > 0 else -1))
 
@@ -138,7 +138,7 @@ class GrowingTrace:
         if self._session is not None and not self.is_over:
             self.broken_off += 1
         self.is_over = False
-        # What the program left open ended with it.
+        # Calls that the program left open ended with it.
         self.unended += sum(t.close_all() for t in self._threads)
         shift = max(min(welcome.start - self._first_start, 1 << 61), -(1 << 61))
         self.sessions += 1
@@ -413,7 +413,7 @@ class GrowingTrace:
 
         memory = self._rows["memory"]
         if since is not None:
-            # What was allocated before, and lives.
+            # Live blocks that were allocated before.
             for living in self._living.at(memory, self._batches_gone["memory"], since):
                 add_memory(living.session, living.columns, np.zeros(len(living), np.uint8))
         for rows in memory:
@@ -446,7 +446,7 @@ def _add_frames(recording: Any, session: Session) -> NDArray[np.int64]:
     of = np.full(max(session.frames, default=-1) + 2, -1)
     known = sorted(session.frames)
     columns = np.array([session.frames[n] for n in known], np.int64).reshape(-1, 3)
-    # A parent that was never announced is none.
+    # A parent that was never announced is ignored.
     place = np.full(len(of), -1)
     place[known] = np.arange(len(known))
     base = recording.add_stacks(function=[], parent=[])

@@ -33,7 +33,7 @@ class Living:
         before = [{"kind": np.zeros(len(self), np.uint8), **self.columns}] if self.columns else []
         given = {name: np.concatenate([part[name] for part in (*before, *rows)]) for name in _NAMES}
         touched = np.flatnonzero(given["kind"] != _ACCESSED)
-        # Of each address the last row says whether there is a block.
+        # The last row of each address determines whether there is a block.
         order = touched[np.argsort(given["address"][touched], kind="stable")]
         address = given["address"][order]
         last = order[np.append(address[1:] != address[:-1], True)[: len(order)]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..units import duration
 
-#: Gaps that are kept one by one, and those that a sentence names.
+#: Maximum number of gaps stored separately, and named in a sentence.
 MOST_GAPS, _NAMED = 10_000, 3
 
 
@@ -78,7 +78,7 @@ class Losses:
             Rows that it had published when the viewer joined; -1: it has not joined yet, or it isn't said.
         """
         if is_new:
-            # What it has published before is none of this viewer's.
+            # Rows published before it joined don't count for this viewer.
             self._at = self._next_batch = -1
         self._dropped = 0
         if published >= 0 and self._at < 0:

@@ -27,7 +27,7 @@ MOST_NS = 1 << 62
 #: Characters of a name.
 MOST_CHARACTERS = 10_000
 
-#: What a viewer may suggest, and characters of the call site that it is about.
+#: What a viewer may suggest, and maximum length of the call site's name.
 SUGGESTIONS, MOST_SITE = ("look", "free"), 300
 
 BEGIN, END = 0, 1
@@ -386,7 +386,7 @@ def _suggest(head: dict[str, Any]) -> Suggest:
     found = Suggest(
         _whole(head, "number", 0, 1 << 53), what, _whole(head, "address", -1, (1 << 64) - 1),
         _whole(head, "size", -1, MOST_NS),
-        # It may be printed: nothing in it may steer a terminal.
+        # It may be printed, so terminal control characters are not allowed.
         "".join(c if c.isprintable() else "?" for c in site),
     )  # fmt: skip
     if found.address < 0 and not found.site.strip():
@@ -453,7 +453,7 @@ def check(batch: Batch, low: int = 0, high: int | None = None) -> None:
             continue
         column = batch.columns[name][part]
         if least is not None:
-            # Where nothing can be below, one look is enough.
+            # Without a lower bound one comparison is enough.
             is_below = dtype[1] != "u" and int(column.min()) < least
             if is_below or int(column.max()) > (most or 0):
                 raise InputError(

@@ -36,35 +36,37 @@ from .viewer import (
     Waiting,
 )
 
-#: Rows that wait for the publisher's thread; beyond them whole batches are dropped for everybody.
+#: Maximum number of rows waiting for the publisher's thread; beyond it whole batches are dropped for all
+# viewers.
 MOST_WAITING = 4_000_000
-#: Rows that wait for a viewer without credit; beyond them whole batches are dropped for it.
+#: Maximum number of rows waiting for a viewer without credit; beyond it whole batches are dropped for it.
 MOST_BEHIND = 1_000_000
-#: Seconds between two signs of life.
+#: Seconds between two ``alive`` messages.
 ALIVE_S = 0.5
-#: Milliseconds that the thread sleeps if nothing comes: the most that a batch waits there.
+#: Milliseconds that the thread sleeps without data: the maximum delay of a batch.
 _TICK_MS = 4
-#: Viewers at a time, and seconds without a word after which one is forgotten.
+#: Maximum number of viewers, and seconds without a message after which one is forgotten.
 MOST_VIEWERS = 64
 _SILENT_S = 30.0
 #: The same of all viewers together: where there are many, each has less.
 MOST_BEHIND_IN_ALL = 4_000_000
 #: Rows that report what is open and wait for viewers, in all.
 _MOST_RETOLD = 16_000_000
-#: Bytes on the way to a viewer, which ZeroMQ keeps until they are written, and to all of them.
+#: Maximum number of bytes in transit to a viewer, which ZeroMQ keeps until they are written, and to all
+# viewers.
 ROOM, ROOM_IN_ALL = 8 << 20, 128 << 20
 #: Rows of a batch: what is larger is sent in parts, so that little is on the way beyond the room.
 _LARGEST = 1 << 16
-#: Seconds without a word after which a viewer is idle, and without credit: it gives way to one that comes.
+#: Seconds without a message, and without credit, after which a viewer is idle: it gives way to a new one.
 IDLE_S, _NO_CREDIT_S = 5.0, 1.0
 #: Seconds between two times that the program is asked for what is open, and that names are sent again.
 RETELL_S, _ASK_S = 0.5, 1.0
-#: Seconds that are waited for a viewer which has not taken anything yet, and the share of the time that is
+#: Seconds to wait for a viewer that has not taken anything yet, and the share of the time
 #: waited for such viewers in all.
 _FIRST_PATIENCE_S, _NEWCOMERS_SHARE = 0.5, 0.1
-#: Messages, and frames, that are taken before other work has its turn.
+#: Messages, and frames, processed before other work.
 _MOST_MESSAGES, _MOST_FRAMES = 1000, 4096
-#: Messages without sense before their sender is closed, and senders that are remembered.
+#: Number of invalid messages after which their sender is closed, and number of senders remembered.
 _MOST_REFUSED, _MOST_REFUSALS = 32, 1024
 #: Names, and their characters, in one message: escaped they are six times as long at most, and two such.
 _NAMES_AT_ONCE, _CHARACTERS_AT_ONCE = 2000, 1 << 18
@@ -143,7 +145,7 @@ class Publisher:
             suggestions is not None,
         )
         self.dropped = self.skipped = 0
-        # Of those dropped, how many lie before what is handed on next.
+        # How many of those dropped were before the rows passed on next.
         self._dropped_before = 0
         self._overflows = False
         self.sent = self.joined = 0
@@ -155,7 +157,7 @@ class Publisher:
         self._waiting: deque[p.Batch] = deque()
         self._rows = 0
         self._viewers: dict[bytes, Viewer] = {}
-        # What is on the way to those that are no viewers any more.
+        # Data in transit to former viewers.
         self._leaving: dict[bytes, InTransit] = {}
         self._refusals: dict[bytes, int] = {}
         self.sent_away, self.why_sent_away = 0, ""
@@ -167,7 +169,7 @@ class Publisher:
         self._lock = threading.Lock()
         self._closing = threading.Event()
         self._grace = 2.0
-        # A context of our own: a program that forks or ends must not wait for it.
+        # A separate context: a program that forks or ends must not wait for it.
         self._context = z.Context()
         self._authenticator: Any = None
         self._socket = self._bind(z, endpoint, keys)
@@ -315,7 +317,7 @@ class Publisher:
         alive = 0.0
         try:
             while not self._closing.is_set():
-                # A viewer's credit wakes us; so does the next tick.
+                # A viewer's credit wakes this thread, and so does the next tick.
                 poller.poll(0 if self._waiting and not self._held else _TICK_MS)
                 self._listen()
                 self._send_waiting(self._patient)
@@ -460,7 +462,7 @@ class Publisher:
         if before is None and len(self._viewers) >= MOST_VIEWERS:
             idle = self._idle()
             if idle is None:
-                # One that has said nothing yet may turn out to be idle; who comes then asks again.
+                # One that has sent nothing yet may turn out to be idle; a new viewer then asks again.
                 if all(viewer.has_spoken for viewer in self._viewers.values()):
                     why = f"{MOST_VIEWERS} viewers are already connected"
                     self._send(identity, p.encode(p.Refused(why)))
@@ -520,7 +522,7 @@ class Publisher:
     def _forget_silent(self) -> None:
         late = time.monotonic() - _SILENT_S
         for identity in [i for i, viewer in self._viewers.items() if viewer.heard < late]:
-            # It may be stopped, and connect anew when it goes on.
+            # It may be stopped, and connect again when it continues.
             self._connections.close_of(identity)
             self._forget(identity)
         for identity, on_the_way in list(self._leaving.items()):
@@ -673,7 +675,7 @@ class Publisher:
             if viewer.is_told:
                 continue
             if viewer.is_new:
-                # Here it joins: what was published before is none of its losses.
+                # It joins here: rows published before are not lost for it.
                 viewer.is_new = False
                 self._send(identity, p.encode(replace(self.welcome, published=published)))
             if not batch.table:

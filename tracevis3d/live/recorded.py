@@ -67,7 +67,7 @@ class SpoolFeed(Encoder):
         self._publisher = publisher
         self._start = start
         self._shift: int = first._shift if first is not None else 0
-        # All that run; the first of them knows how many viewers have been sent what there is.
+        # All running ones; the first one counts the viewers that have received the open calls.
         self._all: list[SpoolFeed] = first._all if first is not None else []
         self._all.append(self)
         self._latest, self._is_over = 0, False
@@ -97,7 +97,7 @@ class SpoolFeed(Encoder):
             self.dropped += int(json.loads(data)["rows"])
             self._publisher.lose(int(json.loads(data)["rows"]))
         else:
-            # What names things.
+            # Tables of names.
             for _ in self.lines(kind, number, data):
                 pass
             if kind == spool.BEGIN and not self._is_child:
@@ -119,7 +119,7 @@ class SpoolFeed(Encoder):
             if not thread.held:
                 continue
             events = np.concatenate(thread.held)
-            # Most are in order: then this is one look at each.
+            # Most are in order, and are only compared once.
             if np.any(np.diff(events[:, _TIME]) < 0) or len(thread.held) > 1:
                 events = events[np.lexsort((events[:, _RANK], events[:, _TIME]))]
             stop = len(events)
@@ -369,7 +369,7 @@ def name_ends(begins: NDArray[np.bool_], function: Ints, stack: list[int]) -> No
     depth -= below
     level = np.where(begins, depth, depth + 1)
     level[lost] = 0
-    # At one level begins and ends take turns: an end stands behind its begin.
+    # At one level begins and ends alternate: an end follows its begin.
     order = np.argsort(level, kind="stable")
     sorted_level, sorted_begins = level[order], begins[order]
     first = np.append(True, sorted_level[1:] != sorted_level[:-1])
@@ -466,7 +466,7 @@ class _Published:
             feed.take(*section)
 
     def flush(self) -> None:
-        pass  # the publisher's thread hands on what it has
+        pass  # the publisher's thread sends what it has
 
     def close(self) -> None:
         self._publisher.close()

@@ -63,7 +63,7 @@ def replay(
                 part = slice(place[k], high)
                 rows = {name: column[part] for name, column in stream.columns.items()}
                 while not publisher.put(stream.table, **rows):
-                    # A file is in no hurry: what a program would lose waits here.
+                    # A file can wait: rows that a program would drop wait here.
                     if stop():
                         return sent
                     time.sleep(0.002)

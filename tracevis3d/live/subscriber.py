@@ -22,17 +22,17 @@ _NO_KEYS = "the feed has no keys: leave out --key and --peers"
 _NEEDS_KEYS = (
     "the feed has keys: give your secret key with --key, and the publisher's public key with --peers"
 )
-#: Batches that may be under way.
+#: Maximum number of batches in transit.
 CREDIT = 256
-#: Seconds of silence after which the publisher counts as gone and is greeted again.
+#: Seconds of silence after which the publisher counts as gone, and hello is sent again.
 SILENT_S = 3.0
-#: Nanoseconds that events may lie behind the publisher's clock, or before it, if it is the trace's.
+#: Maximum difference, in nanoseconds, between events and the publisher's clock, if it is the trace's.
 _CLOCK_NS = 1_000_000_000
 #: Seconds over which rates are averaged.
 _RATE_S = 2.0
-#: Seconds after which a word goes to the publisher, who forgets viewers that say nothing.
+#: Seconds after which a message is sent, because the publisher forgets silent viewers.
 _SIGN_S = 3.0
-#: Rows that are taken, and rows that are checked, before the time is checked.
+#: Rows taken, and rows checked, between two checks of the time.
 _BITE, _CHECKED = 1 << 14, 1 << 18
 
 
@@ -238,7 +238,7 @@ class Subscriber:
                 break
         self._take_small()
         is_due = self._taken >= CREDIT // 8 or time.monotonic() - self._spoke > _SIGN_S
-        # What could not be said is said the next time: credit that got lost would never come back.
+        # An unsent message is sent the next time, because lost credit would never come back.
         if is_due and self._say(p.Credit(self._taken)):
             self._taken = 0
         self._look_after()
@@ -262,7 +262,7 @@ class Subscriber:
             self._heard = time.monotonic()
             self.messages += 1
             if len(frames) > 1:
-                # It has cost a credit, whatever is in it.
+                # It has used a credit, whatever it contains.
                 self._taken += 1
             message = p.decode_unchecked([frame.buffer for frame in frames])
             if isinstance(message, p.Batch):
@@ -356,7 +356,7 @@ class Subscriber:
     def _open_batch(self, batch: p.Batch) -> bool:
         """Read a batch's header; return whether its rows are needed."""
         if not self._session:
-            return False  # of a session that has not greeted us
+            return False  # of a session without a welcome
         self._count(batch)
         if batch.again:
             self.rows_again += len(batch)

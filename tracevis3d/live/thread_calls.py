@@ -15,7 +15,7 @@ from ..kernels.live.growing_calls import close_calls, find_calls, grow_calls
 #: Calls of a thread's first segment, of the largest, and how much larger the next one is. A column of the
 #: largest has 2 MiB: what is larger comes from the system in huge pages, milliseconds at a time.
 _FIRST, LARGEST, _LARGER = 1 << 12, 1 << 18, 8
-#: Segments that went and are kept for those to come: memory that was touched already costs nothing.
+#: Freed segments kept for reuse: memory that was already touched is fast.
 _SPARE = 4
 #: Places of a thread's first index of open calls.
 _OPEN = 64
@@ -161,7 +161,7 @@ class CallsOfThread:
     def _widen_index(self) -> None:
         """Make room for more functions in the index."""
         before, state = (self._open_key, self._open_count), self.last.state
-        # Functions of which none is open any more go; if there are none of these it gets twice as large.
+        # Functions without open calls are removed; if there are none, the index doubles its size.
         is_stale = np.count_nonzero(before[1]) < state[g.KNOWN]
         room = len(before[0]) if is_stale else 2 * len(before[0])
         self._open_key, self._open_count = np.zeros((2, room), np.int32)
@@ -251,7 +251,7 @@ class CallsOfThread:
     def at_view(self) -> Segment:
         """Return the segment that the view is at."""
         if self._viewed < self.gone:
-            # What it had not seen yet is forgotten.
+            # Calls that it had not seen yet are skipped.
             self._viewed = self.gone
             self.view_state[f.SEEN] = self.view_state[f.WATCHED] = 0
         return self.segments[self._viewed - self.gone]

@@ -9,11 +9,11 @@ from typing import Any
 
 from . import protocol as p
 
-#: Suggestions that a viewer may make in so many seconds.
+#: Maximum number of suggestions of a viewer, and the seconds in which they count.
 MOST_SUGGESTIONS, SUGGESTIONS_S = 10, 10.0
-#: Messages on the way to a viewer: fewer than ZeroMQ would take, which then takes none at all.
+#: Maximum number of messages in transit to a viewer: fewer than ZeroMQ's limit, beyond which it takes none.
 MOST_ON_THE_WAY = 500
-#: Seconds that a patient publisher waits for a viewer at most, and those that it earns by taking a batch.
+#: Maximum seconds that a patient publisher waits for a viewer, and those earned by taking a batch.
 PATIENCE_S, _EARNED_S = 20.0, 0.1
 #: Messages a viewer may send in a second, and at once.
 MESSAGES_A_SECOND, _MESSAGES_AT_ONCE = 5_000, 10_000
@@ -109,7 +109,7 @@ class Viewer:
     ) -> None:
         now = time.monotonic()
         self.credit, self.dropped, self.base, self.number = credit, 0, base, number
-        #: When it said something, and when it last took something or could have.
+        #: Time of its last message, and when it last took data or could have.
         self.heard = self.took = now
         #: If not, it waits for what is open and lives already, and gets no rows before: it has just come, or
         #: lost some.

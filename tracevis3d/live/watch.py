@@ -10,7 +10,7 @@ from .. import interrupts
 from ..trace.model import Trace
 from .subscriber import Subscriber
 
-#: Seconds that one look at the socket may take.
+#: Maximum duration of a check of the socket, in seconds.
 _BITE_S = 0.05
 
 
@@ -48,10 +48,10 @@ def watch(
                 shown, drawn = now, subscriber.rows
                 show(subscriber)
     except KeyboardInterrupt:
-        interrupts.forget()  # what has come is kept: that is how one stops
+        interrupts.forget()  # received data is kept: this is how to stop
     report(subscriber)
     if every is not None and subscriber.rows != drawn:
-        # What came last is drawn, too, however short the program was.
+        # The last data is drawn too, however short the program was.
         show(subscriber)
 
 

@@ -33,11 +33,11 @@ Events = NDArray[np.void]
 
 #: Seconds between two looks at the ring, and between two samples of the resident memory.
 _EVERY, _SAMPLE = 0.01, 0.05
-#: If so many events came, more are under way.
+#: Number of events after which more are expected.
 _MANY = 1 << 16
-#: Seconds after which an event that isn't whole is left out.
+#: Seconds after which an incomplete event is left out.
 _PATIENCE = 1.0
-#: Rows beyond twice what lived at the last time after which what lives is found anew.
+#: Rows beyond twice the last number of live blocks after which live blocks are computed again.
 _LATELY = 1 << 16
 
 

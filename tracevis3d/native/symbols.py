@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 
 from .elf import Module
 
-#: What can't be named.
+#: Text for unknown functions.
 UNKNOWN = "(unknown)"
-#: A nameless function that is called from so many places and allocates is no call site but an allocator.
+#: Number of callers from which on a nameless function that allocates counts as an allocator, not as a call
+# site.
 _MANY = 24
 
 
@@ -61,7 +62,7 @@ class Symbols:
         """
         frames, allocates = [], True
         for address in addresses:
-            # The call lies before what it returns to.
+            # The call is before its return address.
             key = address - 1, allocates
             if key not in self._known:
                 self._known[key] = self._find(*key)

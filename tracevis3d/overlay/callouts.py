@@ -11,12 +11,12 @@ from ..drawing.primitives import Callout
 from ..layout.sight.view_projection import ViewProjection
 from .items import Measure, Overlay, Rectangle, Target, Theme, fitted
 
-#: How many are shown at once.
+#: Maximum number of callouts.
 MOST = 3
 #: Sizes of the type: the widest, and distances from the point at which room is sought.
 _WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0, 26.0)
-#: What a place costs: each size of the type away from the point, all of it over data, and each leader line or
-#: statement crossed; a callout stays where it was unless another place is so much better.
+#: Cost of a place: per size of the type away from the point, for its share over data, and for each leader
+# line or : statement crossed; a callout stays where it was unless another place is so much better.
 _FAR, _OVER, _CROSSED, _STAYS = 0.025, 1.0, 0.7, 0.5
 _DIRECTIONS = (
     (1.0, 0.6),
@@ -61,7 +61,7 @@ def lay_callouts(
     size = theme.type
     pad, line = 0.6 * size, 1.4 * size
     at, _ = eye.project([callout.point for callout in callouts])
-    # No statement may hide what another one points at.
+    # No callout may hide the point of another one.
     points = [(x - size, y - size, x + size, y + size) for x, y in at.tolist() if np.isfinite(x)]
     leaders: list[Rectangle] = []
     statements: list[Rectangle] = []

@@ -14,11 +14,11 @@ from .heading import lay_legends, lay_title
 from .items import Choices, Measure, Overlay, Rectangle, Theme
 from .names import Prepared
 
-#: Names that stand beside the data: so many, of the highest ranks, get room.
+#: Maximum number of names beside the data, of the highest ranks.
 _NAMES = 80
-#: They take so much of the room's width or height at most.
+#: Maximum share of the width or height for them.
 _SHARE = 0.2
-#: Sizes of the type: where less is left beside or below the legends, they lie over the data.
+#: Sizes of the type: if less is left beside or below the legends, these lie over the data.
 _LEAST = 12.0
 #: Sizes of the type, below the data: for rulers.
 _BELOW = 3.2

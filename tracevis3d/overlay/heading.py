@@ -12,9 +12,9 @@ from .ramps import ramp_parts
 #: Sizes of the type: of a legend's rows, of the widest panel, and of swatches.
 _ROW, _WIDEST, _SWATCH = 1.55, 24.0, 0.85
 _TITLE = 1.55
-#: Legends take so much of the height at most.
+#: Maximum share of the height for legends.
 _SHARE = 0.45
-#: How much lighter the row of an entry is that the mouse is on, or that is chosen.
+#: Lightening of the row of an entry that is chosen or under the mouse.
 _LIT = 0.16
 _SEPARATOR = "   ·   "
 

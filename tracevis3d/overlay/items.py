@@ -14,7 +14,7 @@ Rectangle = tuple[float, float, float, float]
 Color = tuple[float, float, float, float]
 #: How opaque the plate behind a text on the scene is.
 _PLATE = 0.72
-#: Characters of a shortened text, at least.
+#: Minimum number of characters of a shortened text.
 _FEWEST = 4
 #: Returns the width of a text in type of size 1.
 Measure = Callable[[str], float]

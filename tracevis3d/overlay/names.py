@@ -18,20 +18,20 @@ from ..layout.sight.affine import Floats
 from ..layout.sight.view_projection import ViewProjection
 from .items import Measure, Overlay, Rectangle, Theme, shortened
 
-#: Names on the screen at once, and candidates that are tried, at most.
+#: Maximum number of names on the screen, and of candidates tried.
 MOST, _TRIED = 400, 2400
-#: A name appears where it has so much more room than it needs, and stays until it no longer fits: it does not
+#: A name appears if it has this much more room than it needs, and stays until it no longer fits: it does not
 #: flicker while the view moves.
 _APPEARS = 1.15
-#: Sizes of the type that a name needs, of which not all fits: a few characters.
+#: Minimum width of a shortened name, in sizes of the type.
 _SHORTEST = 4.5
-#: With so much more room than it needs a name is drawn in full strength; else, and where it is shortened.
+#: Extra room with which a name is opaque; opacity otherwise, and of a shortened name.
 _CLEAR, _FAINTEST, _SHORTENED = 1.3, 0.75, 0.9
 #: Least height, in sizes of the type, of the line that the drawing gave a name: on an element, and beside it.
 _LEAST_ON, _LEAST_BESIDE = 0.75, 0.3
-#: How much a name that is shown counts in its favour.
+#: Bonus for a name that is already shown.
 _STAYS = 1.5
-#: A name on the ground is of an element no farther away than so many lines of it; pairs compared at once.
+#: Maximum distance, in lines, of a name on the ground from its element; pairs compared together.
 _BESIDE, _AT_ONCE = 2.0, 1_000_000
 #: Kinds of texts that are numbers of a scale.
 _SCALES = frozenset({"ruler"})

@@ -8,9 +8,9 @@ from itertools import pairwise
 from ..drawing.primitives import Legend, LegendEntry
 from ..drawing.selector import Selector
 
-#: A ramp has so many parts at least.
+#: Minimum number of parts of a ramp.
 _FEWEST = 4
-#: A tick that is no farther from an end stands at it.
+#: Maximum distance from an end of a tick that is moved to it.
 _AT_END = 0.02
 
 

@@ -13,13 +13,13 @@ from ..layout.sight.affine import Floats
 from ..layout.sight.view_projection import ViewProjection
 from .items import Color, Measure, Overlay, Rectangle, Theme
 
-#: Points at which an axis is looked at to find the part in sight.
+#: Number of sample points of an axis to find its visible part.
 _STEPS = 257
 #: Pixels at scale 1: between two ticks, of a tick's line, from it to its text, the strip at an edge.
 _APART, _TICK, _GAP, _STRIP = 84.0, 6.0, 4.0, 26.0
-#: An axis of which fewer pixels are in sight has its ticks along the edge.
+#: If fewer pixels of an axis are visible, its ticks are along the edge.
 _LEAST = 140.0
-#: Only so many rulers are drawn; the first axes are the most important ones.
+#: Maximum number of rulers; the first axes are the most important.
 _MOST = 4
 
 
@@ -121,7 +121,7 @@ def _in_sight(axis: Axis, eye: ViewProjection, free: Rectangle, away: Floats) ->
     first, last = int(starts[k]), int(ends[k])
     if last - first >= 8:
         return _Line(along[first:last], pixel[first:last])
-    # So near that few of the points are in sight: more of them there.
+    # If the view is so near that few points are visible, more are sampled there.
     low, high = along[max(first - 1, 0)], along[min(last, _STEPS - 1)]
     finer = np.linspace(low, high, _STEPS)
     pixel, _ = eye.project(

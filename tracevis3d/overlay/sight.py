@@ -15,7 +15,7 @@ from .items import Rectangle
 
 #: A point is hidden if something is nearer by more than this share of the distance that the view is about.
 _NEARER = 0.004
-#: Pixels of a cell in which it is counted whether anything is seen.
+#: Size of a cell for counting visible pixels.
 _CELL = 8
 
 

@@ -17,7 +17,7 @@ class Recording:
     def __init__(self, options: Any) -> None:
         self._options = options
         self._session: Any = None
-        #: One sentence about what was written, once it is.
+        #: One sentence about what was written; empty before.
         self.summary = ""
 
     def __enter__(self) -> Recording:

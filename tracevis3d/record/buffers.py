@@ -16,7 +16,7 @@ from .engines.engine import Engine
 from .options import Options
 from .output import spool
 
-#: Bytes that wait for a publisher beyond which a feed without a file drops what comes.
+#: Maximum number of bytes waiting for a publisher; beyond it a feed without a file drops data.
 MOST_WAITING = 1 << 28
 
 
@@ -216,7 +216,7 @@ class BufferWriter:
         codes = chunk[::2]
         numbers = array("q", map(number, codes))
         if new := set(numbers).difference(self._known):
-            # In one step, not in a loop: a program that calls faster than this looks would fill memory.
+            # In one step, not in a loop: a program that calls faster than this reads would fill memory.
             found = dict(zip(numbers, codes, strict=True))
             functions = {}
             for key in new:

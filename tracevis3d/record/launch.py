@@ -19,7 +19,7 @@ def main(words: list[str]) -> None:
     options, how, name = json.loads(words[0]), words[1], words[2]
     quiet = options.pop("quiet")
     interpreter = options.pop("interpreter")
-    # Viewers see what runs, not what runs it.
+    # Viewers see the program, not the recorder.
     sys.argv = [name, *words[3:]]
     try:
         session = Session(Options(**options), keep=False)
@@ -28,7 +28,7 @@ def main(words: list[str]) -> None:
     if session.endpoint and not quiet:
         sys.stderr.write(f"tracevis3d: live at {session.endpoint}\n")
     run = _script(name, words[3:]) if how == "script" else _module(name, words[3:])
-    # As without us.
+    # As without the recorder.
     sys.orig_argv = [*interpreter, *(["-m"] if how == "module" else []), *words[2:]]
 
     def end() -> None:
@@ -79,7 +79,7 @@ def _script(path: str, arguments: list[str]) -> Any:
         with open(full, "rb") as file:
             source = file.read()
     except OSError as error:
-        # The interpreter's own words and exit code.
+        # The interpreter's own message and exit code.
         sys.stderr.write(
             f"{sys.executable}: can't open file {full!r}: [Errno {error.errno}] {error.strerror}\n"
         )

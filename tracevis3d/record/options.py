@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: What can record blocks of memory.
+#: Engines that record blocks of memory.
 MEMORY_ENGINES = ("tracemalloc", "memray")
 
 

@@ -88,7 +88,7 @@ def take(buffer: Any) -> list[Any]:
     return taken
 
 
-#: In place of a code: calls that run end here, because what follows was not recorded.
+#: Instead of a code: running calls end here, because what follows was not recorded.
 GAP = object()
 #: Problems that were not written yet: kind, place, how many.
 problems: list[tuple[str, str, int]] = []
@@ -99,7 +99,7 @@ def report(kind: str, place: str) -> None:
     problems.append((kind, place, 1))
 
 
-#: Makes the buffer of a thread's calls.
+#: Creates the buffer of a thread's calls.
 new_calls: Callable[[], Any] = list
 #: The part in C, while it records.
 fast: Any = None
@@ -286,13 +286,13 @@ def hide_thread() -> None:
 
 _object_numbers = itertools.count(1)
 _counts: dict[str, int] = {}
-#: What objects are, by number, until it is fetched: label, file, line, and where the expression that makes it
-#: ends (line and column, 0: unknown); or the members of a group.
+#: Descriptions of objects by number, until they are fetched: label, file, line, and where the expression that
+# makes it : ends (line and column, 0: unknown); or the members of a group.
 new_objects: dict[int, Any] = {}
 #: Those that were fetched, for the next recording in the same program.
 old_objects: dict[int, Any] = {}
 _by_key: dict[object, int] = {}
-#: Modules whose own frames say nothing about who made an object.
+#: Modules whose frames are skipped when searching for the creator of an object.
 _LIBRARY = frozenset(
     (
         *("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread"),
@@ -397,7 +397,7 @@ def forget() -> None:
         log.written_pending = []
 
 
-#: Where the recorder's own files are.
+#: Folder of the recorder's own files.
 FOLDER = __file__.rpartition("state.py")[0]
 #: Files of which a frame is only in stacks of what the recorder does by itself.
 OWN_FILES = ("session.py", "buffers.py", "flusher.py", "patching.py")

@@ -31,7 +31,7 @@ _WORTH = 1.5
 _MARGIN = 0.5  # of what is seen, on either side
 
 
-#: A view shows detail anew: its collection.
+#: A view shows new detail: its collection.
 on_enter: signals.Signal[[Any]] = signals.Signal()
 
 
@@ -180,7 +180,7 @@ def _enter(
     drawing = Drawing(near.palette, near.parts, camera, near.names, meaning=near.meaning)
     if stack := filter_stacks.stack_of(view):
         drawing = thinned(drawing, {i: filtering.states(trace, stack) for i, trace in enumerate(traces)})
-    # As in a picture: nothing is made for a kind of which nothing is there.
+    # As in a picture: no object is made for a kind without elements.
     parts = tuple(part for part in drawing.elements if len(part))
     detail_objects.enter(
         view,

@@ -16,8 +16,8 @@ from .. import pointer
 from . import navigate, trails, zoom
 
 _STEP = 1 / 60  # seconds between two pictures
-_LONGEST = 0.1  # seconds that are flown at once, however long a picture took
-_NEAR = 0.002  # of the extent of all views: as near as one comes
+_LONGEST = 0.1  # maximum seconds flown per picture, however long it took
+_NEAR = 0.002  # of the extent of all views: the minimum distance
 _EDGE = 40  # pixels from the edge of the region where the mouse is brought back to the middle
 _HINT = (
     "W A S D: fly    Q E: down, up    Shift: faster    Mouse: look    Wheel: fly by itself, faster    "
@@ -118,7 +118,7 @@ class TRACEVIS3D_OT_flying(bpy.types.Operator):
         flown = self._pilot.flown(seconds, self._held, distance, near, collides)
         right, ahead, up = flown.axes()
         rotation = Matrix((right, up, -ahead)).transposed().to_quaternion()
-        # Whoever lands turns about what was ahead.
+        # After flying, the view turns about what was ahead.
         eye = Vector(flown.eye)
         far = max(distance, near)
         zoom.place(space, zoom.Pose(eye + far * Vector(ahead.tolist()), rotation, far))

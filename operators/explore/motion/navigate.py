@@ -38,7 +38,7 @@ class _Moving(OperatorMixin):
         zoom.leave_camera(space, region, middle(box))
         if not space.region_3d.is_perspective:
             space.region_3d.view_perspective = "PERSP"
-        # Explore mode and flying would both want the mouse.
+        # Explore mode and flying would both use the mouse.
         overlay.state.exploring = False
         with (
             context.temp_override(area=area, region=region),

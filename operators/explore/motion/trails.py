@@ -8,7 +8,8 @@ from ....tracevis3d.layout.sight.trail import Trail
 from . import zoom
 from .zoom import Pose
 
-#: Poses that differ by less than this share of their distance, and by less than so many radians, are one.
+#: Poses that differ by less than this share of their distance, and by less than this many radians, count as
+# the same.
 _MOVED, _TURNED = 0.04, 0.04
 
 

@@ -47,7 +47,7 @@ class _Way:
         if view is None or not settings.is_view(view):
             return None
         now = time.perf_counter()
-        # Where pictures are slow there are some nevertheless: one could not follow a jump.
+        # Some pictures are drawn even if they are slow, because a jump could not be followed.
         self.share += min((now - self.last) / max(self.change.seconds, 1e-3), _LEAP)
         self.last = now
         if self.share < 1.0 and self._show(view):

@@ -125,7 +125,7 @@ def place(space: bpy.types.SpaceView3D, pose: Pose) -> None:
     """Let a 3D view look so."""
     view = space.region_3d
     view.view_location, view.view_rotation, view.view_distance = pose.location, pose.rotation, pose.distance
-    # Near things need a near cut; what is far needs none, which keeps the depths apart.
+    # Near elements need a near clipping plane; far ones don't, which keeps depth precision.
     if pose.distance * _CLIP < space.clip_start:
         space.clip_start = max(pose.distance * _CLIP, 1e-6)
     view.update()

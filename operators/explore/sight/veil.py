@@ -15,7 +15,7 @@ from ...state import settings, sources, trace_state
 from .. import marks, overlay
 from ..motion import drum
 
-#: How much of what is not in the range is covered.
+#: Opacity of the veil over what is outside the range.
 _COVERED = 0.78
 #: By how much of the elements' extent the veil stands before them.
 _BEFORE = 0.004
@@ -56,7 +56,7 @@ def _draw(view: Any, scale: float) -> None:
     for name, veil, whole in _veils.drawn:
         shown = bpy.data.objects.get(name)
         if shown is not None:
-            # Of a block only the sides are drawn that face the eye: it would cover twice.
+            # Only the sides of a block that face the eye are drawn, otherwise it would cover twice.
             veil.draw(shown.matrix_world, view, scale, from_outside=whole)
 
 

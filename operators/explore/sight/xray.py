@@ -7,11 +7,11 @@ import bpy
 from ....tracevis3d.scene.window.highlight import Highlight, Outline
 from .. import overlay, pointer
 
-#: How much of what is not selected stays.
+#: Opacity of what is not selected.
 _FADED = 0.18
 _LINE = (0.35, 0.37, 0.40, 0.35)
 _NONE = (0.0, 0.0, 0.0, 0.0)
-#: Of more boxes only the widest have edges: more can't be told apart.
+#: Maximum number of boxes with edges, the widest first: more can't be distinguished.
 _MOST = 12_000
 
 #: How 3D views looked before, by their spaces' pointers as numbers: X-ray on, and how transparent.

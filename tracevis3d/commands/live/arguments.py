@@ -16,7 +16,10 @@ def feed(parser: argparse.ArgumentParser, option: str | None, required: bool = T
     parser.add_argument(
         *names,
         metavar="ENDPOINT",
-        help="ipc (this user's programs alone), or such as tcp://127.0.0.1:5570 (all of this machine)",
+        help=(
+            "ipc (only this user's programs), or an address such as tcp://127.0.0.1:5570 (all users of "
+            "this machine)"
+        ),
         **more,
     )
     parser.add_argument("--key", default="", metavar="FILE", help="your secret key file; see 'live keygen'")

@@ -16,7 +16,7 @@ from ...trace.model import ACCESS, ALLOC, Memory
 
 Ints = NDArray[np.int64]
 
-#: When a block dies that is never freed.
+#: The end of a block that is never freed.
 NEVER = np.int64(1 << 62)
 
 

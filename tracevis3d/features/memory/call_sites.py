@@ -14,12 +14,12 @@ from .blocks import Blocks
 
 Ints = NDArray[np.int64]
 
-#: Functions that only pass an allocation on: the call site is who called them.
+#: Functions that only pass an allocation on: the call site is their caller.
 _PASSES_ON = re.compile(
     r"alloc|^operator new|^(?:g_)?new0?$|^str[n]?dup$|^<?PyMem_|^PyObject_M|^PyDataMem_|^PyArray_New",
     re.IGNORECASE,
 )
-#: So many of them within each other at most.
+#: Maximum depth of such functions.
 _DEEPEST = 32
 
 

@@ -16,24 +16,25 @@ from .curves import SiteTable
 
 Ints = NDArray[np.int64]
 
-#: Cells of time in which growth and equal lifetimes are looked for.
+#: Number of cells of time for growth and equal lifetimes.
 GRID = 64
 #: Share of the largest amount of live bytes below which findings are not reported.
 _LEAST = 0.005
-#: A site grows if its last half adds so much of what it keeps, by so many blocks at least.
+#: A site grows if its last half adds this share of its kept bytes, by at least this many blocks.
 _GROWTH, _GROWING = 0.25, 8
 #: Memory counts as forgotten if it is not accessed for this share of the run.
 _FORGOTTEN = 0.5
-#: A wave is so much of the largest amount, and there are so many.
+#: Minimum share of the largest amount for a wave, and minimum number of waves.
 _WAVE, _WAVES = 0.25, 3
 #: Smaller waves are looked for, too: so many in a row, of which none is higher or longer than the next by
 #: more than this share.
 _SCALES, _REGULAR, _UNEVEN = (_WAVE, _WAVE / 4, _WAVE / 16, _WAVE / 64), 4, 0.3
 #: Call sites that load modules: what they keep is the program itself.
 _IMPORTS = re.compile(r"<frozen (?:importlib|zipimport)|\b_bootstrap(?:_external)?\b")
-#: Churn: so many blocks, that live for so little of the run, and so many times what lives at once.
+#: Churn: minimum number of blocks, maximum share of the run that they live, and minimum multiple of the live
+# ones.
 _CHURN, _SHORT, _TIMES = 100, 0.01, 10.0
-#: Blocks further apart lie in different regions.
+#: Blocks further apart are in different regions.
 REGION_GAP = 1 << 20
 #: Bytes, and share of a region, from which holes are reported.
 _HOLES, _HOLE_SHARE = 1 << 16, 0.2
@@ -179,7 +180,7 @@ def _leaks(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
     found = []
     for i, site in enumerate(which.tolist()):
         total = float(grown[i].sum())
-        # It may begin late; from then on each quarter adds something, and the second half much.
+        # It may begin late; after that each quarter adds something, and the second half much.
         begun = int(np.argmax(grown[i] > 0))
         if begun > 2 or (grown[i, begun:] <= 0).any() or grown[i, 2:].sum() < _GROWTH * total:
             continue
@@ -388,7 +389,7 @@ def _cohorts(blocks: Blocks, least: float) -> list[MemoryFinding]:
     of, keys = cohorts(blocks)
     count, bytes_ = np.bincount(of, minlength=len(keys)), np.bincount(of, blocks.size, len(keys))
     lived = keys % (GRID + 1) - keys // (GRID + 1)
-    # What dies in the cell that it is born in has its own name: churn.
+    # Blocks that die in the cell in which they are born are churn.
     which = np.flatnonzero((count >= 5) & (lived >= 1) & (bytes_ >= max(4 * least, 1)))
     which = which[np.argsort(-bytes_[which], kind="stable")][:8]
     found = []

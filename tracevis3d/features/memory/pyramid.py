@@ -19,9 +19,9 @@ from .moments import Moments
 
 Ints = NDArray[np.int64]
 
-#: Leaves hold so many blocks at least, and there are so many leaves at most.
+#: Minimum number of blocks per leaf, and maximum number of leaves.
 _LEAF, _LEAVES = 64, 1 << 12
-#: Room for so many items at first.
+#: Initial capacity, in items.
 _ROOM = 1 << 14
 #: Blocks of more than this share of the axis are looked for wherever they begin.
 _LARGE = 1 / 2048

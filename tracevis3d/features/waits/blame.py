@@ -22,7 +22,7 @@ from .synchronization import Synchronization
 
 Ints = NDArray[np.int64]
 CONTENTION = STATES.index("contention")
-#: Steps of the cascade that are followed of one wait.
+#: Maximum number of cascade steps followed per wait.
 _MOST_STEPS = 64
 
 

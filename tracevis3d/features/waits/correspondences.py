@@ -19,9 +19,9 @@ from ...trace.model import IO, WAIT
 from .operations import DONE, Operations
 
 Ints = NDArray[np.int64]
-#: The most pairs that are listed: a long wait for a busy object has as many as there are releases.
+#: Maximum number of listed pairs: a long wait for a busy object has as many as there are releases.
 MOST_PAIRS = 50_000_000
-#: A release is noted before it happens: nanoseconds by which it may lie before the wait that it ended.
+#: A release is recorded before it happens: nanoseconds by which it may be before the wait that it ended.
 _SLACK = 1_000_000
 
 
@@ -159,7 +159,7 @@ def waking_releases(ops: Operations) -> Correspondences:
     _, _, _, last = matching.find(ops)
     one = np.flatnonzero(ops.one[matching.row])
     served = matching.serve(ops, one)
-    # A semaphore may be let go by several at once.
+    # A semaphore may be released by several at the same time.
     last[one] = np.where((served < 0) & ops.asks[matching.row[one]], last[one], served)
     waits = np.flatnonzero(ended & ops.blocked)
     some = (last >= 0) & ops.blocked[matching.row]

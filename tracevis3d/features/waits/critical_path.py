@@ -14,7 +14,7 @@ from .correspondences import Correspondences
 from .operations import Operations
 
 Ints = NDArray[np.int64]
-#: What a step of the path is.
+#: Kinds of steps of the path.
 RUNS, WAITS, STARTS = 0, 1, 2
 STEPS = ("runs", "waits", "starts")
 

@@ -13,7 +13,7 @@ from ...trace.model import RELEASE, WAIT
 from .operations import Operations
 
 Ints = NDArray[np.int64]
-#: The most nested pairs of holds that the order of locks is taken from.
+#: Maximum number of nested pairs of holds for the lock order.
 MOST_NESTED = 4_000_000
 
 

@@ -19,7 +19,7 @@ from ...live.stream.live_view import LiveView
 from ...units import duration
 
 _MOST_ROWS = 24
-#: Levels of calls that a row shows; deeper ones are one with the last.
+#: Number of levels of calls in a row; deeper ones are merged with the last.
 _LEVELS = 12
 _WAIT, _RELEASE, _IO = 0, 1, 2
 #: Kinds: computing by level, waits, I/O, what releases another thread.
@@ -27,9 +27,9 @@ _COMPUTES, _WAITS, _READS, _LINK = 0, _LEVELS, _LEVELS + 1, _LEVELS + 2
 _LINKS = 1 << 20  # added to the key of a link
 #: Scene units: how high the rows lie above each other and how far behind; height of a row's calls.
 _RADIUS, _BARS = 4.6, 0.52
-#: Waits and transfers whose words are remembered.
+#: Maximum number of waits and transfers whose texts are stored.
 _MOST_WORDS = 1 << 16
-#: Releases of an object that are remembered, to find whom a wait was for.
+#: Maximum number of stored releases of an object, to find the thread that a wait was for.
 _REMEMBERED = 512
 
 
@@ -45,7 +45,7 @@ class Threads(LiveView):
         self.lanes = Lanes(growing, _MOST_ROWS)
         self._next = growing.batches("sync", 0)[1]
         batches, _ = growing.batches("sync", 0)
-        # Of what came before only the last matters.
+        # Of earlier releases only the last one matters.
         self._next -= min(len(batches), 64)
         #: Number -> operation and object of waits and transfers, of the last ones.
         self._words: dict[int, tuple[str, str]] = {}

@@ -23,7 +23,7 @@ ENDED, IDLE = "thread end", "idle"
 #: How an operation ended, as far as the recording says so: it was given up after a while, it raised an error,
 #: or the recording ended first.
 DONE, TIMED_OUT, FAILED, UNFINISHED = range(4)
-#: What recorded names end in.
+#: Suffixes of recorded names.
 _ENDINGS = {" (timed out)": TIMED_OUT, " (failed)": FAILED}
 #: In ``Sync.contended``: it blocked, and still did when the recording ended.
 _STILL = 2
@@ -373,7 +373,7 @@ def _add_calls(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames, o
     """Add calls whose functions a rule names, and that the recording itself does not contain."""
     joins: Joins = set()
     calls, functions = trace.calls, trace.functions
-    # No recorder takes sleeps for waits, so they are looked for among the calls of all recordings.
+    # No recorder records sleeps as waits, so they are searched for among the calls of all recordings.
     candidates = [r for r in rules.rules if r.own or r.state == "sleep" or not own_only]
     if not candidates or not len(calls):
         return joins

@@ -27,7 +27,7 @@ RECORDED, FOLLOWS, INFERRED = range(3)
 KINDS_OF_WAITING = (*STATES, "timeout")
 _CONTENTION, _IDLE = STATES.index("contention"), STATES.index("idle")
 _TIMEOUT = len(STATES)
-#: Waits that are looked at for rings, the longest first.
+#: Maximum number of waits examined for rings, the longest first.
 _MOST = 2_000
 
 
@@ -127,7 +127,7 @@ class Outcomes:
         woke = waits.woke
         outcome[woke.wait] = WOKEN
         how[woke.wait] = np.where(woke.inferred, INFERRED, FOLLOWS)
-        # Where the recording names the holder, and it is that one who let go.
+        # If the recording names the holder, and that thread released it.
         how[(outcome == WOKEN) & (ops.holder >= 0) & (ops.holder == waits.woken_by)] = RECORDED
         wait = (ops.kind == WAIT) & ops.blocked
         outcome[wait & (ops.ending == TIMED_OUT)] = GAVE_UP

@@ -23,7 +23,7 @@ from ...units import read_time
 
 #: What a rule may say that a name is; ``other`` is none of the kinds of :data:`...trace.model.SYNC_KINDS`.
 KINDS = {"wait": WAIT, "release": RELEASE, "io": IO, "other": -1}
-#: What releases give and waits want where a rule says nothing.
+#: What releases give and waits want by default.
 GIFT = "object"
 #: What a thread waits for: what another one holds, work to do, the signal or the result of another one, or
 #: only for time to pass.

@@ -31,7 +31,7 @@ def running(waits: Waits, edges: Ints) -> Floats:
     """
     calls, ops, own = waits.trace.calls, waits.ops, waits.own
     roots = np.flatnonzero(calls.depth == 1)
-    # What waits within no call (a thread that has nothing to do) did not run there in any case.
+    # Waits outside calls (idle threads) don't count as running in any case.
     within = own[ops.call[own] >= 0]
     plus = _passed(calls.start[roots], edges) - _passed(calls.end[roots], edges)
     minus = _passed(ops.start[within], edges) - _passed(ops.end[within], edges)

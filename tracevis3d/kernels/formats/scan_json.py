@@ -38,7 +38,7 @@ A_TABLE, A_MASK, A_TEXTS, A_ROOM, A_BLOB, A_BLOB_SIZE, A_ROWS, A_ROW_ROOM, A_MEN
 )
 STATE_SIZE = 18
 
-#: Columns of ``rows``, which takes everything that is no begin, end or complete event.
+#: Columns of ``rows``, for everything except begin, end and complete events.
 R_PHASE, R_NAME, R_CATEGORY, R_THREAD, R_TIME, R_ID, R_FLAGS, R_EXTRA, R_SIZE = range(9)
 #: ``R_PHASE`` of a row beside a call, for its flow or its waiting.
 CALL_ROW = ord("X")

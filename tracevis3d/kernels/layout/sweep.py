@@ -67,7 +67,7 @@ def sweep_frames(
                 rx, ry, rz = across(a, b, c, ux, uy, uz)
                 rx, ry, rz, n = unit(rx, ry, rz)
                 if n < _LOOSE:
-                    # Any direction across: the axis that the path runs along least.
+                    # Any direction across the path: the axis least parallel to it.
                     x = _F1 if abs(ux) <= abs(uy) and abs(ux) <= abs(uz) else _F0
                     y = _F1 if x == _F0 and abs(uy) <= abs(uz) else _F0
                     z = _F1 - x - y

@@ -152,7 +152,7 @@ def place_nodes(
         The way to each node from its parent.
     focus : int
     far : float
-        Greatest hyperbolic cosine of a distance that is still told apart.
+        Maximum hyperbolic cosine of a distance.
     matrix : float64 (n, 16)
         Filled.
     known : uint8 (n,)

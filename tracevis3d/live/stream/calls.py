@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...kernels.live import live_bars as f
 from ..growing import GrowingTrace
 
-#: Open calls of a thread that are watched until they end, from the outside in.
+#: Maximum number of open calls of a thread tracked until they end, from the outside in.
 _MOST_WATCHED = 4096
 #: Rows of one thread in one tick; calls of one thread that are looked at in one.
 _MOST_ROWS, _MOST_CALLS = 1 << 15, 1 << 18

@@ -42,6 +42,6 @@ def describe_call(growing: GrowingTrace, bar: Bars, function: int, count: int, n
         return Description(f"{count:,} short calls", where, rest)
     lasts = ("so far" if end >= now else "duration", duration(end - begin, 4))
     if count:
-        # It is drawn longer than it was, to be seen at all.
+        # It is drawn longer than it was, to be visible.
         lasts = ("duration", f"at most {duration(end - begin)}")
     return Description(parts.label, where, [begun, lasts])

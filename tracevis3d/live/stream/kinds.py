@@ -45,7 +45,7 @@ class Kinds:
         """Assign the colours to the entries that matter most now; return whether any assignment changed."""
         known = len(self.names)
         weight = self._weight[:known]
-        # A colour is lost only to one who has clearly more.
+        # A colour is only taken by one with clearly more.
         favoured = weight.copy()
         favoured[[k for k in self._holder if k >= 0]] *= 2.0
         best = set(np.argsort(-favoured, kind="stable")[: len(self._holder)].tolist())
@@ -54,7 +54,7 @@ class Kinds:
         self._holder = [k if k in best else -1 for k in self._holder]
         for kind in sorted(best - set(self._holder), key=lambda k: -weight[k]):
             self._holder[self._holder.index(-1)] = kind
-        # What was long ago matters less and less.
+        # Older values count less.
         self._weight *= 0.7
         return before != self._holder
 

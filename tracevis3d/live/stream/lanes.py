@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from ...trace.model import thread_name
 from ..growing import GrowingTrace
 
-#: Levels that a lane can have.
+#: Maximum number of levels of a lane.
 LEVELS = 64
-#: Steps in which a lane gets room for more levels, so that it is rarely laid out anew.
+#: Levels by which a lane grows, so that it is rarely laid out again.
 _STEPS = (2, 4, 6, 9, 13, 18, 24, 32, 46, LEVELS)
 
 

@@ -16,7 +16,7 @@ from ..growing import GrowingTrace
 #: Cells that the window is divided into, unless it is shown with fewer pixels, and the least: what is shorter
 #: than a cell is merged.
 CELLS, LEAST_CELLS = 1200, 400
-#: How much coarser it may get when too much comes.
+#: Maximum factor of coarseness if there is too much data.
 MOST_COARSE = 32
 
 

@@ -16,7 +16,7 @@ from .live_view import MOST_COARSE, LiveView
 PAGE, MOST_PAGES = 2048, 64
 #: Maximum number of ongoing bars shown at a time.
 MOST_OPEN = 4096
-#: Pages that the far edge is looked at in, in a tick.
+#: Number of pages at the far edge updated in a tick.
 _SWEPT = 3
 
 
@@ -63,7 +63,7 @@ class Ring:
             self._current = 0 if self.pages else -1
         if view.recolored:
             view.recolored = False
-            # What has no colour yet is grey.
+            # Bars without a colour are grey.
             self.palette = np.concatenate([view.palette(), OTHER[None]]).astype(np.float32)
             for page in self.pages:
                 page.touch(0, page.count)

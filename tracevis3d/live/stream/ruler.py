@@ -8,7 +8,7 @@ from ...layout.ticks import time_ticks
 from ...units import duration
 from .live_view import LiveView
 
-#: Ends of gaps that are marked: the latest.
+#: Maximum number of marked gaps, the latest ones.
 _MOST_GAP_ENDS = 64
 #: Scene units: line height of the texts, and how far below the bars the grid lies.
 _HEIGHT, _BELOW = 0.34, 0.06

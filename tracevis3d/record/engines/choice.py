@@ -21,7 +21,7 @@ _ENGINES: dict[str, Callable[[bool], Engine]] = {
     "trace": Trace,
 }
 NAMES = ("auto", *_ENGINES)
-#: Why one may be missing.
+#: Reasons why an engine may be missing.
 _REASONS = {
     "fast": "was not built: reinstall TraceVis3D where there is a C compiler, or use another engine",
     "viztracer": "is not installed: 'pip install viztracer'",

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 
 from ..patches import Patches
 
-#: By the name of a module, what is done to it when the program has imported it.
+#: Name of a module -> function called after the program has imported it.
 Hooks = dict[str, Callable[[Any], None]]
 
 
 class Engine(Protocol):
     """Records calls from :meth:`start` to :meth:`stop`."""
 
-    #: What it is called on the command line.
+    #: Its name on the command line.
     name: str
     #: Whether times are float64 microseconds, and not int64 nanoseconds.
     microseconds: bool

@@ -24,7 +24,7 @@ class Fast:
     name = "fast"
     microseconds = False
     follows_greenlets = True
-    #: What happens is in the files at once; a flush adds the names of objects and lets the writer go on.
+    #: Events are in the files at once; a flush adds the names of objects and lets the writer continue.
     flushes = 0.01, 0.2
     clock: Callable[[], float] = staticmethod(time.perf_counter_ns)
 

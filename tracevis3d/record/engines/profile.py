@@ -54,7 +54,7 @@ class Profile(PythonEngine):
             try:
                 theirs(frame, event, arg)
             except BaseException:
-                # The interpreter takes this hook away with it.
+                # The interpreter removes this hook with it.
                 local.track.theirs = None
                 state.report("not recorded", "the program's own profile hook has raised an exception")
                 raise
@@ -68,7 +68,7 @@ class Profile(PythonEngine):
         def setprofile(function: Any, /) -> None:
             before, local.track.theirs = local.track.theirs, function
             if before is not None:
-                # It hears of the call that takes it away.
+                # It receives the call that removes it.
                 set_hook(None)
                 before(sys._getframe(1), "c_call", sys.setprofile)
             set_hook(self._hook() if function is None else self._both(function))
@@ -110,7 +110,7 @@ class Profile(PythonEngine):
                 if local.track.gap:
                     local.track.gap = False
                     _begin_again(sys._getframe())
-                # It has also taken away what was not its own.
+                # It has also removed a hook that was not its own.
                 self._set(self._hook())
 
             return disable

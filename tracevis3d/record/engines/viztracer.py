@@ -12,9 +12,9 @@ from .. import state
 from ..patches import Patches
 from .engine import Hooks, PythonEngine
 
-#: So many calls may be under way in VizTracer's buffer between two flushes.
+#: Maximum number of calls in VizTracer's buffer between two flushes.
 _ENTRIES = 2_000_000
-#: How its files end.
+#: Suffix of its files.
 _LAST = b"}}"
 
 
@@ -30,7 +30,7 @@ class VizTracer(PythonEngine):
 
         self._tracer: Any = Tracer(_ENTRIES)
         self._tracer.ignore_c_function = not c_functions
-        # What lies in this folder is not recorded, nor what that calls.
+        # Code in this folder, and its callees, are not recorded.
         self._tracer.lib_file_path = os.path.join(state.FOLDER, "shims")
         self._tracer.process_name = "MainProcess"
         self.clock = self._tracer.getts

@@ -17,7 +17,7 @@ from .. import state
 
 #: Frames of a call site.
 FRAMES = 8
-#: At most this share of the time goes into looking at blocks.
+#: Maximum share of the time for snapshots.
 _SHARE = 0.1
 
 _open, _read, _close = os.open, os.read, os.close

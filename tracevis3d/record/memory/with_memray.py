@@ -17,7 +17,7 @@ from typing import Any
 from .. import state
 from .blocks import ALLOC, FREE
 
-#: What memray writes, in the recording's folder.
+#: memray's file, in the recording's folder.
 FILE = "memray.bin"
 #: Bytes of the mark that says that a moment is noted; that of thread k is larger by k.
 MARK = (1 << 25) + 2_001
@@ -26,7 +26,7 @@ ARENA = "arena for small objects"
 _ARENAS = (1 << 18, 1 << 20)
 #: The name where no function is known: times are too coarse to say in which call such a block was made.
 NOBODY = "no function of Python's"
-#: Marks of so many threads are known.
+#: Maximum number of threads with marks.
 _MOST_THREADS = 1 << 16
 _OVERHEAD = b"".__sizeof__()
 
@@ -62,7 +62,7 @@ class Tracking:
         )
         self._tracker: Any = memray.Tracker(destination=destination, native_traces=native)
         self._began = False
-        #: Why it could not begin; empty if it did.
+        #: The reason why it could not begin; empty if it did.
         self.failed = ""
 
     def start(self) -> None:
@@ -167,7 +167,7 @@ class Records:
                         self.numbers[record.tid] = size - MARK
                         continue
                     self.marks.append(len(self.kind))
-                    # The thread that flushes has no frames of Python's, and does nothing else.
+                    # The flushing thread has no Python frames, and does nothing else.
                     if not record.stack_trace():
                         recorders.add(record.tid)
                     continue

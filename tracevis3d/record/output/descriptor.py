@@ -22,7 +22,7 @@ class Descriptor:
     """
 
     def __init__(self, fd: int) -> None:
-        # Kept, so that recording I/O does not record this.
+        # The originals, so that the recorder's own I/O is not recorded.
         self._stat, self._close = os.fstat, os.close
         self.number = _out_of_the_way(fd)
         self._file = self._stat(self.number)
@@ -68,7 +68,7 @@ def around_ours(closerange: Any) -> Callable[[int, int], None]:
         try:
             kept = sorted(one.number for one in ours if fd_low <= one.number < fd_high)
         except TypeError:
-            kept = []  # it complains in its own words
+            kept = []  # the original function raises the error
         for number in kept:
             closerange(fd_low, number)
             fd_low = number + 1

@@ -97,10 +97,10 @@ class Encoder:
             self._begin = json.loads(data)
             pid = self._begin["pid"]
             if self._is_child:
-                # Made-up addresses of processes lie apart.
+                # Generated addresses of different processes don't overlap.
                 self._living = LivingBlocks(pid << 40)
             if not self._begin.get("forked"):
-                # It numbers everything anew.
+                # It starts its numbers from the beginning.
                 self._functions, self._operations, self._objects, self._labels = {}, [], {}, {}
             yield from self._once(self._name("process_name", pid, _program(self._begin.get("argv", []))))
             self._labels = {number: self._of_process(label) for number, label in self._labels.items()}
@@ -175,7 +175,7 @@ class Encoder:
             events.sort(key=lambda event: event[0], reverse=True)
             for start, name, more in events:
                 waits = b"sync" in more[:14]
-                # What a thread waits in to the end lasts as long as that wait.
+                # Calls around a wait without an end last as long as that wait.
                 lasts = max((self._end if number in stuck and self._ended else self._last) - start, 0)
                 if not waits and not self._ended:
                     more += b',"args":{"unfinished":true}'

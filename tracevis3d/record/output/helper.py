@@ -16,13 +16,13 @@ from typing import Any
 from .descriptor import Descriptor
 from .spool import Spool
 
-#: What sentences about recordings that are not whole have in them.
+#: Text in every sentence about an incomplete recording.
 INCOMPLETE = ": the recording "
 #: Of a file in the recording's folder that is there until the program has ended the recording.
 RUNNING = "running"
-#: A line of the pipe to the program that is a suggestion begins so.
+#: Prefix of a suggestion in the pipe to the program.
 SUGGESTION = b"\x01"
-#: Bytes that are taken at a time.
+#: Bytes read at a time.
 _PIECE = 1 << 12
 #: Seconds between two looks whether the writer is through where it can't be heard, and how many there are.
 _WAIT, _MOST_WAITS = 0.01, 6000
@@ -147,7 +147,7 @@ class Helper:
         while piece := self._read(self._answer.number, _PIECE):
             said += piece
         self._answer.close()
-        # Suggestions that come when all is over are too late.
+        # Suggestions after the end are ignored.
         lines = [line for line in said.split(b"\n") if not line.startswith(SUGGESTION)]
         return b"\n".join(lines).decode("utf-8", "replace")
 
@@ -193,7 +193,7 @@ def _start(words: list[str], keep: tuple[int, ...]) -> None:
         return
     for fd in keep:
         os.set_inheritable(fd, True)
-    # The shell goes at once and leaves the writer to init.
+    # The shell ends at once, so the writer's parent becomes init.
     shell = ["/bin/sh", "-c", 'exec >/dev/null 2>&1; "$@" </dev/null &', "sh", *words]
     process = os.posix_spawn(shell[0], shell, os.environ)
     os.waitpid(process, 0)

@@ -92,7 +92,7 @@ class Spool:
     """
 
     def __init__(self, folder: str) -> None:
-        # Kept, so that recording I/O does not record this.
+        # The originals, so that the recorder's own I/O is not recorded.
         self._write, self._open, self._path_stat = os.write, os.open, os.stat
         self._folder = folder
         self._number = self._size = 0

@@ -18,7 +18,7 @@ from .json_file import JsonFile
 from .process import Process
 from .reader import Reader
 
-#: Seconds between two looks at the spool.
+#: Seconds between two checks of the spool.
 _EVERY = 0.05
 
 

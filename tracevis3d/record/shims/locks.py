@@ -172,7 +172,7 @@ class Lock(_Base, metaclass=_LockMeta):  # type: ignore[misc]
             self._asked = None
             self._raw.release()
             return
-        # The time is taken first: who waits may run before this thread does again.
+        # The time is taken first, because a waiting thread may run before this one does again.
         at = state.clock()
         holder, self._holder = self._holder, 0
         if self._asked:
@@ -192,7 +192,7 @@ class Lock(_Base, metaclass=_LockMeta):  # type: ignore[misc]
     locked_lock = locked
 
     def _is_owned(self) -> bool:
-        # What a condition would find out by trying.
+        # Avoids that a condition finds it out by trying.
         return bool(self._raw.locked())
 
     def _at_fork_reinit(self) -> None:
@@ -284,7 +284,7 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
 
     def release(self) -> None:
         if self._depth != 1 or not self._is_owned():
-            _release_rlock(self)  # raises if it is not ours
+            _release_rlock(self)  # raises if this thread is not the owner
             self._depth -= 1
             return
         at = state.clock()
@@ -298,7 +298,7 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
     def __exit__(self, *error: object) -> None:
         self.release()
 
-    # A condition lets go of all levels at once, and takes them again.
+    # A condition releases all levels together, and acquires them again.
 
     def _release_save(self) -> Any:
         depth, at = self._depth, state.clock()
@@ -342,7 +342,7 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
 def _make_rlock(frame: FrameType, cls: Any, *args: Any, **kwargs: Any) -> Any:
     module, maker = _maker(frame)
     if not state.recording or module in _LEFT or args or kwargs:
-        # It takes no arguments: let it complain in its own words.
+        # It takes no arguments: the original raises the error.
         return _RawRLock(*args, **kwargs)
     made = type.__call__(cls)
     made._part = module in _PARTS
@@ -366,7 +366,7 @@ def make_rlock(*args: Any, **kwargs: Any) -> Any:
 
 
 for _cls, _like in ((Lock, _RawLock), (RLock, _RawRLock)):
-    # What a program prints of them stays the same.
+    # Their printed form stays the same.
     _cls.__name__ = _cls.__qualname__ = _like.__name__
     _cls.__module__ = "_thread"
 

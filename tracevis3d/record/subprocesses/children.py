@@ -57,14 +57,14 @@ class _Child:
         self.ended = False
 
     def take(self) -> Iterator[tuple[str, list[Section] | None]]:
-        # Asked before reading: what it wrote last is there then.
+        # Checked before reading, so that its last data is there.
         locked, alive = self._is_locked(), self._process is None or self._process.lives()
         known = self._process is not None
         for came in self._reader.read():
             if self._process is None and came and came[0][0] == BEGIN:
                 self._process = Process(json.loads(came[0][2])["pid"])
             yield self._folder, came
-        # One that becomes a daemon closes all its descriptors, and with them gives the lock away.
+        # A daemon closes all its descriptors, which releases the lock.
         if locked or (not self._reader.closed and (alive if known else self._process is not None)):
             return
         self.ended = True

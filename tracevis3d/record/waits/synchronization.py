@@ -123,7 +123,7 @@ def _release(
             what = 0
             if state.recording and not (part is not None and part(self)):
                 what = number_of(self, kind)
-            # Taken first: who waits may run before this thread does again.
+            # Taken first, because a waiting thread may run before this one does again.
             at = state.clock()
             result = original(self, *args, **kwargs)
             if what:
@@ -269,7 +269,7 @@ def _get(original: Any) -> Any:
         if not state.recording:
             return original(self, block, timeout)
         flags = (0 if self._qsize() else CONTENDED) | sys._getframe(1).f_lineno << LINE
-        # What comes out may be False; that is no timeout.
+        # The item may be False, which is not a timeout.
         return timed(_GET, number_of(self, "Queue"), flags, lambda: [original(self, block, timeout)])[0]
 
     return get

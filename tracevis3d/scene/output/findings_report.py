@@ -15,7 +15,7 @@ from ...errors import InputError
 from ...progress import Progress, part, silent
 from .produce import produce
 
-#: Findings that get a picture, and how many of a kind: the first ones matter.
+#: Maximum number of findings with a picture, in total and of one kind.
 _MOST, _MOST_OF_KIND = 5, 2
 
 

@@ -33,7 +33,7 @@ _MOST_LANES = 16
 _TOTAL, _HIGHEST, _GAP, _DEPTH = 6.4, 0.5, 0.3, 0.9
 #: Maximum number of names on boxes; minimum width of a named box, as a share of the window.
 _MOST_NAMES, _LEAST_SHARE = 90, 0.035
-#: How much paler bars are that represent several calls, and the colour that they tend to.
+#: Share of the pale colour in bars that represent several calls, and that colour.
 _PALE, _GREY = 0.45, np.array([[0.72, 0.73, 0.75, 1.0]], np.float32)
 
 

@@ -17,7 +17,7 @@ from ..treemap import District
 from .layout import PLATE, Layout
 
 _RAMP = 64
-#: Most buildings have little of a measure, and are quiet.
+#: Most buildings have a small value, and a quiet colour.
 _QUIET = parse("dfe3e8 b4c4d6 6d93bd 2f5f93 14365c")
 #: Share of its ground that a building fills: the same for all, so that areas stay in proportion.
 _FOOT = 0.82

@@ -44,7 +44,7 @@ from .similarity import Similarity
 
 #: Maximum number of paths of A compared with B's: about a minute of work.
 MOST_PATHS = 300_000
-#: Units of B that these paths' units are compared with at most, in all: about half a minute of work.
+#: Maximum number of units of B compared with these paths' units in total: about half a minute of work.
 MOST_UNITS = 5_000_000_000
 #: Maximum number of pairs of paths whose groups are stored; the others are only counted.
 MOST_KEPT = 1_000_000

@@ -137,7 +137,7 @@ def names(
     best = nodes[np.argsort(-rank, kind="stable")][: p.labels]
     value = dict(zip(nodes.tolist(), rank.tolist(), strict=True))
     best = best[[value[int(i)] > 0 for i in best]]
-    # A line ends within what it names: that to an element runs over its containers.
+    # A line ends at what it names: a line to an element passes over its containers.
     above = np.where(h.parent[best] > 0, sectors.level[np.maximum(h.parent[best], 0)], sectors.rings)
     edge = np.where(h.element[best] >= 0, np.maximum(above, sectors.level[best] + 1), sectors.level[best] + 1)
     out = 0.1 + RING * (edge - _WITHIN) if picture.flat else np.full(len(best), picture.ring + _STANDOFF)

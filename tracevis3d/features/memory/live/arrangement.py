@@ -11,7 +11,8 @@ from .blocks import LiveBlocks
 
 #: Scene units across.
 WIDTH = 15.0
-#: How much of the way to its place an item goes in a tick; how near is there; how much sinks or rises in one.
+#: Share of the distance that an item moves per tick; distance that counts as arrived; rate of sinking or
+# rising.
 _EASE, _THERE, _SINK = 0.22, 0.01, 0.16
 
 Floats = NDArray[np.float64]

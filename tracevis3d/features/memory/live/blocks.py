@@ -16,7 +16,7 @@ from .sites import MOST_SITES, Sites
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Blocks at most: those that live, and those that did in the window. Room for so many at first.
+#: Blocks at most: those that live, and those that did in the window. Initial capacity.
 MOST_BLOCKS, _FIRST_BLOCKS = 1 << 21, 1 << 14
 #: Times of idleness that are over and are remembered; items; rows in one look.
 _SPELLS, MOST_ITEMS, _MOST_ROWS = 1 << 17, 4096, 1 << 16
@@ -131,7 +131,7 @@ class LiveBlocks:
             if at >= len(columns[0]):
                 break
             if not self._make_room():
-                # More live at a time than can be followed: their frees and touches go unnoticed, too.
+                # More blocks are live than can be tracked: their frees and accesses are ignored, too.
                 rest = columns[0][at:] != 0
                 self.homeless += int(np.count_nonzero(~rest))
                 columns = [np.ascontiguousarray(c[at:][rest]) for c in columns]
@@ -150,7 +150,7 @@ class LiveBlocks:
         """Let blocks go that are past; have more room if that is not enough. Return whether there is any."""
         k, totals = self.k, self.totals
         if totals[k.SPELLS] >= len(self._spells):
-            # The oldest half goes, whether past or not.
+            # The oldest half is removed, whether past or not.
             edge = np.partition(self._spells[:, 2], len(self._spells) // 2)[len(self._spells) // 2]
             same = np.arange(int(totals[k.BLOCKS]), dtype=np.int64)
             self._forgotten = max(int(edge) + 1, int(self._edge))
@@ -166,7 +166,7 @@ class LiveBlocks:
                     larger[: len(self._blocks)] = self._blocks
                     self._blocks = larger
                 else:
-                    # What has ended goes, though it could still be seen.
+                    # Ended blocks are removed, although they could still be seen.
                     self._compact(k.ALIVE)
         else:
             self._find_addresses()

@@ -14,7 +14,7 @@ from .blocks import LiveBlocks
 from .item_bars import HEIGHT, LOW
 from .site_watch import SiteWatch
 
-#: Call sites that get a name in front, rows of names, and items that are named.
+#: Maximum number of named call sites in front, of rows of names, and of named items.
 _MOST_NAMED, _NAME_ROWS, _LARGEST_NAMED = 14, 4, 7
 #: How wide a character is about, in line heights; how high half a line's capitals are.
 _CHARACTER, _HALF = 0.5, 0.3

@@ -14,7 +14,7 @@ from .colors import color_of
 
 #: Scene units: the height of what was idle for the whole window, of what is in use, and between items.
 HEIGHT, LOW, _GAP = 3.4, 0.12, 0.012
-#: Scene units that an item is wide at the least.
+#: Minimum width of an item, in scene units.
 _NARROWEST = 0.008
 
 

@@ -25,17 +25,17 @@ from .description import describe_item, describe_site
 from .item_bars import HEIGHT, item_bars, item_sections, merged, ongoing
 from .site_watch import SiteWatch
 
-#: Rows of the feed that are taken in a tick.
+#: Maximum number of rows of the feed processed in a tick.
 _MOST_TAKEN = 100_000
-#: Share of the window without a touch from which on a block is idle.
+#: Share of the window without access from which on a block is idle.
 _PAUSE = 0.02
-#: Share of what is in sight from which on a block stands alone.
+#: Share of the visible bytes from which on a block is drawn alone.
 _LEAST = 1 / 360
 #: Ribs of the window: what is merged changes its shade from one to the next.
 _RIBS = 40
 #: Keys of bars that are no items: curves from -1 down, then districts.
 _DISTRICT_KEY = wall.KEY - 3
-#: What is in sight at the least, as a share.
+#: Minimum visible share.
 _LEAST_SIGHT = 1e-6
 
 
@@ -53,7 +53,7 @@ class Memory(LiveView):
         self.arrangement = Arrangement(self.blocks)
         self.wall = wall.Wall(self.blocks, window_ns, self.blocks.pause_ns, HEIGHT)
         self.watch = SiteWatch(self.blocks, window_ns)
-        # All from the beginning: what lives now may have been allocated long ago.
+        # From the beginning, because live blocks may have been allocated long ago.
         batches, last = growing.batches("memory", 0)
         self._next = last - len(batches)
         self.by_site, self.logarithmic, self.sight = False, False, (0.0, 1.0)

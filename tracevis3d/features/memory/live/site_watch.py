@@ -9,7 +9,7 @@ from .blocks import LiveBlocks
 from .findings import SAMPLES, Found, SiteHistory, find_plateaus, in_turn
 from .sites import MOST_SITES
 
-#: Findings that are shown.
+#: Maximum number of findings shown.
 _MOST_FOUND = 5
 
 

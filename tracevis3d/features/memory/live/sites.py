@@ -16,7 +16,7 @@ Ints = NDArray[np.int64]
 
 #: Call sites that have numbers of their own; the last one is that of all others.
 MOST_SITES = 2048
-#: Callers that are looked at for one that allocates itself.
+#: Maximum number of callers examined for one that allocates itself.
 _DEEPEST = 32
 
 

@@ -23,10 +23,10 @@ Floats = NDArray[np.float64]
 
 #: Names have so many letters; in the flat picture they are slanted.
 _LETTERS, _SLANT = 32, math.sqrt(0.5)
-#: Narrower districts, as shares of the width, are not named.
+#: Minimum width of a named district, as a share of the width.
 _LEAST_DISTRICT = 0.04
 _CHARACTER = 0.52
-#: Findings that have a callout.
+#: Maximum number of callouts.
 _CALLED_OUT = 3
 
 

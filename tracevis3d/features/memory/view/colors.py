@@ -25,7 +25,7 @@ Indices = NDArray[np.int32]
 _TURN = parse("3b6fb6 4e9a51")
 #: What a picture about one finding lights.
 _STORY = np.array([0.84, 0.37, 0.0, 1.0], np.float32)
-#: What untouched memory fades to, and how far; how much darker every second neighbour is, or lighter a rib.
+#: Colour and degree of fading of idle memory; darkening of every second neighbour, and lightening of ribs.
 _FADED, _FADE, _DARKER, _RIB = np.array([0.80, 0.81, 0.83]), 0.6, 0.88, 0.35
 #: Shades of one kind: by whether it is merged, whether it is idle, and which neighbour or rib it is.
 _SHADES = 8

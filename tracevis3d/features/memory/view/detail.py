@@ -71,7 +71,7 @@ class LevelOfDetail:
         fine = coarse * picture.pixels_per_unit / pixels_per_unit
         begin, end = max(seen[0], low), min(seen[1], high)
         near = pyramid.cut(begin, end, fine, limits)
-        # What lies beside it, as in the picture; of items that reach into it the part beside.
+        # Items outside it, as in the picture; of items that reach into it, the part outside.
         parts = [near, *self._beside(near, int(max(coarse, 1)))]
         columns = {f.name: np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Items)}
         nearer = replace(picture, items=Items(**columns), pixels_per_unit=pixels_per_unit)

@@ -13,7 +13,7 @@ from ..findings import GRID, MemoryFinding, cohorts, loads_modules
 from ..summary import MemoryUse
 from .parameters import Parameters
 
-#: Of a finding's time, how much is shown before and after it.
+#: Margin before and after a finding, as a share of its time.
 _AROUND = 0.12
 #: A shorter time than this share of the recording is shown with all of it.
 _SHORT = 0.02

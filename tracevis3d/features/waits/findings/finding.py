@@ -31,9 +31,9 @@ KINDS = {
     "mostly idle": "threads that do little but wait",
     "outlier": "a call that takes far longer than other calls of its function",
 }
-#: What costs threads time that they would use; the others are told after it.
+#: Findings that cost threads time; the others are reported after them.
 COSTLY = ("convoy", "held over I/O", "held over sleep", "starvation", "one goes first")
-#: What can end a program's work.
+#: Findings that can end a program's work.
 GRAVE = ("deadlock", "broken deadlock", "lock order", "never released", "held to the end")
 
 
@@ -87,7 +87,7 @@ class Finding:
         return point if len(point) <= _TITLE else point.split(": ")[0][:_TITLE]
 
 
-#: Letters of a title.
+#: Maximum length of a title.
 _TITLE = 110
 
 

@@ -22,13 +22,13 @@ _CYCLES = 20
 #: Objects held to the end are held for at least this share of the trace, and others delayed so long by what a
 #: holder does.
 _HELD, _DELAYED = 0.01, 0.02
-#: A hold explains a convoy that causes this share of its waiting.
+#: A hold explains a convoy if it causes this share of its waiting.
 _CAUSE = 0.25
 #: Share of the delay by an object in which its holder reads, writes or sleeps.
 _MOSTLY = 0.5
-#: So many times others get an object while one thread waits for it, in all and each of them, if it starves.
+#: Starvation: how often others get the object during one wait, in total and each of them.
 _PASSED, _PASSED_EACH = 8, 4
-#: Who goes first gets it this share of the times.
+#: Minimum share of the acquisitions by the thread that goes first.
 _GOES_FIRST = 0.8
 #: A leader waits for work for this share of the time for which it holds the object.
 _LEADS = 0.7
@@ -135,7 +135,7 @@ def strongly_connected(after: dict[int, list[int]]) -> list[list[int]]:
 def _held(waits: Waits) -> list[Finding]:
     held, ops = waits.held, waits.ops
     open_ = np.flatnonzero((held.release < 0) & (held.end - held.start >= _HELD * waits.trace.span_ns))
-    # Objects that are never released at all are none that are held (their releases aren't recorded).
+    # Objects without any release don't count as held (their releases aren't recorded).
     released = np.zeros(len(ops.objects) + 1, np.bool_)
     released[held.object[held.release >= 0]] = True
     found = []
@@ -185,7 +185,7 @@ def _convoys(waits: Waits) -> list[Finding]:
         if begin == end:
             continue
         time, length = queue.time[low:high], queue.length[low:high]
-        # Somebody waits all the time, and several do at once.
+        # At any time somebody waits, and several wait at the same time.
         busy = np.concatenate([[False], length >= 1, [False]])
         starts, ends = np.flatnonzero(busy[1:] & ~busy[:-1]), np.flatnonzero(busy[:-1] & ~busy[1:])
         ends = np.minimum(ends, len(time) - 1)
@@ -343,7 +343,7 @@ def _starvation(waits: Waits) -> list[Finding]:
         longest = max(int(ops.lasted[rows[i]]) for i in every)
         taken = max(int(passed[i]) for i in every)
         who = titles(waits, number[np.argsort(-times, kind="stable")].tolist())
-        # Those that wait get it in between, once each.
+        # Waiting threads get it in between, once each.
         first_taker = int(number[times.argmax()])
         many = times.max() >= _GOES_FIRST * times.sum() and len(set(of) - {first_taker}) > 1
         if many:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 _FEW = 5
-#: The most outliers that are reported.
+#: Maximum number of reported outliers.
 _OUTLIERS = 20
 _SLEEPS = re.compile("sleep|poll|select|timer", re.IGNORECASE)
 #: Polling lasts for at least this share of the trace; what sleeps between two looks does so for most of it.
@@ -31,7 +31,7 @@ _POLLED, _ASLEEP = 0.05, 0.8
 _FACTOR, _SHARE, _CALLS = 64, 0.01, 20
 #: A call that takes this share of one that it lies in is the same outlier.
 _NEARLY = 0.8
-#: Releases that are no more than that a thread is over.
+#: Releases that only represent the end of a thread.
 _ENDS = ("Thread.end", "thread end", "Process.end", "end of thread")
 _SLEEP, _IDLE, _CONTENTION = (KINDS_OF_WAITING.index(kind) for kind in ("sleep", "idle", "contention"))
 
@@ -49,7 +49,7 @@ def findings(waits: Waits) -> list[Finding]:
     """
     polling = _polling(waits)
     polled = {(*finding.threads, *finding.objects) for finding in polling}
-    # Who looks again and again would go on doing so.
+    # A polling thread would continue to poll.
     stuck = [f for f in _never_released(waits) if (*f.threads, *f.objects) not in polled]
     return [*_rings(waits), *stuck, *_farmers(waits), *polling, *_idle(waits), *_outliers(waits)]
 
@@ -103,7 +103,7 @@ def _thread_ends(waits: Waits) -> Ints:
     return last
 
 
-#: What does not come, by what is waited for.
+#: Text for what does not come, by the kind of wait.
 _NOTHING = {_IDLE: "nothing comes"}
 
 
@@ -134,7 +134,7 @@ def _farmers(waits: Waits) -> list[Finding]:
     ops, title, n = waits.ops, waits.trace.threads.title, len(waits.trace.threads)
     rows = waits.own
     by = waits.woken_by[rows]
-    # Who hands a lock on gives nobody work.
+    # Passing a lock on does not give others work.
     rows = rows[(by >= 0) & (by != ops.thread[rows]) & (ops.state[rows] != _CONTENTION)]
     by, thread, lasted = waits.woken_by[rows], ops.thread[rows], ops.lasted[rows]
     total = int(lasted.sum())
@@ -165,7 +165,7 @@ def _polling(waits: Waits) -> list[Finding]:
     # Sleeping is for nothing; of other waits for nothing known a release couldn't be known either.
     sleeps = np.array([bool(_SLEEPS.search(name)) for name in ops.names] or [False])
     rows = rows[((np.diff(ops.first)[rows] > 0) | sleeps[ops.name[rows]]) & (ops.ending[rows] != UNFINISHED)]
-    # Who sleeps while it holds something does its work so; whom that delays is another finding.
+    # A thread that sleeps while it holds something is not polling; the delay is another finding.
     rows = rows[(ops.state[rows] != _SLEEP) | ~_holding(waits, rows)]
     if not len(rows):
         return []
@@ -191,7 +191,7 @@ def _polling(waits: Waits) -> list[Finding]:
         if ops.state[mine[0]] == _SLEEP:
             begin, end = int(ops.start[mine[0]]), int(ops.end[mine[-1]])
             times = ops.start[giving[ops.thread[giving] == ops.thread[mine[0]]]]
-            # Who gives others something between its sleeps is no one who looks whether it may go on.
+            # A thread that gives something to others between its sleeps is not polling.
             given = int(((times >= begin) & (times <= end)).sum())
             if waited < _ASLEEP * (end - begin) or 2 * given >= len(mine):
                 continue
@@ -221,7 +221,7 @@ def _holding(waits: Waits, rows: Ints) -> NDArray[np.bool_]:
 def _idle(waits: Waits) -> list[Finding]:
     ops, rows, calls, threads = waits.ops, waits.own, waits.trace.calls, waits.trace.threads
     last = _thread_ends(waits)
-    # The end of a thread is no gift of its own.
+    # The end of a thread does not count as giving something.
     giving = (ops.kind == RELEASE) & ~np.isin(ops.name, [i for i, n in enumerate(ops.names) if n in _ENDS])
     gives = np.bincount(ops.thread[giving], minlength=len(threads)) > 0
     found = []

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 THICK = 0.05
 #: Share of a level that stays free before the next.
 _GAP = 0.07
-#: Levels lower than so many pixels are drawn together where calls are merged, and have no start shading.
+#: Levels lower than this, in pixels, are drawn together where calls are merged, and have no start shading.
 _LEVEL_PX = 2.5
 #: Start shading: its width in pixels and as a share of the call, and the least width of a call that has one.
 _START_PX, _START_SHARE, _LEAST_PX = 3.0, 0.3, 4.0

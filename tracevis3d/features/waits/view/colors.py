@@ -198,7 +198,7 @@ def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indi
     def of(calls: Ints) -> Indices:
         kind, strength = kinds(*shares(waits, calls, times), printed)
         if not printed:
-            # Most of its waiting is for what another thread holds.
+            # Most of its waiting is contention.
             kind = np.where((kind == 1) & (2 * contended[calls] >= times[0][calls]), 3, kind)
         place = np.clip(np.ceil(strength * _STEPS).astype(np.int32) - 1, 0, _STEPS - 1)
         return np.where(kind == 0, 0, 1 + (kind - 1) * _STEPS + place).astype(np.int32)

@@ -26,7 +26,7 @@ Indices = NDArray[np.int32]
 _THROAT, _MOUTH = 0.017, 0.05
 #: Diameter of the sphere at a release.
 _TIP = 0.13
-#: From so many funnels on they are thinner.
+#: Number of funnels from which on they are thinner.
 _MANY = 150
 #: Sides of a funnel in the straight forms shrink with this power of the rest of the way.
 _POWER = 12.0
@@ -173,7 +173,7 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
     front = THICK + 0.01
     left = theatre.place(which.row, which.low, which.out, front)
     right = theatre.place(which.row, which.high, which.out, front)
-    # What is released out of sight ends at the window's edge, on the level of the marker (section IV-C).
+    # A release outside the window is drawn at its edge, on the level of the marker (section IV-C).
     end = theatre.place(which.release_row, which.at, which.release_out, front)
     core = theatre.core((which.high + which.at) / 2)
     if through is not None:

@@ -34,7 +34,7 @@ Ints = NDArray[np.int64]
 
 #: Scene units that the time window is wide.
 WIDTH = 16.0
-#: Share of the picture that the drawing can have beside title, legend, notes and the rows' words.
+#: Share of the picture for the drawing, next to title, legend, notes and the rows' names.
 SHARE = (0.80, 0.78)
 #: Radius of the half cylinder, and heights of the main thread's panel, in scene units.
 RADIUS, MAIN_HEIGHT = 2.8, 1.7
@@ -222,7 +222,7 @@ def _choose(
 ) -> tuple[Ints, bool, int]:
     """Return the threads from the top, whether the first is the main thread, and how many are left out."""
     live = busy_time(trace, window)
-    # Who has to do with waits matters as much as who is busy.
+    # Involvement in waits counts as much as being busy.
     concerned = waits.waited + waits.hubs()[0]
     weight = np.where((live > 0) | (concerned > 0), np.maximum(live // 8, 1) + concerned, 0)
     pixels = frame.height * SHARE[1] * 0.72

@@ -17,9 +17,9 @@ from .found_waits import findings_of
 from .layout import Layout
 from .parameters import Parameters
 
-#: Of a finding's time, how much is shown before and after it.
+#: Margin before and after a finding, as a share of its time.
 _AROUND = 0.06
-#: Threads of a finding that are shown.
+#: Maximum number of threads shown of a finding.
 _MOST = 14
 #: Height of the bar of a hold, as a share of the first level.
 _BAR = 0.4

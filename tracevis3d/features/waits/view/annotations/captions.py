@@ -22,10 +22,10 @@ from .tags import called, spoken
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-#: From so many rows on names are shorter: at most so many letters.
+#: Number of rows from which on names are shorter, and their maximum length.
 _MANY, _SHORTER = 10, 30
 _BRACKETS = re.compile(r" \([^()]*\S(?= \(\d+\)$)")
-#: Width of a letter, as a share of a line's height, about.
+#: Approximate width of a character, as a share of the line height.
 _LETTER = 0.52
 
 
@@ -108,7 +108,8 @@ def summaries(picture: Layout) -> list[Labels]:
         by = waits.woken_by[mine]
         last = (by >= 0) & ~ops.asks[mine]
         each = np.bincount(by[last], waited[last], len(threads)).astype(np.float64)
-        # Who is held up waits for those that held meanwhile, not for the one that let go last.
+        # A delayed thread waits for those that held the object meanwhile, not for the one that released it
+        # last.
         whole = mine[ops.asks[mine] & (waited == ops.lasted[mine])]
         held = np.isin(waits.causes.wait, whole)
         each += np.bincount(waits.causes.thread[held], waits.causes.ns[held], len(threads))
@@ -200,7 +201,7 @@ def quiet_names(picture: Layout, colors: CallColors) -> list[Labels]:
         if quiet.call[t] < 0 or width < len(text) * _LETTER * height:
             continue
         level = int(picture.trace.calls.depth[quiet.call[t]])
-        # Outside the call, where nothing is.
+        # Outside the call, where there is space.
         out = picture.out(np.array([level])) + 0.85 * height / float(picture.theatre.stretch[r])
         anchor = picture.theatre.place(np.array([r]), np.array([(low + high) / 2]), out, THICK)
         one = np.ones(1, np.float32)

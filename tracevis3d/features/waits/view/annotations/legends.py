@@ -16,11 +16,11 @@ from ..calls import THICK
 from ..layout import Layout
 from .tags import called, short
 
-#: Pairs of threads of which the legend says how long one waits for the other.
+#: Maximum number of pairs of threads in the legend with their waiting time.
 _PAIRS = 3
 #: Kinds of elements between a wait and its release, and on the row that is waited for.
 _FUNNELS, _BANDS = ("correspondence", "correspondence out of sight"), ("wait marker", "wait start")
-#: Letters that a line of the legend has room for.
+#: Maximum number of characters of a line of the legend.
 _LETTERS = 165
 
 
@@ -93,7 +93,7 @@ def longest_pairs(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> L
     letters = 0
     for pair in pairs:
         text, name = pair.words(picture), pair.object
-        # What is called like one of the threads says nothing new.
+        # Objects named like one of the threads add no information.
         if (
             name
             and pair.by >= 0
@@ -203,7 +203,7 @@ def longest(picture: Layout, chosen: corr.Shown) -> list[_Pair]:
     """
     ops = picture.waits.ops
     mine = ops.thread[chosen.wait]
-    # Who is held up waits for all that hold it one after the other, not for the last of them.
+    # A delayed thread waits for all holders one after the other, not only for the last one.
     by = np.where(ops.asks[chosen.wait], -1, ops.thread[chosen.release])
     # As much of them as lies in their rows' windows.
     low, high = picture.low[chosen.row], picture.high[chosen.row]
@@ -213,7 +213,7 @@ def longest(picture: Layout, chosen: corr.Shown) -> list[_Pair]:
     key = np.stack([mine.astype(np.int64), by.astype(np.int64), object])
     pairs, back = np.unique(key, axis=1, return_inverse=True)
     total = np.bincount(back.reshape(-1), np.maximum(time, 0), pairs.shape[1])
-    # Who is held up by another that holds something comes first.
+    # Threads delayed by a holder come first.
     asks = np.bincount(back.reshape(-1), ops.asks[chosen.wait], pairs.shape[1]) > 0
     found = []
     for k in np.lexsort((-total, ~asks))[:_PAIRS].tolist():

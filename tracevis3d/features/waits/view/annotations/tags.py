@@ -72,10 +72,10 @@ def spoken(picture: Layout, which: Shown, i: int) -> tuple[str, ...]:
     who = called(picture, release, int(ops.thread[wait]))
     what = ops.of(wait)
     if ops.asks[wait] and len(what) == 1:
-        # Several may have held it, one after the other: that the last one let it go says little.
+        # Several threads may have held it, one after the other: the last release says little.
         return f"{lasted} for {what[0][:_LONGEST]}", lasted
     long = f"{lasted} for {who}"
-    # Objects that are called like the thread say nothing new.
+    # Objects named like the thread add no information.
     new = len(what) == 1 and threads.title(int(ops.thread[wait])) not in what[0] and who not in what[0]
     if len(what) > 1:
         return f"{long} · {'all' if ops.all[wait] else 'any'} of {len(what)}", long, lasted

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-#: No row sits closer to the rim of the half cylinder than this share of its radius.
+#: Minimum distance of a row from the rim of the half cylinder, as a share of its radius.
 _RIM = 0.985
-#: No row lies flatter than this to the reader's view, radians.
+#: Minimum angle between a row and the view direction, in radians.
 _SLANT = 0.22
-#: The most degrees of a section of a bent block.
+#: Maximum angle of a section of a bent block, in degrees.
 _STEP = 2.0
 _MOST_SECTIONS = 96
 #: Smallest height of a folded level, as a share of its own.
