@@ -94,6 +94,11 @@ def test_area_is_the_number_of_calls_and_the_thin_end_is_the_callees(trace):
     assert area / count[thick] == pytest.approx(area[0] / count[thick][0], rel=1e-4)
     assert (end < 0.5 * begin).all()
     assert any(f"{int(count.max()):,} in the thickest" in note for note in drawing.notes)
+    linear = drawn(trace, slices=7, proportion="thickness")
+    radius = of(linear, "interaction").radius.reshape(len(tubes), -1, 2)[:, 0, 0].astype(float)
+    thick = radius > radius.min() * 1.5
+    assert radius[thick] / count[thick] == pytest.approx(radius[thick][0] / count[thick][0], rel=1e-4)
+    assert any("thickness is the number of calls" in note for note in linear.notes)
     # Two drums have the same scale.
     pair = drawn(trace, trace, slices=7, end="8us")
     two = drawn(trace, trace, slices=7)

@@ -19,6 +19,8 @@ from .legend import Line
 _CELL = 8
 #: Cost of a picture's height of distance, in panels that lie on data.
 _FAR = 1.0
+#: Cost of hiding data alone.
+_HIDES = 3.0
 #: What it costs to hide a name, in data of the same size; names that are examined, at most.
 _NAME, _NAMES = 8.0, 500
 #: What it costs to draw a leader through names alone, and places on it that are looked at.
@@ -198,7 +200,7 @@ def _place(
         for v, end, n in zip((x, y), ends, cells.shape[::-1])
     ]
     struck = (cells[at[1].astype(np.int64), at[0].astype(np.int64)] > 1).mean(axis=0)
-    cost = hidden + _STRUCK * struck + _FAR * away / max(region[3] - region[1], 1.0)
+    cost = _HIDES * hidden + _STRUCK * struck + _FAR * away / max(region[3] - region[1], 1.0)
     # A panel at its point would hide its subject.
     open_ = away >= 1.2 * text
     for px, py in points:

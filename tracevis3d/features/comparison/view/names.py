@@ -22,8 +22,8 @@ Ints = NDArray[np.int64]
 
 #: A call that takes this share of its caller continues the caller's chain.
 _CHAIN = 0.75
-#: Line height, as a share of the available room, and relative to the smallest readable one.
-_FILL, _LEGIBLE = 0.84, 1.4
+#: Line height, as a share of the available room, and relative to the smallest readable one: 12 of 1080 pixels.
+_FILL, _LEGIBLE = 0.84, 12 / 7
 #: Minimum width of a named box, in line heights.
 _LEAST_WIDTH = 2.5
 _ARROW = " › "
@@ -60,7 +60,6 @@ def names(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> Labels:
     anchor = np.zeros((len(chains), 3))
     anchor[:, 0] = boxes.low[tail, 0] + inset
     middle = (low[head] + high[tail]) / 2
-    # Also clear of the next level, which is nearer to the reader of the farther wall.
     # Also clear of the next level, which is nearer to the reader of the farther wall.
     step = np.array([float((high[c] - low[c]).max()) for c in chains])
     heights = np.diff(wall.lanes.edge)

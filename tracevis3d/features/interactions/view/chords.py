@@ -193,7 +193,7 @@ def routes(picture: Layout, drum: Drum, p: Parameters, straight: bool = False) -
 
 
 def radii(count: Ints, most: int, p: Parameters, least: float = THINNEST) -> Floats:
-    """Return the radius at the caller's end: the section's area is in proportion to the number of calls.
+    """Return the radius at the caller's end, by the number of calls.
 
     ``most`` has the greatest radius.
 
@@ -204,7 +204,7 @@ def radii(count: Ints, most: int, p: Parameters, least: float = THINNEST) -> Flo
     most : int
         The largest number.
     p : Parameters
-        ``thickness`` scales all.
+        ``thickness`` scales all, ``proportion`` says what of a tube is in proportion to the calls.
     least : float
         The least radius that is seen, in scene units.
 
@@ -213,7 +213,8 @@ def radii(count: Ints, most: int, p: Parameters, least: float = THINNEST) -> Flo
     float64 (n,)
         Scene units.
     """
-    thick = THICKEST * p.thickness * np.sqrt(count / float(max(most, 1)))
+    exponent = 0.5 if p.proportion == "area" else 1.0
+    thick = THICKEST * p.thickness * (count / float(max(most, 1))) ** exponent
     return np.asarray(np.maximum(thick, max(least, THINNEST) if p.thickness > 0 else 0.0))
 
 

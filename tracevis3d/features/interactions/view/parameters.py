@@ -118,9 +118,13 @@ class Parameters:
         900, "The maximum number of tubes: each pair of elements gets one before any gets two",
         low=0, high=100_000, group="Bundles",
     )  # fmt: skip
-    thickness: float = parameter(
-        1.0, "Thickness of the most frequent; the section's area is in proportion to the number of calls",
-        low=0.0, high=5.0, group="Bundles",
+    thickness: float = parameter(1.0, "Thickness of the most frequent", low=0.0, high=5.0, group="Bundles")
+    proportion: str = parameter(
+        "area", "What of a tube or bundle is in proportion to the number of calls", group="Bundles",
+        choices={
+            "area": "the section's area: the thickness is the square root",
+            "thickness": "the thickness: few calls are thinner, and large numbers told apart more exactly",
+        },
     )  # fmt: skip
     apart: float = parameter(
         0.35, "How far opposite directions lie apart, in slices", low=0.0, high=1.0, group="Bundles"

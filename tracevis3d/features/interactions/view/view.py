@@ -48,6 +48,8 @@ _DIRECTIONS = {
 #: Of calls along the layers, and against them.
 _LAYERS = parse("8b95a3 d2491c")
 _STEPS = 64
+#: Tubes show this share of the calls, or the notes say why not.
+_MOST_CALLS = 0.8
 #: Lines and tubes are so many pixels wide at least.
 _HAIR = 1.2
 #: Opacities, from 1 to 0.
@@ -256,7 +258,8 @@ def _drum(
         radii = chords.radii(every.count, most, p, 0.5 * _HAIR * pixel)
         if drum.source == 0:
             notes.append(
-                f"tubes: area is the number of {p.relation}, {most:,} in the thickest; thin end at the callee"
+                f"tubes: {p.proportion} is the number of {p.relation}, {most:,} in the thickest; "
+                "thin end at the callee"
             )
         apart = out[every.pair]
         chosen, radius = every.only(~apart), radii[~apart]
@@ -284,10 +287,11 @@ def _drum(
             elements.append(metadata.numbered(tubes, _mean(meaning, picture, drum, "interaction", chosen)))
         counts["interactions_left_out"] = counts.get("interactions_left_out", 0) + every.rows - len(every)
         if len(every) < every.rows:
+            share = every.calls / max(every.of, 1)
+            tubes_ = "tubes" if share >= _MOST_CALLS else f"tubes (calls={p.calls} at most)"
             notes.append(
-                f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as tubes, "
-                f"{units.percentage(every.calls / max(every.of, 1), 3)} of the {p.relation}; all are on the "
-                "mantle"
+                f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as {tubes_}, "
+                f"{units.percentage(share, 3)} of the {p.relation}; all are on the mantle"
             )
     elements.append(mantle.phase_lines(drum, paint.named["grid"], hair))
     elements.append(mantle.rims(drum, paint.named["leader"], hair))
@@ -483,9 +487,9 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
             break
     if picture.flat and picture.drums[0].bend.unroll == 0:
         most = max(int(d.counts.max(initial=0)) for d in picture.drums)
+        root = "square root of the " if p.proportion == "area" else ""
         notes.append(
-            f"width is the square root of the number of {p.relation}, {most:,} in the widest; "
-            "thin end at the callee"
+            f"width is the {root}number of {p.relation}, {most:,} in the widest; thin end at the callee"
         )
     if p.fade > 0:
         notes.append("long ways are paler")
