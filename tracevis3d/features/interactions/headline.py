@@ -92,9 +92,8 @@ def of_run(
     name = names_of_kinds(trace, found, phases)[most] if len(phases) > 1 else ""
     if name and share[most] >= _PART:
         sure = f"{len(phases)} phases explain {percentage(phases.explained)} of what varies"
-        return Headline(
-            _joined(f"{percentage(float(share[most]))} of the {relation} are made in {name}", traffic), sure
-        )
+        part = percentage(float(share[most]))
+        return Headline(_joined(f"The main phase, {name}, has {part} of the {relation}", traffic), sure)
     threads = len(np.unique(trace.calls.thread[found.call[low:high]]))
     if traffic and threads > 1:
         return Headline(_joined(f"{threads} threads make {high - low:,} {relation}", traffic))

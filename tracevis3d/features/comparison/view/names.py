@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 
 #: A call that takes this share of its caller continues the caller's chain.
 _CHAIN = 0.75
-#: Line height, as a share of the available room, and relative to the smallest readable one: 12 of 1080 pixels.
+#: Line height, as a share of the available room, and relative to the smallest readable one (12 of 1080 px).
 _FILL, _LEGIBLE = 0.84, 12 / 7
 #: Minimum width of a named box, in line heights.
 _LEAST_WIDTH = 2.5
