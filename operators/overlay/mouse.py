@@ -46,7 +46,7 @@ class _Cover(explore.Cover):
             legend.point(None)
             return [Description(entry.text, "nothing of it is in this picture")]
         legend.point(legend.words_of(content.explained, k, i))
-        rows = [("click", "mutes all else; again: shows all"), ("double click", "shows it alone")]
+        rows = [("click", "mutes everything else; again: shows all"), ("double click", "shows it alone")]
         return [Description(entry.text, units.counted(elements, "element"), rows)]
 
     def click(self, context: bpy.types.Context, place: Place, double: bool, extend: bool) -> None:

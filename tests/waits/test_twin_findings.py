@@ -291,12 +291,12 @@ class Plain:
                 said += f"{who[0]} gives up"
                 lost = len(chain) * time
             elif len(chain) == 1:
-                said = f"{who[0]} waits for {names[0]}, which it holds itself: it never goes on"
+                said = f"{who[0]} waits for {names[0]}, which it holds itself: it blocks forever"
             else:
                 parts = [
                     f"{w} waits for {n}, which {h} holds" for w, n, h in zip(who, names, [*who[1:], who[0]])
                 ]
-                said = "; ".join(parts) + ": none of them goes on"
+                said = "; ".join(parts) + ": none of them continues"
             found.append((
                 kind, said, lost, [op.thread for op in chain],
                 list(dict.fromkeys(o for op in chain for o in op.of)), min(op.start for op in chain),
@@ -366,8 +366,8 @@ class Plain:
                 when = f"{len(stretches)} times, for {duration(sum(lasted))} in all"
             mine = [hold for hold in self.holds if hold.object == object]
             said = (
-                f"up to {most} threads queue for {object} {when}, in which it is handed on {len(got)} times: "
-                f"{duration(waited)} of waiting in all{self.why(mine)}"
+                f"up to {most} threads queue for {object} {when}, in which it is passed on {len(got)} "
+                f"times: {duration(waited)} of waiting in all{self.why(mine)}"
             )
             found.append((
                 "convoy", said, waited, sorted({hold.thread for hold in got}), [object],

@@ -71,7 +71,7 @@ def _find(path: str, recording: str) -> Path:
     for found in (recorded, Path(path).parent / recorded.name):
         if found.is_file():
             return found
-    raise InputError(f"{recorded}: the recording is gone: arguments of calls are read from it")
+    raise InputError(f"{recorded}: the recording no longer exists: arguments of calls are read from it")
 
 
 def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:

@@ -90,7 +90,7 @@ class Parameters:
             "cone": "on a ring around the foot of their caller's cone",
             "bubble": "flat, each subtree in a bubble of its own beside its caller; no edges cross",
             "hyperbolic": "on hemispheres in hyperbolic space, seen as a ball: the focus is large in the "
-            "middle, all else shrinks towards the rim",
+            "middle, everything else shrinks towards the rim",
         },
         group="Shape",
     )

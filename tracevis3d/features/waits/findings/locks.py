@@ -230,7 +230,7 @@ def _convoys(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "convoy",
-                f"up to {most} threads queue for {ops.objects[object]} {when}, in which it is handed on "
+                f"up to {most} threads queue for {ops.objects[object]} {when}, in which it is passed on "
                 f"{handed:,} times: {duration(waited)} of waiting in all{why}",
                 waited, tuple(np.unique(np.concatenate(mine)).tolist()), (ops.objects[object],),
                 int(time[starts[0]]), int(time[ends[-1]]), handed, causes=causes, headline=headline,

@@ -77,10 +77,10 @@ def _rings(waits: Waits) -> list[Finding]:
             lost = len(rows) * max(end - start, 0)
         elif len(rows) == 1:
             kind, lost = "deadlock", int(ops.lasted[rows].sum())
-            sentence = f"{title(threads[0])} waits for {names[0]}, which it holds itself: it never goes on"
+            sentence = f"{title(threads[0])} waits for {names[0]}, which it holds itself: it blocks forever"
         else:
             kind, lost = "deadlock", int(ops.lasted[rows].sum())
-            sentence = f"{'; '.join(parts)}: none of them goes on"
+            sentence = f"{'; '.join(parts)}: none of them continues"
         said = all(outcomes.how[row] == RECORDED for row in ring.waits)
         found.append(
             Finding(
