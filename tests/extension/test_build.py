@@ -203,6 +203,8 @@ def test_a_repository_lists_each_zip_for_its_platform_and_python(tmp_path, monke
     check.check_extension(index.parent)
     page = index.with_name("index.html").read_text()
     assert all(path.name in page for path in zips)
+    assert f'src="{repository.ICON.name}"' in page
+    assert (index.parent / repository.ICON.name).is_file()
     assert "${" not in page
     # Nothing that the tool refuses gets into a repository.
     broken = tmp_path / "broken.zip"

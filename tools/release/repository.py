@@ -12,10 +12,11 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from .extension import BuildError
+from .extension import ROOT, BuildError
 
 #: The page around the table of zips; Blender's tool fills in ``${body}`` and ``${date}``.
 PAGE = Path(__file__).with_name("page.html")
+ICON = ROOT / "docs" / "pictures" / "icon.png"
 
 
 def make(folder: Path, zips: Iterable[Path]) -> Path:
@@ -42,6 +43,7 @@ def make(folder: Path, zips: Iterable[Path]) -> Path:
     for path in zips:
         shutil.copyfile(path, folder / path.name)
     listing(folder)
+    shutil.copyfile(ICON, folder / ICON.name)
     return folder / "index.json"
 
 
