@@ -103,7 +103,7 @@ def worded_row(layout: Any, share: float, quiet: str, text: str) -> None:
 
 
 def steps(layout: Any, operator: str, where: str) -> Any:
-    """Draw the four buttons of a list that is gone through, and ``where`` one is; return their row."""
+    """Draw the four buttons for stepping through a list, and ``where`` one is; return their row."""
     row = layout.row(align=True)
     for step, icon in (("FIRST", "REW"), ("PREVIOUS", "TRIA_LEFT"), ("NEXT", "TRIA_RIGHT"), ("LAST", "FF")):
         row.operator(operator, text="", icon=icon).step = step

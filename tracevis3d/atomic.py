@@ -21,8 +21,8 @@ from .places import free_bytes
 
 #: Name of a partial file: hidden, with the id of the writing process; Blender needs the right suffix.
 _PARTIAL = re.compile(r"\.tracevis3d-(\d+)-[0-9a-f]{8}\.part(\..*)?")
-#: Seconds after which a partial file whose process is gone is abandoned: the folder may be shared with
-# another machine.
+#: Seconds after which a partial file without a process is abandoned: the folder may be shared with another
+#: machine.
 _ABANDONED_S = 60.0
 #: Free bytes that a full disk may still report.
 _SLACK = 1 << 16

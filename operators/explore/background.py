@@ -32,7 +32,7 @@ class Background:
 
     def fetch_traces(self, scene: bpy.types.Scene) -> None:
         """Look for traces of the scene's views that are not in memory, at their paths and in the cache."""
-        # Work that goes on when another file is opened fills the list of the former one.
+        # Work that continues when another file is opened fills the list of the former one.
         taken_over = self._found
         for view in settings.all_in(scene):
             keys = trace_state.keys_of(view)

@@ -183,7 +183,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             and self._press is None
         ):
             self._leave(context)
-            # The tool goes on with the next move of the mouse.
+            # The tool continues with the next move of the mouse.
             if not self.by_tool:
                 bpy.app.timers.register(_resume, first_interval=0.2)
             return {"FINISHED", "PASS_THROUGH"}

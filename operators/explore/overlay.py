@@ -143,7 +143,7 @@ class _Drawn:
         ]
 
     def draw(self, view: Any, scale: float, through: bool = False) -> None:
-        """Draw the batches whose objects are still there; ``through``: before all else."""
+        """Draw the batches whose objects are still there; ``through``: before everything else."""
         for name, batch in self.batches:
             shown = bpy.data.objects.get(name)
             if shown is not None:

@@ -23,7 +23,7 @@ from ..views import viewport
 
 #: Seconds between two ticks, and that taking messages may take in one.
 _TICK_S, _DRAIN_S = 1 / 30, 0.005
-#: Messages are taken between two pictures for as long as drawing took, and at most so many seconds: where
+#: Messages are taken between two pictures for as long as drawing took, and at most this many seconds: where
 #: drawing is slow, one drain for each picture would fall ever further behind.
 _CATCHING_UP_S = 1.0
 #: Seconds between two redraws of the panel.
@@ -51,7 +51,7 @@ class Feed:
         The one there is.
     subscriber : Subscriber
     shown : LiveScene or None
-        None while nothing has come, or the scene is gone.
+        None while nothing has come, or the scene no longer exists.
     trouble : str
         One sentence on what went wrong in drawing; the feed continues.
     tick_s, latency_s : list of float

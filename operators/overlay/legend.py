@@ -1,4 +1,4 @@
-"""The entries of legends that are chosen: what they stand for is shown as it is, all else is muted.
+"""The entries of legends that are chosen: their elements are shown as they are, everything else is muted.
 
 What is chosen lies on the scene by its words, so that all views of the scene that have the same entry follow,
 undo takes it back, and a saved file keeps it. Pictures don't know of it.

@@ -40,7 +40,7 @@ PLACES = (
     ("THIS", "In This Scene", "In this scene, with its objects; its camera and light are changed"),
 )
 #: Duration of the last rebuild of a view in this session, in seconds, by its collection's session id; not
-# saved, because it depends on the machine.
+#: saved, because it depends on the machine.
 _seconds: dict[int, float] = {}
 
 

@@ -115,7 +115,7 @@ def _stand_at(space: bpy.types.SpaceView3D, camera: bpy.types.Object) -> None:
 def is_open(area: bpy.types.Area) -> bool:
     """Return whether a window still has ``area``, as a 3D view; one that was closed must not be touched.
 
-    Blender does not invalidate references to areas that are gone: nothing else is read from it before.
+    Blender does not invalidate references to areas that no longer exist: nothing else is read from it before.
     """
     place = area.as_pointer()
     for window in bpy.context.window_manager.windows:

@@ -37,7 +37,7 @@ _OVERLAYS = (
 def lay_out(window: bpy.types.Window) -> Iterator[None]:
     """Turn the screen that a window shows into ours, step by step; it must be a copy that is nobody else's.
 
-    Blender gives areas their sizes when all events are handled: it must go on between two steps.
+    Blender sets the sizes of areas after all events: it must run between two steps.
     """
     kept = _alone(window)
     yield

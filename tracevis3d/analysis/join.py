@@ -28,7 +28,7 @@ BUDGET = 4_000_000_000
 MOST_PAIRS = 2_000_000_000_000
 
 #: Integer types for counting intersections, each with a bound above the sizes of the sets that it is used
-# for.
+#: for.
 _COUNTERS = tuple((kind, int(np.iinfo(kind).max)) for kind in (np.uint8, np.uint16, np.uint32))
 #: A bound above the size of every set.
 _ANY_SIZE = int(np.iinfo(np.int64).max) - 1

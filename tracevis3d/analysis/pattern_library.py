@@ -39,7 +39,7 @@ class Pattern:
     name : str
         What a person calls it.
     criterion : str
-        When a subtree is alike (:data:`.criteria.CRITERIA`).
+        When two subtrees are alike (:data:`.criteria.CRITERIA`).
     depth : int
         For the criterion ``depth``.
     functions : tuple of str

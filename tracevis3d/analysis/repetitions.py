@@ -23,7 +23,8 @@ from .subtrees import Subtrees, grown
 
 #: Maximum number of children repeated as one pattern.
 LONGEST_PERIOD = 16
-#: Neighbours are alike if their similarity is above this. Repetitions are closer than matches between traces.
+#: Neighbours are alike if their similarity is above this. Repetitions are closer than matches between
+#: traces.
 ALIKE = Fraction(4, 5)
 
 Ints = NDArray[np.int64]

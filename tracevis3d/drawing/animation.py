@@ -90,6 +90,6 @@ def _change(parameter: declarations.Parameter, given: Any) -> Change:
 
 
 def eased(share: float) -> float:
-    """Return how far the way is gone at a share of the film: it stands at both ends, and starts gently."""
+    """Return the share of the change at a share of the film: it pauses at both ends, and starts gently."""
     run = min(max((share - _BEFORE) / (1.0 - _BEFORE - _AFTER), 0.0), 1.0)
     return 0.5 - 0.5 * math.cos(math.pi * run)

@@ -120,7 +120,7 @@ def taken(element: Any, which: NDArray[np.int64]) -> Any:
 
 
 def _labels(group: Labels, gone: list[Boxes]) -> Labels:
-    """Return the labels that don't lie on a box that is gone."""
+    """Return the labels that don't lie on a box that no longer exists."""
     if not len(group.background) or not any(map(len, gone)):
         return group
     low = np.concatenate([boxes.low for boxes in gone]).astype(np.float64)

@@ -1,7 +1,8 @@
 """Perfetto's protobuf trace: slices, instants, counters and flows of its track events.
 
 The messages are those of the ``perfetto`` package. A trace is a sequence of packets; they are decoded one by
-one, so that a damaged file is read as far as it goes. Source: https://perfetto.dev/docs/reference/trace-packet-proto
+one, so that a damaged file is read as far as possible. Source:
+https://perfetto.dev/docs/reference/trace-packet-proto
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ def read_text(
 ) -> Text:
     """Return a file's text, unpacked.
 
-    A packed file that is damaged is read as far as it goes, and that is added to the problems.
+    A packed file that is damaged is read as far as possible, and that is added to the problems.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ from .viewer import (
 )
 
 #: Maximum number of rows waiting for the publisher's thread; beyond it whole batches are dropped for all
-# viewers.
+#: viewers.
 MOST_WAITING = 4_000_000
 #: Maximum number of rows waiting for a viewer without credit; beyond it whole batches are dropped for it.
 MOST_BEHIND = 1_000_000
@@ -53,7 +53,7 @@ MOST_BEHIND_IN_ALL = 4_000_000
 #: Rows that report what is open and wait for viewers, in all.
 _MOST_RETOLD = 16_000_000
 #: Maximum number of bytes in transit to a viewer, which ZeroMQ keeps until they are written, and to all
-# viewers.
+#: viewers.
 ROOM, ROOM_IN_ALL = 8 << 20, 128 << 20
 #: Rows of a batch: what is larger is sent in parts, so that little is on the way beyond the room.
 _LARGEST = 1 << 16
@@ -150,7 +150,7 @@ class Publisher:
         self._overflows = False
         self.sent = self.joined = 0
         self._sequence = 0
-        # Rows that were handed on: with those dropped before them all that viewers may have missed.
+        # Rows that were passed on: with those dropped before them all that viewers may have missed.
         self._handed = 0
         self._names: dict[str, list[Any]] = {table: [] for table in p.NAMES}
         self._numbers: dict[str, dict[Any, int]] = {table: {} for table in p.NAMES}
@@ -426,7 +426,7 @@ class Publisher:
                 self._forget(identity)
 
     def _refuse(self, identity: bytes, number: int, why: str) -> None:
-        """Answer what makes no sense; who goes on with it is closed."""
+        """Answer invalid messages; a viewer that continues to send them is disconnected."""
         count = self._refusals.pop(identity, 0) + 1
         self._refusals[identity] = count
         if len(self._refusals) > _MOST_REFUSALS:
@@ -556,7 +556,7 @@ class Publisher:
         self._catch_up()
         while self._waiting:
             if any(viewer.credit <= 0 for viewer in self._viewers.values()):
-                # The program goes on meanwhile, and so may this: credit that has come by now counts.
+                # The program continues meanwhile, and so may this: credit that has come by now counts.
                 self._listen()
                 self._catch_up()
             if patient and self._is_waited_for():
@@ -628,7 +628,7 @@ class Publisher:
         viewer.behind_rows = 0
 
     def _dropped_so_far(self) -> int:
-        """Return the rows that were dropped for everybody before what is handed on next."""
+        """Return the rows that were dropped for everybody before what is passed on next."""
         with self._lock:
             return self._dropped_before if self._waiting else self.dropped
 

@@ -75,7 +75,7 @@ class SpoolFeed(Encoder):
         self._numbers: dict[int, int] = {}
         self._frame_numbers: list[int] = []
         self._waiting_sync: list[dict[str, Any]] = []
-        #: Rows that the program itself has dropped, and that this process has handed over.
+        #: Rows that the program itself has dropped, and that this process has passed on.
         self.dropped = self.rows = 0
         self._joined = 0
 

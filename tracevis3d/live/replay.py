@@ -35,7 +35,7 @@ def replay(
     stop: Callable[[], bool] = lambda: False,
     report: Callable[[float], None] = lambda share: None,
 ) -> int:
-    """Publish a trace; return the rows that were handed over.
+    """Publish a trace; return the rows that were passed on.
 
     Parameters
     ----------

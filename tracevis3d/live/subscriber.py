@@ -86,7 +86,7 @@ class Subscriber:
         The last ones to suggestions.
     paused : bool
         Messages are taken and counted, but their rows are left out. What was open then is closed when it
-        goes on, and the publisher is asked to send what is open.
+        continues, and the publisher is asked to send what is open.
 
     Raises
     ------

@@ -41,7 +41,7 @@ class InTransit:
         return self._bytes + size > _UNTRACKED or self._messages >= _UNTRACKED_MESSAGES
 
     def add(self, size: int, tracker: Any) -> None:
-        """Count a message that was handed over; ``tracker`` is ZeroMQ's, None: untracked."""
+        """Count a message that was passed on; ``tracker`` is ZeroMQ's, None: untracked."""
         self.bytes += size
         self.messages += 1
         self._bytes += size

@@ -58,7 +58,7 @@ def watch(
 def pictures(
     folder: Path, window_ns: int, suits: Callable[[Trace], float], render: Callable[[Trace, Path], object]
 ) -> Callable[[Subscriber], None]:
-    """Return what renders the window up to now into ``folder``, as 000001.png and so on.
+    """Return what renders the window so far into ``folder``, as 000001.png and so on.
 
     A window that the view doesn't suit (0) gives no picture.
     """

@@ -138,7 +138,7 @@ def _say(options: Options, text: str) -> None:
 
 @contextlib.contextmanager
 def _signals_for(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Leave the terminal's signals to the program, and hand on those that are sent to us."""
+    """Leave the terminal's signals to the program, and pass on those that are sent to us."""
 
     def pass_on(number: int, frame: FrameType | None) -> None:
         process.send_signal(number)
@@ -247,7 +247,7 @@ class _Recorder:
             sink.frames(first, frames)
 
     def _replaced(self, time_ns: int, thread: int) -> None:
-        """The program has replaced itself: everything that lived is gone."""
+        """The program has replaced itself: all its blocks are freed."""
         self._symbols.forget()
         self._image += 1
         # Equal addresses mean something else now.

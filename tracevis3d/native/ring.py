@@ -100,7 +100,7 @@ class Ring:
         return events
 
     def skip(self) -> None:
-        """Leave out an event that will never be whole: its thread is gone."""
+        """Leave out an event that will never be whole: its thread has ended."""
         if self._head["written"][0] > self._head["read"][0]:
             self._head["read"] += 1
 

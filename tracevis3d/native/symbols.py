@@ -12,7 +12,7 @@ from .elf import Module
 #: Text for unknown functions.
 UNKNOWN = "(unknown)"
 #: Number of callers from which on a nameless function that allocates counts as an allocator, not as a call
-# site.
+#: site.
 _MANY = 24
 
 
@@ -38,7 +38,7 @@ class Symbols:
         self._known.clear()
 
     def look(self) -> None:
-        """Learn what is mapped now; what was there before and is gone stays known."""
+        """Learn what is mapped now; earlier mappings stay known."""
         maps = []
         for line in self._read_maps().splitlines():
             words = line.split(None, 5)

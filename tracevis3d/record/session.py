@@ -309,7 +309,7 @@ class Session:
         self._engine.start()
 
     def _hear(self) -> None:
-        """Hand on what viewers suggest."""
+        """Pass on what viewers suggest."""
         if not self._options.suggestions or not isinstance(self._helper, Helper):
             return
         for suggestion in self._helper.suggestions():

@@ -14,7 +14,7 @@ class Sources:
     """Looks into source files, each once."""
 
     def __init__(self) -> None:
-        # Of each file the lines at which another function goes on, and which: name and first line.
+        # Of each file the lines at which another function continues, and which: name and first line.
         self._files: dict[str, tuple[list[int], list[tuple[str, int]]]] = {}
         self._variables: dict[str, list[Made]] = {}
 

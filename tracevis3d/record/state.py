@@ -142,7 +142,7 @@ class ThreadLog:
     pending : list of tuple
         Waits that have begun: operation, object, start, holder.
     ended : bool
-        Whether the thread is gone.
+        Whether the thread has ended.
     is_task : bool
         Whether this is a task of asyncio's or a greenlet, and no thread.
     """
@@ -170,7 +170,7 @@ class ThreadLog:
 
 
 class _AtEnd:
-    """Notes that its thread is gone when the thread's locals go."""
+    """Notes that its thread has ended when the thread's locals are deleted."""
 
     __slots__ = ("_log",)
 
@@ -287,7 +287,7 @@ def hide_thread() -> None:
 _object_numbers = itertools.count(1)
 _counts: dict[str, int] = {}
 #: Descriptions of objects by number, until they are fetched: label, file, line, and where the expression that
-# makes it : ends (line and column, 0: unknown); or the members of a group.
+#: makes it : ends (line and column, 0: unknown); or the members of a group.
 new_objects: dict[int, Any] = {}
 #: Those that were fetched, for the next recording in the same program.
 old_objects: dict[int, Any] = {}

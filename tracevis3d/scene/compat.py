@@ -118,7 +118,7 @@ def strips(scene: Any) -> Any:
 
 
 def ease(block: Any) -> None:
-    """Let the keyframes of a datablock start and end gently; ``Action.fcurves`` is gone in 5.0."""
+    """Let the keyframes of a datablock start and end gently; ``Action.fcurves`` no longer exists in 5.0."""
     data = block.animation_data
     if data is None or data.action is None:
         return

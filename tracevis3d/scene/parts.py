@@ -128,7 +128,7 @@ class Parts:
         return list(self._before.values())
 
     def name(self) -> None:
-        """Give all objects their names, when those that had them are gone."""
+        """Give all objects their names, after those that had them were removed."""
         for shown in (*self.made, *self.kept):
             if shown.name != (name := self._names[shown[PART]]):
                 shown.name = name

@@ -43,7 +43,7 @@ def read_arguments(path: str, recording: str, hash: str, offset: int) -> dict[st
     Raises
     ------
     InputError
-        If the source is gone or changed, or the record can't be decoded.
+        If the source is missing or has changed, or the record can't be decoded.
     MissingDependency
         If it is a zstd file and no library for it is installed.
     """

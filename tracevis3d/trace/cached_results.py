@@ -22,7 +22,7 @@ from .model import Trace
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: Keyword arguments that are handed on and make no other result.
+#: Keyword arguments that are passed on and make no other result.
 _ASIDE = frozenset({"progress", "cache"})
 
 
@@ -188,7 +188,7 @@ def cached_with_trace(
 
     Threads that ask at once for the same result wait for one of them. An exception is not kept. Arguments
     count as they are written: ``f(trace, 1)`` and ``f(trace, n=1)`` are two results. Keyword arguments
-    ``progress`` and ``cache`` are handed on and make no other result.
+    ``progress`` and ``cache`` are passed on and make no other result.
 
     Parameters
     ----------

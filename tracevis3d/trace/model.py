@@ -650,7 +650,8 @@ class Trace:
         Raises
         ------
         InputError
-            If the source is gone or changed since the trace was read, or the record can't be decoded.
+            If the source is missing, or has changed since the trace was read, or the record can't be
+            decoded.
         """
         record = self.calls.record
         if not len(record) or record[call] < 0:

@@ -9,7 +9,7 @@ from . import zoom
 from .zoom import Pose
 
 #: Poses that differ by less than this share of their distance, and by less than this many radians, count as
-# the same.
+#: the same.
 _MOVED, _TURNED = 0.04, 0.04
 
 

@@ -1,4 +1,4 @@
-"""What one sees of a scene: the brush that mutes all else, slabs, and X-ray pictures."""
+"""What one sees of a scene: the brush that mutes everything else, slabs, and X-ray pictures."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""X-ray: what is not selected fades, its edges stay, and what is selected shows through all else."""
+"""X-ray: what is not selected fades, its edges stay, and what is selected shows through everything else."""
 
 from typing import Any
 

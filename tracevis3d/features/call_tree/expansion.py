@@ -1,7 +1,7 @@
 """The parts of a call tree that are expanded, collapsed or hidden manually, and the resulting number of rows.
 
-What a person did are exceptions along a few paths; all else follows from the class (:mod:`.row_counts`). Size
-and position are answered from sums along one path (SEAT, section 5.3.3).
+What a person did are exceptions along a few paths; everything else follows from the class
+(:mod:`.row_counts`). Size and position are answered from sums along one path (SEAT, section 5.3.3).
 """
 
 from __future__ import annotations

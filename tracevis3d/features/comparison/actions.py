@@ -18,7 +18,7 @@ SIMILAR = 0.8
 #: Share of a call's duration shown on either side of it.
 _BESIDE = 0.25
 #: Share of an overview's slab that counts as its end, and minimum length of a slab as a share of the
-# overview.
+#: overview.
 _END, _LEAST = 0.15, 0.002
 
 

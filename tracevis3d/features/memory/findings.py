@@ -32,7 +32,7 @@ _SCALES, _REGULAR, _UNEVEN = (_WAVE, _WAVE / 4, _WAVE / 16, _WAVE / 64), 4, 0.3
 #: Call sites that load modules: what they keep is the program itself.
 _IMPORTS = re.compile(r"<frozen (?:importlib|zipimport)|\b_bootstrap(?:_external)?\b")
 #: Churn: minimum number of blocks, maximum share of the run that they live, and minimum multiple of the live
-# ones.
+#: ones.
 _CHURN, _SHORT, _TIMES = 100, 0.01, 10.0
 #: Blocks further apart are in different regions.
 REGION_GAP = 1 << 20

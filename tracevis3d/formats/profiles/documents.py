@@ -249,7 +249,7 @@ def text_of(value: Any, other: str = "") -> str:
 
 
 def whole_of(value: Any, other: int = 0) -> int:
-    """Return a whole number within 63 bits; ``other`` for all else.
+    """Return a whole number within 63 bits; ``other`` for everything else.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Spans as calls: each service is a process, and spans that overlap lie on lanes of their own.
 
 A span is a call inside its parent where both are of one service, it ends within the parent, and nothing else
-goes on there; else it begins a stack on a free lane of its service, and an arrow leads from its parent to it.
+continues there; else it begins a stack on a free lane of its service, and an arrow leads from its parent to
+it.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ class _Lanes:
         return True
 
     def put_free(self, row: int) -> None:
-        """Put a span on a lane on which nothing goes on."""
+        """Put a span on a lane on which nothing continues."""
         span = self._spans[row]
         lanes = self._lanes.setdefault(span.service, [])
         for number, stack in enumerate(lanes):

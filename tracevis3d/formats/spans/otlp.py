@@ -160,7 +160,7 @@ def _service(attributes: list[Any]) -> str:
 
 
 def _time(value: Any) -> int:
-    """Return nanoseconds that are written as a number or a text; -1 for all else."""
+    """Return nanoseconds that are written as a number or a text; -1 for everything else."""
     if isinstance(value, str) and value.isdecimal() and len(value) < 20:
         return int(value)
     return value if isinstance(value, int) and not isinstance(value, bool) else -1

@@ -7,7 +7,7 @@ from typing import Any
 from ..jit import kernel
 
 #: State of a call path: called as often as expected, more or less often, only in one trace, or below such a
-# path.
+#: path.
 ALIKE, RECOUNTED, ALONE, BELOW = 0, 1, 2, 3
 
 

@@ -282,7 +282,7 @@ def scan_literal(
     -------
     int
         ``n`` when done; else the place in ``order`` of a call some of whose outermost matches lie within
-        the current group and some behind it: the caller counts these, and goes on after it.
+        the current group and some behind it: the caller counts these, and continues after it.
     """
     groups, group_a, group_b = state[0], state[1], state[2]
     done = len(order)

@@ -613,7 +613,7 @@ def next_object(data, position, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def skip_value(data, position, end, walk):  # type: ignore[no-untyped-def]
-    """Skip the rest of a value, which may go on in the next piece of data.
+    """Skip the rest of a value, which may continue in the next piece of data.
 
     ``walk`` (int64 (3,)) holds the depth of brackets, whether this is inside a string, and whether anything
     of the value was seen; zeros before the first call. Returns the index behind the value, or -1 if all of

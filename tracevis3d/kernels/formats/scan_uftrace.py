@@ -25,7 +25,7 @@ _GAP = 3_600_000_000_000
 
 @inline
 def _is_record(words, at, last_time, last_depth):  # type: ignore[no-untyped-def]
-    """Whether a record can start at ``at``: its magic is right, time and depth go on from the last."""
+    """Whether a record can start at ``at``: its magic is right, time and depth continue from the last."""
     if at + 1 >= len(words):
         return at == len(words)
     word = words[at + 1]

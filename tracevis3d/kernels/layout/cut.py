@@ -224,7 +224,7 @@ def cut_levels(
 ) -> tuple[int, int]:
     """Find the calls and the clusters that a window shows; see :meth:`.layout.cut.CutIndex.cut`.
 
-    Each level, or the first of each ``row`` levels, is gone through once, under the calls shown one row
+    Each level, or the first of each ``row`` levels, is traversed once, under the calls shown one row
     below. Calls that are too short are passed in leaps of one ``resolution``: what both begins
     and ends within a leap is short, and so are the gaps there.
 

@@ -283,7 +283,7 @@ def keep_blocks(blocks: Any, count: int, edge: int, brief: int, new: Any) -> Any
     """Move blocks together, without those that ended before ``edge`` or lived too short; return how many
     stay.
 
-    ``new`` (count,) becomes the new number of each block; -1: it is gone.
+    ``new`` (count,) becomes the new number of each block; -1: it no longer exists.
     """
     n = 0
     for b in range(count):
@@ -301,7 +301,7 @@ def keep_blocks(blocks: Any, count: int, edge: int, brief: int, new: Any) -> Any
 
 @kernel
 def keep_spells(spells: Any, count: int, edge: int, new: Any) -> Any:
-    """Move idle spells together, without those over before ``edge`` and those of blocks that are gone."""
+    """Move idle spells together, without those over before ``edge`` and those of freed blocks."""
     n = 0
     for s in range(count):
         b = new[spells[s, 0]]

@@ -406,7 +406,7 @@ def match_pairs(  # type: ignore[no-untyped-def]
                     if kind[e] == COMPLETE:
                         continue
                 if p == hi or time[e] != now:
-                    # Time goes on: calls that were closed with an outer one and got no END are counted.
+                    # Time continues: calls that were closed with an outer one and got no END are counted.
                     previous = -1
                     for k in range(n_forced):
                         b = forced[k]

@@ -18,8 +18,9 @@ def enclose(r: Any, k: Any, x: Any, y: Any, place: Any) -> None:
     """Find a disc around ``k`` discs; ``place`` gets x, y and the radius.
 
     It is never too small. First the one around the largest disc and the disc that reaches farthest from it is
-    tried: in deep trees, where one callee is as large as all else, it is right, and no error grows with the
-    depth. Else the best of a few centres is taken (Badoiu and Clarkson 2003), with the radius that it needs.
+    tried: in deep trees, where one callee is as large as everything else, it is right, and no error grows
+    with the depth. Else the best of a few centres is taken (Badoiu and Clarkson 2003), with the radius that
+    it needs.
     """
     big = 0
     for i in range(k):

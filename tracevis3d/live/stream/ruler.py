@@ -36,7 +36,7 @@ def gap_ends(view: LiveView, now: int) -> tuple[int, ...]:
 def ruler(view: LiveView, moments: tuple[int, ...], now: int) -> tuple[Axis, ...]:
     """Return the ruler in the scene's coordinates: texts in front, and lines across the ground.
 
-    Where time runs along x the lines go on upward behind the bars.
+    Where time runs along x the lines continue upward behind the bars.
 
     Parameters
     ----------

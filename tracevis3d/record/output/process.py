@@ -18,7 +18,7 @@ class Process:
     def __init__(self, pid: int) -> None:
         self._pid = pid
         self._fd = -1
-        # On other systems than Linux, and if the process is gone, it is asked by its number.
+        # On other systems than Linux, and if the process no longer exists, it is asked by its number.
         with contextlib.suppress(AttributeError, OSError):
             self._fd = os.pidfd_open(pid)
 

@@ -30,7 +30,7 @@ def follow(folder: str, alive: int, pid: int) -> Iterator[list[tuple[bytes, int,
     folder : str
     alive : int
         The end of a pipe that the recorded program holds open at its other end. A program that closes it may
-        go on: then the process is asked.
+        continue: then the process is asked.
     pid : int
         The program's.
     """
@@ -120,7 +120,7 @@ class File:
 
 
 def serve(folder: str, alive: int, pid: int, sinks: Sequence[Sink], say: Callable[[str], None]) -> None:
-    """Hand on what the spools in ``folder`` hold and will hold, until all processes have ended.
+    """Pass on what the spools in ``folder`` hold and will hold, until all processes have ended.
 
     ``alive`` and ``pid`` are the first process's, as :func:`follow` has them.
     ``say`` gets one sentence when it ends: the first process waits for it, and for no other process.

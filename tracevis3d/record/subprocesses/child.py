@@ -53,7 +53,7 @@ class Child:
     Raises
     ------
     OSError
-        If the folder is gone (the recording has ended), or files have no locks here.
+        If the folder no longer exists (the recording has ended), or files have no locks here.
     """
 
     endpoint = ""

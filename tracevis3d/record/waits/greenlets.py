@@ -1,4 +1,4 @@
-"""Greenlets: each is a track of its own, since its calls go on where they were when it runs again."""
+"""Greenlets: each is a track of its own, since its calls continue where they were when it runs again."""
 
 from __future__ import annotations
 

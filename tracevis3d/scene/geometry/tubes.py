@@ -87,7 +87,7 @@ class _Course:
         )  # fmt: skip
 
     def economical(self, sides: int, within: float) -> _Course:
-        """Return the course with no more points than it takes to stay ``within`` so much of it."""
+        """Return the course with no more points than it takes to stay ``within`` this much of it."""
         kept = points_to_keep(self.point, self.radius, self.first, within)
         first = np.searchsorted(kept, self.first)
         return replace(

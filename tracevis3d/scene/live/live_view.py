@@ -130,7 +130,7 @@ class LiveScene:
 
     @property
     def collection(self) -> Any:
-        """The live view's collection; None if it is gone."""
+        """The live view's collection; None if it no longer exists."""
         return bpy.data.collections.get(self.name)
 
     def remove(self) -> None:

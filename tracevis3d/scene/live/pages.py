@@ -57,7 +57,7 @@ class PageObjects:
             page.touch()
 
     def forget(self) -> None:
-        """The objects are gone."""
+        """The objects no longer exist."""
         self._objects = {}
 
     def show(self, place: Callable[[int], tuple[float, float, float]]) -> None:

@@ -90,7 +90,7 @@ def film(
 ) -> tuple[str, int]:
     """Render a film (H.264) into ``path``, .mp4 or .mkv, which appears only when it is complete.
 
-    Its frames are kept in the cache until then: a film that was interrupted goes on from there.
+    Its frames are kept in the cache until then: a film that was interrupted continues from there.
 
     Returns
     -------

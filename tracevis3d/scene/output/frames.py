@@ -1,4 +1,4 @@
-"""The frames of films that are being made: kept until the film is whole, so that a stopped one goes on."""
+"""The frames of films that are being made: kept until the film is whole, so that a stopped one continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a picture, film or scene file is whole: what was written is read again before it is handed over.
+"""Whether a picture, film or scene file is whole: what was written is read again before it is passed on.
 
 Blender reports no error when the disk is full. Each format is read as far as a truncated file would show:
 lengths, trailers, checksums, the size of the picture, the number of frames.

@@ -25,7 +25,7 @@ _NEVER = ("lastresort.woff2", "Inter.woff2", "NotoEmoji-VariableFont_wght.woff2"
 #: Characters that nearly every picture needs.
 _USUAL = "".join(map(chr, range(33, 127))) + "…·×µ–"
 #: Characters that Noto Sans lacks, and look-alikes in it: the micro sign. Loading another font takes a
-# quarter second.
+#: quarter second.
 _SAME = {"\u00b5": "\u03bc"}
 #: A code point that no font has: its shape is that of every missing character.
 _NONCHARACTER = "\U0010fffe"

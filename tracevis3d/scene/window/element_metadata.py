@@ -41,7 +41,7 @@ _FACTS: dict[str, tuple[str, type[np.generic]]] = {
 #: Each element's index into the drawing's palette.
 _COLOR = "palette_index"
 _MOST = 2**31 - 1
-#: A pin is this many times as high as its size, its ball so much of it above the tip.
+#: A pin is this many times as high as its size, its ball this much of it above the tip.
 _PIN_HEIGHT, _PIN_BALL = 1.8, 1.3
 
 

@@ -67,7 +67,7 @@ def show_all(state: State) -> Change:
 
 
 def filter_for(trace: Trace, call: int, what: str, others: bool) -> tuple[str, dict[str, str]]:
-    """Return name and values of the filter that marks what is meant, or all else.
+    """Return name and values of the filter that marks what is meant, or everything else.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def filter_for(trace: Trace, call: int, what: str, others: bool) -> tuple[str, d
     what : str
         One of :data:`WHAT`.
     others : bool
-        It marks all else.
+        It marks everything else.
 
     Returns
     -------

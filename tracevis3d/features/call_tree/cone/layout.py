@@ -702,7 +702,7 @@ def _heights(
 ) -> tuple[Floats, Floats]:
     """Return how far each node stands below the roots, and how far its callees do below it.
 
-    The levels are as high as the widest cone on each asks for, so that cones are alike in steepness.
+    The levels are as high as the widest cone on each asks for, so that cones are equally steep.
     """
     deepest = int(nodes.depth.max(initial=1))
     level = np.zeros(deepest + 1)

@@ -32,7 +32,7 @@ _ASIDE = 0.7
 #: Width of a character, and maximum share of a roof's depth for a name.
 _CHARACTER, _ROOF = 0.52, 0.7
 #: Minimum number of letters of a shortened name, and the share of the greatest height from which a building
-# is a tower.
+#: is a tower.
 _LETTERS, _TOWER = 7, 0.4
 #: Minimum width and depth of a district with a name.
 _NAMED = (1.2, 0.6)

@@ -172,7 +172,7 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
 def importing(evidence: Evidence) -> Ints:
     """Return the paths that end in a function of Python's import, if both runs import equally many modules.
 
-    How long these take, and whether they compile or ask for a folder again, is no matter of the program.
+    How long these take, and whether they compile or ask for a folder again, is not affected by the program.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ only          of a function that the other trace never calls, with all below it;
               calls that match it, of the function alone
 alone         of calls that a common caller makes in one trace alone, of a function that both traces call
 repetitions   time and calls by which repetitions differ from what their callers let expect
-offset        time by which a wait differs: all that follows starts later, or earlier, by so much
+offset        time by which a wait differs: all that follows starts later, or earlier, by this much
 slower        time by which the calls of a function are beyond the pace of all common paths, stalls left out
 faster        the same, below the pace
 order         of calls that come before others in one trace, and after them in the other

@@ -27,7 +27,7 @@ _WRAPS = 0.5
 #: Maximum number of paths of one caller compared with each other, the longest first.
 _MOST_TRIED = 8
 #: A function with at most this many call paths elsewhere, in either trace, is evidence for the same work:
-# what many : functions call, such as a compiler of patterns, is not evidence.
+#: what many : functions call, such as a compiler of patterns, is not evidence.
 FEW_ELSEWHERE = 1
 #: Maximum number of merged levels; deeper paths count as their ancestors there.
 _DEEPEST = 2000

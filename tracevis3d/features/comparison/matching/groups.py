@@ -241,7 +241,7 @@ def find_groups(
 ) -> Groups:
     """Find the groups by the rule ``nearest``.
 
-    A's paths are gone through from the roots down, with the paths of B that are still open: those without
+    A's paths are traversed from the roots down, with the paths of B that are still open: those without
     a match at or above the two. A path of B is closed where it matches, and where the two sets have nothing
     in common, as then nothing below has.
 

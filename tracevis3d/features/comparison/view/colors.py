@@ -134,7 +134,7 @@ def of_matches(
         c_a, c_b = positions(comparison, chosen, grouping)
         seen, other = (c_b, "B") if p.viewpoint == "A" else (c_a, "A")
         first = paint.add(palette.ramp(_RAMP))
-        # Roots are first in their groups by definition: their colour would say nothing.
+        # Roots are first in their groups by definition: their colour would add no information.
         root = (chosen.a == grouping.a[grouping.of]) & (chosen.b == grouping.b[grouping.of])
         around = root | (grouping.of >= grouping.trunk)
         legend = Legend(

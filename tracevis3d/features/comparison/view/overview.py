@@ -32,8 +32,8 @@ _BARS = 160
 #: Offset, as a share of the run, and the amount of the hue for moved calls that bars have there.
 APART = np.array([0.1, 0.15, 0.2, 0.3])
 _THIN = 0.03
-# Purple, grey, green: told apart with any colour vision, and unlike the walls' colours. The paper's is red,
-# grey, green.
+# Purple, grey, green: distinguished with any colour vision, and unlike the walls' colours. The paper's is
+# red, grey, green.
 _DIVERGING = parse("762a83 b78fc4 c9ccd0 8cc48a 1b7837")
 _PAPER = parse("d7191c c88080 c0c0c0 80b080 1a9641")
 _WINDOW = parse("e8b71a") * np.array([1, 1, 1, 0.45], np.float32)

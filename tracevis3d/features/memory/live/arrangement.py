@@ -12,7 +12,7 @@ from .blocks import LiveBlocks
 #: Scene units across.
 WIDTH = 15.0
 #: Share of the distance that an item moves per tick; distance that counts as arrived; rate of sinking or
-# rising.
+#: rising.
 _EASE, _THERE, _SINK = 0.22, 0.01, 0.16
 
 Floats = NDArray[np.float64]
@@ -184,7 +184,7 @@ class Arrangement:
         return far > _THERE or risen < 1.0
 
     def sink(self) -> bool:
-        """Let merged items sink a little more; return whether they are gone."""
+        """Let merged items sink a little more; return whether they no longer exist."""
         self._sunk += _SINK
         merged = self._blocks.items[: len(self.rise), self._blocks.k.ALONE] == 0
         self.rise = np.where(merged, max(1.0 - self._sunk, 0.0), self.rise)

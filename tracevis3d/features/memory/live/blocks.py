@@ -179,7 +179,7 @@ class LiveBlocks:
         kept = int(k.keep_blocks(self._blocks, count, np.int64(edge), np.int64(self.brief_ns), new))
         totals[k.SPELLS] = k.keep_spells(self._spells, int(totals[k.SPELLS]), np.int64(self._edge), new)
         items = self._items[: int(totals[k.ITEMS])]
-        # An item whose first block is gone takes the place of the one that followed it.
+        # An item whose first block no longer exists takes the place of the one that followed it.
         following = np.minimum.accumulate(np.where(new >= 0, new, kept)[::-1])[::-1]
         items[:, k.FIRST] = following[items[:, k.FIRST]] if len(items) else items[:, k.FIRST]
         totals[k.BLOCKS] = kept

@@ -129,7 +129,7 @@ def block_colors(picture: Layout, paint: Paint) -> BlockColors:
     if (items.alone & (kind == grey)).any():
         lines.append(LegendEntry("others", first + _SHADES * grey, stands_for=of(range(grey, grey + 1))))
     if found is not None:
-        # One colour is lit, all else is grey: that needs no more words.
+        # One colour is lit, everything else is grey: that needs no more words.
         return BlockColors(kind, first, grey, (Legend(title, tuple(lines[:1])),))
     legends = [Legend(title, tuple(lines))]
     signs = []

@@ -135,7 +135,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
 
 @dataclass(frozen=True, eq=False)
 class _Shown:
-    """The blocks that are drawn, and what all else is drawn around.
+    """The blocks that are drawn, and what everything else is drawn around.
 
     Attributes
     ----------

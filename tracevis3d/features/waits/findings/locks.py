@@ -176,7 +176,7 @@ def _causes(waits: Waits, holds: Ints, delays: Ints) -> tuple[tuple[int, int, in
 
 
 def _convoys(waits: Waits) -> list[Finding]:
-    """Return one finding for each object that threads queue for while it is handed on."""
+    """Return one finding for each object that threads queue for while it is passed on."""
     queue, held, ops, title = waits.queues, waits.held, waits.ops, waits.trace.threads.title
     found = []
     for object in np.flatnonzero(queue.longest >= 2).tolist():

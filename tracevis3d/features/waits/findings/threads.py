@@ -1,4 +1,4 @@
-"""Findings about threads: those that never go on, that wait for little or for nothing, and long calls."""
+"""Findings about threads: those that never continue, that wait for little or for nothing, and long calls."""
 
 from __future__ import annotations
 

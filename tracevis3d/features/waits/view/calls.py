@@ -75,7 +75,7 @@ def _clusters(picture: Layout, colors: CallColors) -> Wedges:
 
     depth, bottom, longest = column("depth"), column("bottom"), column("longest")
     low, high = _shares(picture, row, column("start"), column("end"))
-    # Levels too low to be told apart are one bar, of the middle one's paleness.
+    # Levels too low to be distinguished are one bar, of the middle one's paleness.
     apart = _pixels(picture)[row] >= _LEVEL_PX
     levels = np.where(apart, bottom - depth + 1, 1)
     owner = np.repeat(np.arange(len(row)), levels)

@@ -19,8 +19,8 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
-# Sand, a quiet green, and Okabe and Ito's blue and vermilion: told apart with any colour vision. Contention
-# alone is loud.
+# Sand, a quiet green, and Okabe and Ito's blue and vermilion: distinguished with any colour vision.
+# Contention alone is loud.
 _COMPUTING, _WAITING, _IO, _CONTENDED = parse("d3c7ae a3bfb2 0072b2 d55e00")
 #: Of waits by :data:`..outcomes.KINDS_OF_WAITING`, with what a legend calls them.
 _STATES = (

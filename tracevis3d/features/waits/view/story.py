@@ -36,7 +36,7 @@ def story(waits: Waits, p: Parameters) -> Finding | None:
     Returns
     -------
     Finding or None
-        That of the parameter ``finding``; else the first, if it is about threads that are held up.
+        That of the parameter ``finding``; else the first, if it is about threads that are delayed.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def staged(waits: Waits, p: Parameters, finding: Finding | None) -> Parameters:
 
 
 def holds(waits: Waits, finding: Finding | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the holds by which threads are held up in a finding.
+    """Return the holds by which threads are delayed in a finding.
 
     Parameters
     ----------

@@ -200,7 +200,7 @@ def _longest(picture: Layout, found: corr.Shown) -> NDArray[Any]:
     which = np.flatnonzero(found.alone)
     if len(which) > picture.parameters.tubes:
         lasted = picture.waits.ops.lasted[found.wait[which]]
-        # Threads that are held up come first.
+        # Threads that are delayed come first.
         lasted = lasted * np.where(picture.waits.ops.asks[found.wait[which]], 1 << 20, 1.0)
         which = which[np.argsort(-lasted, kind="stable")[: picture.parameters.tubes]]
     return np.sort(which)

@@ -18,7 +18,7 @@ from ..tubes import middles
 Ints = NDArray[np.int64]
 
 #: A match is an outlier if the relative positions of its calls differ by more than this share of their
-# groups.
+#: groups.
 OUTLIER = 0.25
 _MOST_OUTLIERS = 60
 MARK = parse("e0218a")

@@ -148,7 +148,7 @@ def callouts(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> tuple[
 
 
 def _holders(picture: Layout, waits: NDArray[np.int64]) -> str:
-    """Return who held up waits (rows of the operations), and for how long, the longest first."""
+    """Return who delayed waits (rows of the operations), and for how long, the longest first."""
     causes = picture.waits.causes
     mine = np.isin(causes.wait, waits)
     sums = np.bincount(causes.thread[mine], causes.ns[mine], len(picture.trace.threads))
@@ -163,7 +163,7 @@ class _Pair:
     Attributes
     ----------
     mine, by : int
-        The thread that waits, and the one that ends it; -1: it is held up by those that hold the object.
+        The thread that waits, and the one that ends it; -1: it is delayed by those that hold the object.
     object : str
         What it waits for; empty: unknown.
     time : float

@@ -34,7 +34,7 @@ def title(trace: Trace, waits: Waits) -> str:
 
 
 def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Shown) -> tuple[str, ...]:
-    """Return notes about omitted and merged elements, and about shapes; empty texts say nothing.
+    """Return notes about omitted and merged elements, and about shapes; empty texts add no information.
 
     Parameters
     ----------
