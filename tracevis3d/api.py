@@ -30,6 +30,8 @@ from .errors import InputError, TraceVisError, UsageError
 from .formats.files import check_writable, load, save
 from .progress import Progress, part, silent
 from .trace.model import ALLOC, IO, RELEASE, WAIT, Trace
+from .trace.names import known_from
+from .units import duration
 from .version import __version__
 
 if TYPE_CHECKING:
@@ -602,6 +604,11 @@ class Figure:
             drawing = self.view.draw(self.traces, self.parameters, frame or Frame(), progress)
         if self.select.strip():
             drawing = self._selected(drawing)
+        late = max(map(known_from, self.traces), default=0)
+        if late:
+            # First, since all else is to be read with it.
+            note = f"the viewer joined {duration(late)} after the feed began: what was before is not known"
+            drawing = replace(drawing, notes=(note, *drawing.notes))
         self.stages["draw"] = time.perf_counter() - started
         return drawing
 

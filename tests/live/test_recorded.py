@@ -14,13 +14,35 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests.conftest import ROOT
+from tracevis3d.api import Figure
 from tracevis3d.errors import InputError, UsageError
+from tracevis3d.features.waits.running import longest_quiet
+from tracevis3d.features.waits.waits import find_waits
+from tracevis3d.live.growing import GrowingTrace
+from tracevis3d.live.protocol import Batch, Names, Welcome
+from tracevis3d.live.publisher import OPENING_S
 from tracevis3d.live.recorded import SpoolFeed, name_ends
 from tracevis3d.live.subscriber import Subscriber
 from tracevis3d.live.watch import watch
 from tracevis3d.record.output import spool
+from tracevis3d.trace.names import known_from
 
 pytest.importorskip("zmq")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled():
+    """Compile what a viewer needs before a program is watched: one that compiles hears nothing meanwhile."""
+    growing = GrowingTrace()
+    growing.begin(Welcome("s", "p", 1, 0))
+    growing.name(Names("functions", 0, ("f",)))
+    growing.name(Names("threads", 0, ((1, 1, "main"),)))
+    one = {"kind": np.array([0, 1], np.uint8), "thread": np.zeros(2, np.uint32),
+           "function": np.zeros(2, np.uint32), "time": np.arange(2)}  # fmt: skip
+    growing.add(Batch("calls", 0, 0, 0, one))
+    assert growing.trace().calls.start.tolist() == [0]
+
+
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 
 PROGRAM = """
@@ -132,7 +154,7 @@ def serve():
         handle()
 def done(): return time.monotonic() > until
 def handle(): time.sleep(0.005)
-until = time.monotonic() + 2.5
+until = time.monotonic() + 5.5
 serve()
 """)
     command = [sys.executable, "-m", "tracevis3d", "record", "--live", "tcp://127.0.0.1:*", "--memory"]
@@ -143,7 +165,8 @@ serve()
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     endpoint = process.stderr.readline().split()[-1]
-    time.sleep(1)
+    # Later than what is kept for those who come soon.
+    time.sleep(OPENING_S + 1.5)
     with Subscriber(endpoint) as late:
         watch(late, seconds=20)
         assert (late.state, late.lost, late.lost_batches) == ("ended", 0, 0)
@@ -155,6 +178,12 @@ serve()
     began = trace.calls.start[[trace.functions.label[f] for f in trace.calls.function].index("serve")]
     # It began long before the viewer came: that is known, too.
     assert trace.span_ns - began > 2_000_000_000
+    # From when on all is known is said, and what was not received is no silence.
+    assert "joined late" in trace.problems
+    assert known_from(trace) > began + 1_000_000_000
+    assert longest_quiet(find_waits(trace)).start.min() >= known_from(trace)
+    drawing = Figure("icicle", [trace]).drawing()
+    assert drawing.notes[0].startswith("the viewer joined ")
     (block,) = np.flatnonzero(trace.memory.size >= 70_000)
     assert trace.functions.label[trace.stacks.function[trace.memory.stack[block]]] == "serve"
 
@@ -455,3 +484,94 @@ class Idle:
 
     def abandon(self):
         pass
+
+
+ENDS_SOON = """
+import threading, time
+def first(): pass
+def later(): time.sleep(0.001)
+first()
+for i in range(50): later()
+"""
+
+
+def from_the_beginning(process, subscriber) -> None:
+    """Hold what a viewer got to all that the program did."""
+    watch(subscriber, seconds=60)
+    _, said = process.communicate()
+    assert (subscriber.state, subscriber.lost, subscriber.bad) == ("ended", 0, 0)
+    trace = subscriber.finish()
+    names = [trace.functions.label[f] for f in trace.calls.function.tolist()]
+    assert (names.count("first"), names.count("later")) == (1, 50)
+    assert f"{subscriber.rows:,} rows published" in said
+    assert "joined late" not in trace.problems
+
+
+def test_a_program_that_waits_begins_when_there_is_a_viewer(tmp_path):
+    script = tmp_path / "soon.py"
+    script.write_text(f"open({str(tmp_path / 'begun')!r}, 'w').close()\n{ENDS_SOON}")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tracevis3d", "record", "--live", "tcp://127.0.0.1:*", "--wait", str(script)],
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    endpoint = process.stderr.readline().split()[-1]
+    assert "waiting for a viewer" in process.stderr.readline()
+    assert not (tmp_path / "begun").exists()
+    with Subscriber(endpoint) as subscriber:
+        from_the_beginning(process, subscriber)
+    assert (tmp_path / "begun").exists()
+    assert process.returncode == 0
+
+
+@POSIX
+def test_a_program_that_is_killed_while_it_waits_leaves_nothing(tmp_path):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    script = tmp_path / "soon.py"
+    script.write_text(ENDS_SOON)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tracevis3d", "record", "--live", "tcp://127.0.0.1:*", "--wait", str(script)],
+        stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)},
+    )  # fmt: skip
+    process.stderr.readline()
+    process.stderr.readline()
+    process.kill()
+    process.communicate()
+    until = time.monotonic() + 60
+    while any(folder.iterdir()) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not any(folder.iterdir())
+
+
+def test_a_viewer_that_waited_for_a_program_gets_its_beginning(tmp_path):
+    script = tmp_path / "soon.py"
+    # It goes on until the viewer has had time to come.
+    script.write_text(f"{ENDS_SOON}\nimport sys\nsys.stdin.readline()\n")
+    with Subscriber(free_endpoint()) as subscriber:
+        subscriber.drain(0.01, wait=0.01)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tracevis3d", "record", "--live", subscriber.endpoint, str(script)],
+            stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )  # fmt: skip
+        until = time.monotonic() + 60
+        while subscriber.state != "connected" and time.monotonic() < until:
+            subscriber.drain(0.01, wait=0.05)
+        process.stdin.write("go\n")
+        process.stdin.flush()
+        from_the_beginning(process, subscriber)
+
+
+def free_endpoint() -> str:
+    """Return an address of this machine at which nothing listens."""
+    import socket
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+
+
+def test_waiting_for_a_viewer_goes_with_a_feed():
+    from tracevis3d.cli import main
+
+    assert main(["record", "--wait", "-o", "run.json", "script.py"]) == 2

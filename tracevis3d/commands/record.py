@@ -76,6 +76,9 @@ def add(parser: argparse.ArgumentParser) -> None:
             "only printed"
         ),
     )
+    parser.add_argument(
+        "--wait", action="store_true", help="with --live: begin the program when there is a viewer"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing at the end")
     parser.add_argument(
         "-m",
@@ -95,6 +98,8 @@ def run(args: argparse.Namespace) -> None:
         module, program = program[1:], []
     if args.suggestions and not args.endpoint:
         raise UsageError("--suggestions goes with --live: suggestions come from viewers")
+    if args.wait and not args.endpoint:
+        raise UsageError("--wait goes with --live: it waits for a viewer")
     args.memory = args.memory or bool(args.memory_engine)
     if args.native and not args.memory:
         _run_native(program, args)
@@ -131,6 +136,7 @@ def run(args: argparse.Namespace) -> None:
         "key": args.key,
         "peers": args.peers,
         "suggestions": args.suggestions,
+        "wait": args.wait,
     }
     how = ["script", *program] if module is None else ["module", *module]
     _become(json.dumps(options), how)
@@ -161,10 +167,10 @@ def _run_native(program: list[str], args: argparse.Namespace) -> None:
         raise UsageError("--native needs a program: tracevis3d record --native -o OUT -- PROGRAM")
     if not sys.platform.startswith("linux"):
         raise UsageError("--native needs Linux: it uses LD_PRELOAD and /proc")
-    given = [name for name in ("threads", "io", "c_functions") if getattr(args, name)]
+    given = [name for name in ("threads", "io", "c_functions", "wait") if getattr(args, name)]
     if given or args.engine != "auto":
         raise UsageError(
-            "--native records allocations; --threads, --io and --engine are for Python: "
+            "--native records allocations; --threads, --io, --wait and --engine are for Python: "
             "with --memory a Python script is recorded"
         )
     from ..native.recorder import Options, end_like, run

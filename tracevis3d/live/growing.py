@@ -15,6 +15,7 @@ from ..formats.names import split
 from ..kernels.live import growing_calls as g
 from ..trace.events import BEGIN, END
 from ..trace.model import Calls, Source, Trace
+from ..trace.names import JOINED_LATE
 from ..trace.recording import Recording
 from ..units import duration
 from .living_blocks import LivingBefore
@@ -116,6 +117,8 @@ class GrowingTrace:
         self.cuts = 0
         self.losses = Losses()
         self.broken_off, self.is_over = 0, False
+        #: When the viewer joined a program that was running, if it was late.
+        self.joined_late: int | None = None
         self._cut_at = 0
         self.sessions = 0
         self._first_start: int | None = None
@@ -281,6 +284,10 @@ class GrowingTrace:
         thread, kind, function, time = self._events(since)
         recording.add_events(thread=thread, kind=kind, function=function, time=time)
         self._fill_rows(recording, since)
+        if self.joined_late is not None and self._thread_names:
+            recording.add_instants(
+                name=[recording.text("instants", JOINED_LATE)], thread=[0], time=[self.joined_late]
+            )
         problems = recording.problems
         problems.add("malformed", "a message of the publisher", bad)
         problems.add("unmatched end", "what began before this viewer joined, or was lost", self.unmatched)
@@ -289,6 +296,8 @@ class GrowingTrace:
             count, farthest = calls.back
             where = f"thread {name or tid} of the feed, by {duration(farthest)} at most"
             problems.add("clock went back", where, count)
+        late = self.joined_late is not None
+        problems.add("joined late", f"{duration(self.joined_late or 0)} after the feed began", int(late))
         problems.add("broken off", "a run of the program", self.broken_off)
         problems.add("unmatched begin", "what was open when the program was over", self.unended)
         problems.add("cut", duration(self._cut_at), self.cuts)

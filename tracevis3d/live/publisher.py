@@ -50,6 +50,9 @@ MOST_VIEWERS = 64
 _SILENT_S = 30.0
 #: The same of all viewers together: where there are many, each has less.
 MOST_BEHIND_IN_ALL = 4_000_000
+#: What comes in so many seconds after the first row, up to so many rows, is kept for viewers that come by
+#: then: who waited for the program sees its beginning.
+OPENING_S, MOST_OPENING = 2.0, 500_000
 #: Rows that report what is open and wait for viewers, in all.
 _MOST_RETOLD = 16_000_000
 #: Maximum number of bytes in transit to a viewer, which ZeroMQ keeps until they are written, and to all
@@ -92,6 +95,9 @@ class Publisher:
         Needed where other machines can reach the endpoint.
     retells : bool
         Whether :meth:`retell` is called whenever :attr:`joined` has grown.
+    keeps_opening : bool
+        Keep what is published in the first :data:`OPENING_S` seconds for viewers that come by then: they get
+        all of it, and need not be told what is open.
     patient : bool
         Wait for viewers that are behind, as long as they take something and :data:`.viewer.PATIENCE_S` in all
         after that: for files, which are in no hurry. Programs must not.
@@ -128,6 +134,7 @@ class Publisher:
         keys: Keys | None = None,
         patient: bool = False,
         retells: bool = False,
+        keeps_opening: bool = False,
         suggestions: Callable[[p.Suggest], None] | None = None,
     ) -> None:
         z = self._z = zmq()
@@ -157,6 +164,9 @@ class Publisher:
         self._waiting: deque[p.Batch] = deque()
         self._rows = 0
         self._viewers: dict[bytes, Viewer] = {}
+        # All batches from the first one on, as long as nothing of them is missing.
+        self._opening: list[tuple[int, int, p.Batch]] | None = [] if keeps_opening else None
+        self._opened_at, self._opening_rows = 0.0, 0
         # Data in transit to former viewers.
         self._leaving: dict[bytes, InTransit] = {}
         self._refusals: dict[bytes, int] = {}
@@ -474,16 +484,48 @@ class Publisher:
             self._skip_behind(before)
         patience = min(_FIRST_PATIENCE_S, self._newcomers) if hello.credit and before is None else 0.0
         self._newcomers -= patience
-        viewer = Viewer(hello.credit, not self._retells, self._dropped_so_far(), patience, number, before)
+        is_first = before is None and self._keeps_opening()
+        base = 0 if is_first else self._dropped_so_far()
+        viewer = Viewer(hello.credit, not self._retells or is_first, base, patience, number, before)
         if identity in self._leaving:
             viewer.on_the_way = self._leaving.pop(identity)
         self._viewers[identity] = viewer
         self._connections.belongs(number, identity)
+        if is_first:
+            self._send_opening(identity, viewer)
+            return
         self._joining += 1
         self._let_join()
         joins_at = self._handed + self._dropped_so_far() if viewer.is_told else -1
         self._send(identity, p.encode(replace(self.welcome, published=joins_at)))
         self._announce(identity, viewer)
+
+    def _keeps_opening(self) -> bool:
+        """Return whether everything from the first row on is there for a viewer that comes now."""
+        if self._opening is None:
+            return False
+        if self._opening and time.monotonic() - self._opened_at > OPENING_S:
+            self._opening = None
+        return self._opening is not None
+
+    def _send_opening(self, identity: bytes, viewer: Viewer) -> None:
+        """Let a viewer join at the first row: all that came before waits for it."""
+        self._send(identity, p.encode(replace(self.welcome, published=0)))
+        self._announce(identity, viewer)
+        for sequence, published, batch in self._opening or ():
+            viewer.behind.append(Waiting(sequence, self.now(), 0, published, batch))
+            viewer.behind_rows += len(batch)
+
+    def _keep_opening(self, sequence: int, published: int, batch: p.Batch) -> None:
+        """Keep a batch for viewers that come soon."""
+        if not self._keeps_opening() or self._opening is None:
+            return
+        if not self._opening:
+            self._opened_at = time.monotonic()
+        self._opening.append((sequence, published, batch))
+        self._opening_rows += len(batch)
+        if self._opening_rows > MOST_OPENING or self._dropped_before:
+            self._opening = None
 
     def _let_join(self) -> None:
         """Let the program know of viewers that need what is open: not more often than it can tell it."""
@@ -575,6 +617,7 @@ class Publisher:
             sequence, self._sequence = self._sequence, self._sequence + 1
             published = self._handed + self._dropped_before
             self._handed += len(batch)
+            self._keep_opening(sequence, published, batch)
             now, most = self.now(), min(MOST_BEHIND, MOST_BEHIND_IN_ALL // max(len(self._viewers), 1))
             for identity, viewer in list(self._viewers.items()):
                 if viewer.is_new:

@@ -5,8 +5,10 @@ The program itself does not import ZeroMQ and never waits.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import select
 import shutil
 import sys
 import threading
@@ -34,6 +36,8 @@ Ints = NDArray[np.int64]
 _TIME, _RANK, _FUNCTION, _KIND = range(4)
 #: Of events of one time: ends of waits, calls, begins of waits and ends of those that took no time.
 _ENDS, _CALLS, _BEGINS, _AT_ONCE = range(4)
+#: Seconds between two looks whether a viewer has come.
+_LOOK_S = 0.01
 _KINDS = {"wait": 0, "release": 1, "io": 2}
 
 
@@ -427,6 +431,7 @@ def main(words: list[str]) -> None:
             start=start,
             keys=Keys(said["key"], said["peers"]),
             retells=True,
+            keeps_opening=True,
             suggestions=handed.take if said.get("suggestions") else None,
         )
     except TraceVisError as error:
@@ -434,6 +439,10 @@ def main(words: list[str]) -> None:
         os.write(answer, str(error).encode())
         sys.exit(1)
     os.write(answer, publisher.endpoint.encode() + b"\n")
+    if said.get("wait"):
+        _wait(publisher, alive)
+        with contextlib.suppress(OSError):  # the program may have ended meanwhile
+            os.write(answer, b"\n")
     say = handed.teller()
     try:
         sinks: list[Sink] = [File(folder, path)] if path else []
@@ -446,6 +455,12 @@ def main(words: list[str]) -> None:
         publisher.close()
     shutil.rmtree(folder, ignore_errors=True)
     sys.exit(0)
+
+
+def _wait(publisher: Publisher, alive: int) -> None:
+    """Wait until there is a viewer, or the program has ended; the viewer gets all from the beginning."""
+    while not publisher.viewers and not select.select([alive], [], [], _LOOK_S)[0]:
+        pass
 
 
 class _Published:

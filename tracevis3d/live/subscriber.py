@@ -110,6 +110,8 @@ class Subscriber:
         self.state, self.why, self.program = "waiting", "", ""
         self.bad = self.left_out = 0
         self.rows = self.rows_again = self.messages = 0
+        # Whether it joined a program that had published something before.
+        self._is_late = False
         self.latency_ns = 0
         self._paused = self.takes_suggestions = self.behind = False
         # Small batches of calls wait for each other, a large one for the next bite.
@@ -337,6 +339,8 @@ class Subscriber:
         match message:
             case p.Welcome():
                 is_new = message.session != self._session
+                joins = is_new or not self.trace.losses.is_counting
+                self._is_late |= joins and message.published > 0
                 self.trace.losses.meet(is_new, message.published)
                 if is_new:
                     self._session = message.session
@@ -361,6 +365,9 @@ class Subscriber:
         if batch.again:
             self.rows_again += len(batch)
         else:
+            if self._is_late:
+                self._is_late = False
+                self.trace.joined_late = self.trace.time_of(batch)
             self.trace.losses.take(batch.sequence, len(batch))
             if self.trace.losses.is_open:
                 self.trace.losses.close(self.trace.time_of(batch))

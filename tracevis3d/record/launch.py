@@ -27,6 +27,13 @@ def main(words: list[str]) -> None:
         _refuse(options["path"] or options["live"], error)
     if session.endpoint and not quiet:
         sys.stderr.write(f"tracevis3d: live at {session.endpoint}\n")
+        if options.get("wait"):
+            sys.stderr.write("tracevis3d: waiting for a viewer (tracevis3d watch, or Blender's panel Live)\n")
+        sys.stderr.flush()
+    try:
+        session.wait_for_viewer()
+    except ValueError as error:
+        _refuse(options["live"], error)
     run = _script(name, words[3:]) if how == "script" else _module(name, words[3:])
     # As without the recorder.
     sys.orig_argv = [*interpreter, *(["-m"] if how == "module" else []), *words[2:]]

@@ -35,6 +35,8 @@ class Options:
         Key files of the feed.
     suggestions : bool
         Whether viewers of the feed may suggest something.
+    wait : bool
+        Whether the program begins when the feed has a viewer, which then gets all of it.
     """
 
     path: str
@@ -48,3 +50,4 @@ class Options:
     key: str = ""
     peers: str = ""
     suggestions: bool = False
+    wait: bool = False

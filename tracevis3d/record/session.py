@@ -56,7 +56,7 @@ class Session:
                 "leave --memory-engine out for a feed"
             )
         self._engine = choose(options.engine, options.c_functions, bool(options.live), by_memray)
-        said = (options.live, options.key, options.peers, options.suggestions)
+        said = (options.live, options.key, options.peers, options.suggestions, options.wait)
         feed = Feed(*said) if options.live else None
         #: Called with what a viewer suggests; it alone decides what to do about it.
         self.on_suggestion: Callable[[dict[str, Any]], None] = _print_suggestion
@@ -101,6 +101,17 @@ class Session:
     def endpoint(self) -> str:
         """Where the recording is published; empty if it isn't."""
         return self._helper.endpoint
+
+    def wait_for_viewer(self) -> None:
+        """Return when the feed has a viewer, if the recording's options say so.
+
+        Raises
+        ------
+        ValueError
+            If the process that publishes the feed ends before.
+        """
+        if isinstance(self._helper, Helper):
+            self._helper.wait_for_viewer()
 
     # -- begin and end -------------------------------------------------------------------------
 

@@ -230,3 +230,28 @@ def lane_title(trace: Trace, thread: int, longest: int = LONGEST_TITLE) -> str:
     # The id is kept, because it distinguishes threads with one name.
     tail = tid if title.endswith(tid) else ""
     return f"{title[: longest - 1 - len(tail)]}…{tail}"
+
+
+#: The name of the moment at which a viewer joined a running program late.
+JOINED_LATE = "a viewer joined late"
+
+
+def known_from(trace: Trace) -> int:
+    """Return from when on a trace knows all that happened: a viewer of a feed may have joined late.
+
+    Of what was before it knows what was still open or lived when the viewer joined.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    int
+        Nanoseconds; 0: it knows all.
+    """
+    instants = trace.instants
+    if JOINED_LATE not in instants.names:
+        return 0
+    which = [name == JOINED_LATE for name in instants.names]
+    return int(max((t for n, t in zip(instants.name, instants.time, strict=True) if which[n]), default=0))

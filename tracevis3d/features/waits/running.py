@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...trace.build import innermost
+from ...trace.names import known_from
 from .waits import Waits
 
 Ints = NDArray[np.int64]
@@ -65,15 +66,16 @@ class Quiet:
 
 
 def longest_quiet(waits: Waits) -> Quiet:
-    """Return the longest time without an event of each thread, among those within a call."""
+    """Return the longest time without an event of each thread, among those within a call that are known."""
     calls, threads = waits.trace.calls, waits.trace.threads
-    n = len(threads)
+    n, known_since = len(threads), known_from(waits.trace)
     start, end, call = np.zeros(n, np.int64), np.zeros(n, np.int64), np.full(n, -1, np.int64)
     for t, (first, count) in enumerate(zip(threads.first.tolist(), threads.count.tolist())):
         if not count:
             continue
         mine = slice(first, first + count)
-        times = np.sort(np.concatenate([calls.start[mine], calls.end[mine]]))
+        # What a late viewer did not receive is not silence.
+        times = np.sort(np.concatenate([calls.start[mine], calls.end[mine]])).clip(known_since)
         lasts = np.diff(times)
         roots = np.flatnonzero(calls.depth[mine] == 1) + first
         # Between two root calls the thread is in none.

@@ -41,12 +41,15 @@ class Feed:
         Key files, as :class:`tracevis3d.live.endpoint.Keys` has them; empty for none.
     suggestions : bool
         Whether viewers may suggest something.
+    wait : bool
+        Whether the program is held until there is a viewer (:meth:`Helper.wait_for_viewer`).
     """
 
     endpoint: str
     key: str = ""
     peers: str = ""
     suggestions: bool = False
+    wait: bool = False
 
 
 class Helper:
@@ -113,9 +116,22 @@ class Helper:
         self._alive, self._answer = Descriptor(mine), Descriptor(answer)
         self._read, self._set_blocking, self._pause = os.read, os.set_blocking, time.sleep
         self._heard = b""
-        self.endpoint = self._hear_endpoint() if feed is not None else ""
+        self.endpoint = self._hear_line() if feed is not None else ""
+        self._waits = feed is not None and feed.wait
 
-    def _hear_endpoint(self) -> str:
+    def wait_for_viewer(self) -> None:
+        """Return when the feed has a viewer, where it was asked to wait for one.
+
+        Raises
+        ------
+        ValueError
+            If the process that publishes the feed ends before.
+        """
+        if self._waits:
+            self._waits = False
+            self._hear_line()
+
+    def _hear_line(self) -> str:
         said = b""
         while not said.endswith(b"\n") and (piece := self._read(self._answer.number, 1)):
             said += piece
