@@ -37,7 +37,7 @@ HINT = "Drag: frame what is shown    Wheel: zoom    Shift-drag: select    Double
 
 #: The murals that were drawn last: drawing can't make them anew for each frame.
 _batches: dict[str, Any] = {}
-#: Where the signs of findings were drawn last, in the region's pixels, and their numbers.
+#: Last positions of the marks of findings, in the region's pixels, and their numbers.
 signs: list[tuple[tuple[float, float, float, float], int]] = []
 
 

@@ -242,7 +242,7 @@ _KEYS = (
     ("Node Editor", "NODE_EDITOR", "A", "PRESS", "", "BACK"),
     ("Node Editor", "NODE_EDITOR", "D", "PRESS", "", "FORWARD"),
     ("Node Editor", "NODE_EDITOR", "HOME", "PRESS", "", "WHOLE"),
-    # The wheel is first offered to what all editors that pan have in common.
+    # Blender first offers the wheel to the key map that all panning editors share.
     ("View2D", "EMPTY", "WHEELUPMOUSE", "PRESS", "", "IN"),
     ("View2D", "EMPTY", "WHEELDOWNMOUSE", "PRESS", "", "OUT"),
     ("View2D", "EMPTY", "WHEELUPMOUSE", "PRESS", "ctrl", "IN"),

@@ -33,7 +33,7 @@ ADDITIVE = ("self", "calls", "waits", "bytes")
 #: Kinds of buildings.
 KINDS = {
     "auto": "classes where several are recorded, else functions",
-    "class": "classes, and modules for what is in none",
+    "class": "classes, and modules for functions outside of classes",
     "module": "modules (or files, or categories)",
     "function": "functions, in districts of the class or module that they are in",
     "file": "source files, in districts of their folders",

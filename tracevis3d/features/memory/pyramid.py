@@ -137,7 +137,7 @@ class Pyramid:
             self._widest,
         )  # fmt: skip
         k.fill_inner(self._first, self._count, *self._profiles, self._widest)
-        # Where widths are no bytes, bytes are counted by a tree of their own.
+        # If widths are not bytes, bytes are summed in a separate tree.
         self._of_bytes = (
             None if self.taken is blocks.size
             else Pyramid(blocks, order, low, blocks.size, moments, lone, bounds)

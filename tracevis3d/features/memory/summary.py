@@ -161,8 +161,8 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
     d = finding.details
     if finding.kind == "leak":
         return (
-            f"{where} keeps {byte_size(finding.bytes)} in {count:,} blocks that are never freed, and more "
-            f"all the time ({percentage(d['share_of_blocks'])} of its blocks)"
+            f"{where} keeps {byte_size(finding.bytes)} in {count:,} blocks that are never freed, and their "
+            f"number keeps growing ({percentage(d['share_of_blocks'])} of its blocks)"
         )
     if finding.kind == "forgotten":
         blocks = counted(count, "block")

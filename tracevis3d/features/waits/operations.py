@@ -305,7 +305,7 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
         "kept": np.ones(n, np.bool_), "about": np.full(n, -1, np.int32),
     }  # fmt: skip
     word = {value: name for name, value in KINDS.items()}
-    # Functions that are called so: a name can represent different kinds in a damaged recording.
+    # Functions with this name: a name can represent different kinds in a damaged recording.
     for pair in np.unique(sync.name.astype(np.int64) * 3 + sync.kind).tolist():
         name, recorded = divmod(pair, 3)
         which = np.flatnonzero((sync.name == name) & (sync.kind == recorded))

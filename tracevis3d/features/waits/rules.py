@@ -21,7 +21,7 @@ from ...errors import InputError, UsageError
 from ...trace.model import IO, RELEASE, WAIT
 from ...units import read_time
 
-#: What a rule may say that a name is; ``other`` is none of the kinds of :data:`...trace.model.SYNC_KINDS`.
+#: What a rule may say that a name is; ``other`` is not one of the kinds of :data:`...trace.model.SYNC_KINDS`.
 KINDS = {"wait": WAIT, "release": RELEASE, "io": IO, "other": -1}
 #: What releases give and waits want by default.
 GIFT = "object"

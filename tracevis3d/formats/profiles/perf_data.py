@@ -16,7 +16,7 @@ from .perf_script import take_text
 if TYPE_CHECKING:
     from ...trace.model import Trace
 
-#: Columns to request; first with those that a recording of single threads lacks.
+#: Columns to request; the first set includes those that a recording of single threads lacks.
 _COLUMNS = (
     "comm,pid,tid,cpu,time,period,event,ip,sym,dso,trace",
     "comm,pid,tid,time,period,event,ip,sym,dso",

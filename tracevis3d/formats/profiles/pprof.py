@@ -191,7 +191,7 @@ def _weights(
     known = which < len(names)
     table[which[known], owner[known]] = value[known]
     wrong = int((count != len(names)).sum())
-    recording.problems.add("bad value", "a sample has not one value for each type", wrong)
+    recording.problems.add("bad value", "a sample does not have one value for each type", wrong)
     wanted = _text(texts, int(profile.last(_DEFAULT)[0]))
     main = names.index(wanted) if wanted in names else len(names) - 1
     found: dict[str, Ints] = {}

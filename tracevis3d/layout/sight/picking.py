@@ -371,5 +371,5 @@ def warm() -> None:
     TubePicker(low, np.ones((WARM, 6), np.float32), np.array([0, WARM], np.int64)).pick(ray)
 
 
-#: This many boxes need every kernel.
+#: Number of boxes that uses every kernel.
 WARM = 100

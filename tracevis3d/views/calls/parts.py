@@ -15,7 +15,7 @@ from ...trace.model import CONTAINER_KINDS, Containers, Trace
 PARTS = {
     "auto": "modules where several are recorded, else functions",
     "function": "functions",
-    "class": "classes, and modules for what is in none",
+    "class": "classes, and modules for functions outside of classes",
     "module": "modules (or files, or categories)",
     "package": "outermost packages",
     "file": "source files",

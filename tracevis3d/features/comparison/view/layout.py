@@ -35,7 +35,7 @@ _OPENING, _HIGH = (0.0, 60.0, 72.0, 90.0, 120.0), (0.52, 0.42, 1.27, 1.25, 1.0)
 _HIGHEST = math.radians(84.0)
 #: Faces seen at a lower sine than this are taken as seen at it.
 _GRAZING = 0.25
-#: From the front, this share of the farther wall stands free above the nearer one.
+#: From the front, this share of the farther wall is visible above the nearer one.
 _FREE = 0.75
 #: Rows of names above a wall whose outer face is turned away; and height of a row, in line heights.
 BAND_ROWS, _BAND_ROW = 3, 1.25

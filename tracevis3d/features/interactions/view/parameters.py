@@ -24,7 +24,7 @@ class Parameters:
         choices={
             "auto": "classes; modules if there are over 150, functions if there are fewer than 8 modules",
             "function": "functions",
-            "class": "classes, and modules for functions outside of any",
+            "class": "classes, and modules for functions outside of classes",
             "module": "modules",
         },
     )  # fmt: skip

@@ -18,7 +18,7 @@ _SECTIONS = 180
 _GAP = 0.08
 #: How far inside the outer edge of its sector a line to a name ends, in rings.
 _WITHIN = 0.3
-#: Beyond the ring's edge the lines to the names begin and bend.
+#: Distance beyond the ring's edge at which the lines to the names begin and bend.
 _STANDOFF, _ELBOW = 0.06, 0.35
 #: Width of a letter, about, in line heights.
 _LETTER = 0.42

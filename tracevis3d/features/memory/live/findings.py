@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 #: Samples of live bytes in the window.
 SAMPLES = 32
-#: A leak: of its growth at most this share was given back on the way; it grew in this share of the samples at
-#: least, by this share of what it has now and of all that lives.
+#: A leak: maximum share of its growth that was freed again; minimum share of the samples in which it grew,
+# and minimum growth as a share of its bytes and of all live bytes.
 _BACK, _GROWING, _GREW, _OF_ALL = 0.05, 0.3, 0.1, 0.005
-#: A saw-tooth: it fell so often, each time by this share of its range, which is this share of the most that
-#: it had and of all that lives; smaller ups and downs are noise.
+#: A saw-tooth: minimum number of falls, each by this share of its range, which is this share of its maximum
+# and of all live bytes; smaller changes are noise.
 _FALLS, _FALL, _OWN_RANGE, _RANGE = 3, 0.5, 0.3, 0.01
-#: A plateau: this share of all that lives, in the blocks of a call site.
+#: A plateau: minimum share of all live bytes in the blocks of a call site.
 _PLATEAU = 0.05
 
 

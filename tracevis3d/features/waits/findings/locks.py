@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 _CYCLES = 20
-#: Objects held to the end are held for at least this share of the trace, and others delayed so long by what a
-#: holder does.
+#: Minimum share of the trace for objects held to the end, and for the delay by what a holder does.
 _HELD, _DELAYED = 0.01, 0.02
 #: A hold explains a convoy if it causes this share of its waiting.
 _CAUSE = 0.25
