@@ -1,5 +1,6 @@
 """Shared fixtures. The library is imported first, so that pytest never takes the extension's root for it."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -25,6 +26,13 @@ def pytest_configure(config: pytest.Config) -> None:
     """In one of several parallel processes, share what is compiled with the others."""
     if hasattr(config, "workerinput"):
         compile_once()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Leave what was imported and collected out of garbage collection: it is looked at again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.hookimpl(trylast=True)
