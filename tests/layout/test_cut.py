@@ -247,8 +247,8 @@ def test_empty_traces_and_threads() -> None:
     ("arguments", "message"),
     [
         ({"t0": 5, "t1": 5}, "empty"),
-        ({"t0": 0, "t1": 5, "resolution_ns": -1}, "no duration"),
-        ({"t0": 0, "t1": 5, "resolution_ns": math.nan}, "no duration"),
+        ({"t0": 0, "t1": 5, "resolution_ns": -1}, "not a duration"),
+        ({"t0": 0, "t1": 5, "resolution_ns": math.nan}, "not a duration"),
         ({"t0": 0, "t1": 5, "threads": [1]}, "numbered from 0 to 0"),
     ],
 )

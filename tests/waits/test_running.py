@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.sync_traces import lines, trace_of
 from tests.support.walked_traces import walked_trace
+from tests.waits.sync_traces import lines, trace_of
 from tracevis3d.features.waits.running import longest_quiet, running, shares
 from tracevis3d.features.waits.waits import Waits, find_waits
 

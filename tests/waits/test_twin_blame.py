@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.sync_traces import lines, trace_of
+from tests.waits.sync_traces import lines, trace_of
 from tests.waits.test_twin_waits import plain_holds, programs, rows_of
 from tracevis3d.features.waits.blame import _running
 from tracevis3d.features.waits.outcomes import HOW, OUTCOMES

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.sync_traces import lines, trace_of
+from tests.waits.sync_traces import lines, trace_of
 from tracevis3d.features.waits.critical_path import RUNS, STARTS, STEPS, WAITS
 from tracevis3d.features.waits.waits import RELEASE, Waits, find_waits
 from tracevis3d.trace.model import Calls

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.sync_traces import lines, trace_of
+from tests.waits.sync_traces import lines, trace_of
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import COSTLY, GRAVE, KINDS
 from tracevis3d.features.waits.findings.locks import strongly_connected

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.sync_traces import lines, trace_of
+from tests.waits.sync_traces import lines, trace_of
 from tracevis3d.features.waits.operations import DONE, FAILED, TIMED_OUT, UNFINISHED, operations
 from tracevis3d.features.waits.rules import STATES, FlowRule, Rule, Rules
 from tracevis3d.trace.model import IO, RELEASE, WAIT, Flows, Strings

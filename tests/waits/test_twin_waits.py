@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.sync_traces import lines, trace_of
+from tests.waits.sync_traces import lines, trace_of
 from tracevis3d.features.waits.correspondences import every_release
 from tracevis3d.features.waits.holds import holders_at, next_holds
 from tracevis3d.features.waits.operations import DONE, operations

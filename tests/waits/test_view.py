@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.support.sync_traces import lines, trace_of
+from tests.waits.sync_traces import lines, trace_of
 from tracevis3d import load
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Tubes, Wedges

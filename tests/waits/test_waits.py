@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.sync_traces import lines, trace_of
+from tests.waits.sync_traces import lines, trace_of
 from tracevis3d import load, save
 from tracevis3d.errors import InputError
 from tracevis3d.features.waits.correspondences import every_release, waking_releases

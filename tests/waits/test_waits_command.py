@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.sync_traces import trace_of
+from tests.waits.sync_traces import trace_of
 from tracevis3d import save
 from tracevis3d.cli import main
 
