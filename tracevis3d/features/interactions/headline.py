@@ -79,7 +79,9 @@ def of_run(
     largest = max(rounds, key=lambda r: int(r.edge[-1] - r.edge[0]), default=None)
     if largest is not None and largest.edge[-1] - largest.edge[0] >= _PART * (high - low):
         inside = enclosing_call(trace, found, int(largest.edge[0]), int(largest.edge[-1]))
-        who = label_of_call(trace, inside) if inside >= 0 else "This run"
+        who = label_of_call(trace, inside) if inside >= 0 else "<run>"
+        # Such as <module> or <init>: a name that tells nothing of what is done.
+        who = "The run" if who.rpartition(".")[2].startswith("<") else who
         what = "nearly the same" if largest.likeness >= _NEARLY else "much the same"
         size = np.diff(largest.edge)
         sure = (
