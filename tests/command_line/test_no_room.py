@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support.no_room import small_files
+from tests.support.no_room import small_disk, small_files
 from tracevis3d.cli import main
 
 
@@ -46,3 +46,14 @@ def test_no_room_keeps_what_was_there(words, name, trace, tmp_path, capsys):
     assert "bytes" in complaint
     assert out.read_bytes() == b"good"
     assert [path.name for path in folder.iterdir()] == [name]
+
+
+def test_no_room_for_a_folder_of_tables(trace, tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    with small_disk(tmp_path / "disk") as disk:
+        assert main(["convert", str(trace), str(disk / "a.parquet")]) == 1
+        complaint = capsys.readouterr().err
+        assert complaint.count("\n") == 1
+        assert f"{disk}/a.parquet: can't be written: No space left on device: " in complaint
+        assert " bytes are free: choose another folder or make room" in complaint
+        assert not list(disk.iterdir())

@@ -1,9 +1,10 @@
 """Fuzzes what reads from outside: ``python tests/fuzz/run.py --minutes 10 [--subject chrome]``.
 
 Real files are damaged in small and large ways and read; stored traces get hostile numbers; publisher and
-viewer get damaged messages. All may be refused with one of the library's own errors; a traceback, a crash, a
-hang or too much memory is a find: the input is kept in ``tests/data/fuzz``, where the tests read it from then
-on. Reading happens in a child process, so that even a crash is seen.
+viewer get damaged messages, the recorder's writer damaged sections and blocks. All may be refused with one of
+the library's own errors; a traceback, a crash, a hang or too much memory is a find: the input is kept in
+``tests/data/fuzz``, where the tests read it from then on. Reading happens in a child process, so that even a
+crash is seen.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.fuzz.feed import Feed  # noqa: E402
 from tests.fuzz.readers import FINDS, Readers  # noqa: E402
+from tests.fuzz.recorder import Recorder  # noqa: E402
 from tests.fuzz.stores import Stores  # noqa: E402
 from tracevis3d.formats import registry  # noqa: E402
 
@@ -57,7 +59,7 @@ def subjects() -> dict[str, Subject]:
         for form in forms
         if form.read is not None and form.name != "tv3" and not (form.is_folder and form.name != "uftrace")
     ]
-    return {subject.name: subject for subject in (*readers, Stores(), Feed())}
+    return {subject.name: subject for subject in (*readers, Stores(), Feed(), Recorder())}
 
 
 def work(name: str, inbox: Connection) -> None:
@@ -151,7 +153,7 @@ def fuzz(subject: Subject, until: float, pick: random.Random) -> int:
 
 def main() -> int:
     """Share the minutes among the subjects."""
-    parser = argparse.ArgumentParser(description="Fuzz readers, the store and the live feed.")
+    parser = argparse.ArgumentParser(description="Fuzz readers, the store, the live feed and the recorder.")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--subject", action="append", help="only this one (may be repeated)")
     parser.add_argument("--seed", type=int, default=None)

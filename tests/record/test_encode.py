@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tracevis3d.errors import InputError, UsageError
+from tracevis3d.record.memory.blocks import LivingBlocks
 from tracevis3d.record.output import spool
 from tracevis3d.record.output.encode import Encoder
 from tracevis3d.record.output.spool import HEADER, Spool, sections
+from tracevis3d.record.output.writer import File
 from tracevis3d.record.patches import Patches
 
 NONE = 77
@@ -301,3 +303,33 @@ def test_a_flush_is_one_write(tmp_path, monkeypatch):
     assert found[0] == spool.BEGIN
     assert {spool.THREAD, spool.CALLS, spool.FUNCTIONS, spool.END} <= set(found)
     assert found[-2:] == [spool.FLUSHED, spool.CLOSED]
+
+
+def test_what_a_crashing_program_wrote_over_is_left_out_and_told(tmp_path):
+    """One section of four is no JSON, one no numbers: the rest is written."""
+    output = tmp_path / "out.json"
+    calls = array("q", [1, NONE, 10, 20]).tobytes()
+    parts = [(kind, number, data) for kind, number, data, _ in sections(beginning())]
+    file = File("/nowhere", str(output))
+    file.take(
+        "/nowhere",
+        [
+            *parts,
+            (spool.COUNTERS, 0, b'{"time":'),
+            (spool.CALLS, 1, calls[:-3]),
+            (spool.CALLS, 2, calls),
+            (spool.FLUSHED, 0, b'{"began":30}'),
+        ],
+    )
+    file.take("/nowhere", None)
+    file.close()
+    trace = tv.load(str(output), cache=False)
+    assert len(trace) == 1
+    assert trace.problems["malformed"].count == 2
+    assert trace.problems["malformed"].first == "JSONDecodeError in what the program handed on"
+
+
+def test_more_blocks_than_there_can_be_are_refused():
+    data = array("I", [1]).tobytes() + array("q", [16, 1 << 40]).tobytes()
+    with pytest.raises(ValueError, match="no blocks"):
+        LivingBlocks().take(data)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from array import array
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -218,3 +219,26 @@ def test_without_a_compiler_python_does_it(tmp_path):
     refused = subprocess.run(asked, env=environment, capture_output=True, text=True)
     assert refused.returncode == 1
     assert "C compiler" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "calls"),
+    [
+        (64 + 4, 0, 0),  # a block of no size
+        (64 + 4, 1 << 30, 0),  # one that is larger than the file
+        (64, 0x7878, 0),  # one of no kind
+        (64 + 24, 1 << 20, 2),  # more in it than there is room for: all that there is room for is read
+        (64 + 24, 16 + 5, 1),  # half of what is written at a time
+    ],
+)
+def test_a_block_that_a_crashing_program_wrote_over_is_told(tmp_path, at, value, calls):
+    header = arenas._HEADER
+    block = header.pack(ord("C"), 64 + 32, 1, 901, 16, 0) + array("q", [5, 100, 6, 200]).tobytes()
+    data = bytearray(header.pack(0, 4096, 0, 0, 0, 0) + block)
+    data[at : at + 4] = value.to_bytes(4, "little")
+    Path(arenas.file_name(str(tmp_path), 1)).write_bytes(bytes(data).ljust(4096, b"\0"))
+    found = arenas.Arenas(str(tmp_path))
+    said = [*found.read(set(), None), *found.read(set(), None)]
+    found.close()
+    assert [kind for kind, _, _ in said].count(spool.PROBLEM) == 1
+    assert sum(len(data) // 16 for kind, _, data in said if kind == spool.CALLS) == calls

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...atomic import write_text
+from ...atomic import reason, write_text
 from ...errors import InputError
 from ...tables.arrow import needed
 from ...trace import model, store
 from ...trace.problems import KINDS, Problems
 from ...trace.strings import Strings
 from ..registry import NO, SURE, Format
+from ..unpack import size_on_disk
 from .columns import numbers, record
 
 if TYPE_CHECKING:
@@ -104,7 +105,10 @@ def write(trace: Trace, path: Path, progress: Progress) -> None:
             shutil.rmtree(path)
         os.replace(beside, path)
     except OSError as error:
-        raise InputError(f"{path}: can't be written: {error.strerror or error}") from None
+        # What pyarrow says of it is no sentence.
+        plain = OSError(error.errno, os.strerror(error.errno)) if error.errno else error
+        why = reason(plain, path.parent, size_on_disk(beside) if beside.is_dir() else 0)
+        raise InputError(f"{path}: can't be written: {why}") from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
 

@@ -14,6 +14,10 @@ ALLOC, FREE = 0, 1
 COLUMNS = (("kind", 1), ("thread", 4), ("time", 8), ("address", 8), ("size", 8), ("stack", 4))
 
 
+#: Blocks that are followed by looks; one at more takes many seconds.
+MOST_LIVING = 1 << 24
+
+
 class LivingBlocks:
     """Finds which blocks came and went between two snapshots.
 
@@ -43,10 +47,17 @@ class LivingBlocks:
         """Take a look's columns (site, size, count); return kinds, addresses, sizes and call sites.
 
         A free has size 0 and the call site -1.
+
+        Raises
+        ------
+        ValueError
+            If these are no columns, or more than :data:`MOST_LIVING` blocks.
         """
         n = len(data) // 20
         site, size, count = array("I", data[: 4 * n]), array("q", data[4 * n : 12 * n]), array("q")
         count.frombytes(data[12 * n :])
+        if n and (min(count) < 0 or min(size) < 0 or sum(count) > MOST_LIVING):
+            raise ValueError("these are no blocks")
         kinds, addresses, sizes, sites = array("B"), array("Q"), array("q"), array("i")
         now = dict(zip(zip(site, size, strict=True), count, strict=True))
         for kind, blocks in self._living.items():

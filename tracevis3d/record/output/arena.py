@@ -23,6 +23,8 @@ _NAME = struct.Struct("<qqII")
 _CALLS, _ROWS, _NAMES = b"CRF"
 #: Of a row: its end, and how many numbers it has.
 _END = 3
+#: What is written to a block at a time, in bytes.
+_STEPS = {_CALLS: 16, _ROWS: 8 * spool.STRIDE, _NAMES: 8}
 
 Section = tuple[bytes, int, bytes]
 
@@ -42,18 +44,33 @@ class _Arena:
         #: Where the next block will begin, and of each that was found: where it is, and bytes that were read.
         self._next = _HEADER.size
         self.blocks: dict[int, int] = {}
+        #: Whether the program has written over it: what follows can't be found then.
+        self.is_damaged = False
 
     def closed(self) -> bool:
         return bool(_HEADER.unpack_from(self.data, 0)[5])
 
     def find(self) -> None:
         """Find blocks that are new."""
-        while self._next + _HEADER.size <= len(self.data):
+        while not self.is_damaged and self._next + _HEADER.size <= len(self.data):
             kind, size, *_ = _HEADER.unpack_from(self.data, self._next)
             if not kind:
                 break
+            if kind not in _STEPS or not _HEADER.size <= size <= len(self.data) - self._next:
+                self.is_damaged = True
+                break
             self.blocks[self._next] = 0
             self._next += size
+
+    def used(self, at: int) -> int:
+        """Return how many bytes of a block are written."""
+        kind, size, _, _, used, _ = _HEADER.unpack_from(self.data, at)
+        most = size - _HEADER.size
+        if not 0 <= used <= most or used % _STEPS.get(kind, 1):
+            self.is_damaged = True
+            used = min(max(used, 0), most)
+            used -= used % _STEPS.get(kind, 1)
+        return int(used)
 
     def delete(self) -> None:
         self.data.close()
@@ -87,17 +104,21 @@ class Arenas:
         names: list[tuple[_Arena, int]] = []
         found: list[tuple[_Arena, int, int, int, int, int]] = []
         for arena in self._open:
+            known_damage = arena.is_damaged
             arena.find()
             for at in arena.blocks:
-                kind, _, thread, tid, used, _ = _HEADER.unpack_from(arena.data, at)
+                kind, _, thread, tid, _, _ = _HEADER.unpack_from(arena.data, at)
+                used = arena.used(at)
                 if kind == _NAMES:
                     names.append((arena, at))
-                elif used > arena.blocks[at]:
+                elif kind in _STEPS and used > arena.blocks[at]:
                     found.append((arena, at, kind, thread, tid, used))
+            if arena.is_damaged and not known_damage:
+                yield spool.PROBLEM, 0, b'["malformed", "what the program handed on in memory", 1]'
         # After what refers to them.
         functions: dict[int, tuple[str, str, int]] = {}
         for arena, at in names:
-            used = _HEADER.unpack_from(arena.data, at)[4]
+            used = arena.used(at)
             functions.update(_names(arena.data, at + _HEADER.size, arena.blocks[at], used))
             arena.blocks[at] = used
         if functions:

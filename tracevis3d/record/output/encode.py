@@ -94,8 +94,11 @@ class Encoder:
             if said["name"]:
                 yield from self._once(self._name("thread_name", said["tid"], said["name"]))
         elif kind == spool.BEGIN:
-            self._begin = json.loads(data)
-            pid = self._begin["pid"]
+            begin = {**self._begin, **json.loads(data)}
+            if any(type(begin[name]) is not int for name in ("pid", "none")):
+                raise TypeError
+            self._begin = begin
+            pid = begin["pid"]
             if self._is_child:
                 # Generated addresses of different processes don't overlap.
                 self._living = LivingBlocks(pid << 40)
@@ -132,6 +135,20 @@ class Encoder:
         elif kind == spool.END:
             self._ended = True
             self._end = self._nanoseconds(json.loads(data)["end"])
+
+    def guarded(self, lines: Iterator[bytes]) -> list[bytes]:
+        """Return lines as far as they can be made; a program that crashes may write over what it hands on."""
+        made: list[bytes] = []
+        try:
+            for line in lines:
+                made.append(line)
+        except OSError:
+            raise
+        except Exception as error:
+            made.append(
+                self._problem("malformed", f"{type(error).__name__} in what the program handed on", 1)
+            )
+        return made
 
     def _in_order(self, until: int | None = None) -> Iterator[bytes]:
         """Yield events in the order of their ends, as far as nothing can come before them any more."""

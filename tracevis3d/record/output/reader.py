@@ -51,7 +51,7 @@ class Reader:
                     self._threads.add(thread)
                 elif kind == FLUSHED:
                     # What ended before has been written there, and what it refers to here.
-                    came += self._arenas.read(self._threads, int(json.loads(data)["began"]))
+                    came += self._arenas.read(self._threads, _began(data))
                 came.append((kind, thread, data))
             self._rest = self._rest[end:]
             yield came
@@ -70,3 +70,11 @@ class Reader:
         self._arenas.close()
         if self._file is not None:
             self._file.close()
+
+
+def _began(data: bytes) -> int:
+    """Return when a flush began; 0 where that can't be read."""
+    try:
+        return int(json.loads(data)["began"])
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return 0

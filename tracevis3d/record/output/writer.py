@@ -88,9 +88,9 @@ class File:
         if encoder is None:
             encoder = self._encoders[folder] = Encoder(folder, self._first)
         if sections is None:
-            self._output.add(list(encoder.finish()))
+            self._output.add(encoder.guarded(encoder.finish()))
         for section in sections or ():
-            self._output.add(list(encoder.lines(*section)))
+            self._output.add(encoder.guarded(encoder.lines(*section)))
 
     def flush(self) -> None:
         """Let everything be read that was taken."""
