@@ -118,7 +118,12 @@ def idle_intervals(blocks: Blocks) -> tuple[Ints, Ints, Ints]:
 
 def _idle(blocks: Blocks, edge: Ints, recent: int) -> NDArray[np.float64]:
     """Return the bytes that are idle at the end of each cell."""
-    block, begin, end = idle_intervals(blocks)
+    if len(blocks.access):
+        block, begin, end = idle_intervals(blocks)
+    else:
+        # Most blocks of a large program live too short to be idle at all.
+        block = np.flatnonzero(blocks.until - blocks.born > recent)
+        begin, end = blocks.born[block], blocks.until[block]
     begin = begin + recent
     long = end > begin
     size = blocks.size[block[long]].astype(np.float64)
