@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.support import promises
+from tests.data.kept import promised as promises
 
 KEPT = json.loads((promises.KEPT / "promised-1.0.json").read_text(encoding="utf-8"))
 

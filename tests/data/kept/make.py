@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import zmq
 
+from tests.data.kept.promised import promised
 from tests.house.test_kept_files import described, described_trace
-from tests.support.promises import promised
 from tests.trace.test_store import full_trace
 from tracevis3d.live import protocol as p
 from tracevis3d.live.publisher import Publisher

@@ -15,7 +15,7 @@ from tracevis3d.filters import registry as filters
 from tracevis3d.parameters import declared
 from tracevis3d.views import registry as views
 
-KEPT = Path(__file__).resolve().parents[1] / "data" / "kept"
+KEPT = Path(__file__).resolve().parent
 #: A trace with something in every table, and two small runs that differ.
 TABLES, OLD, NEW = (str(KEPT / name) for name in ("plain.tv3", "runs/old.json", "runs/new.json"))
 PRINTED = {
