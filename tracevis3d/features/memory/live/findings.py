@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 #: Samples of live bytes in the window.
 SAMPLES = 32
 #: A leak: maximum share of its growth that was freed again; minimum share of the samples in which it grew,
-# and minimum growth as a share of its bytes and of all live bytes.
+#: and minimum growth as a share of its bytes and of all live bytes.
 _BACK, _GROWING, _GREW, _OF_ALL = 0.05, 0.3, 0.1, 0.005
 #: A saw-tooth: minimum number of falls, each by this share of its range, which is this share of its maximum
-# and of all live bytes; smaller changes are noise.
+#: and of all live bytes; smaller changes are noise.
 _FALLS, _FALL, _OWN_RANGE, _RANGE = 3, 0.5, 0.3, 0.01
 #: A plateau: minimum share of all live bytes in the blocks of a call site.
 _PLATEAU = 0.05
