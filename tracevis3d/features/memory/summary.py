@@ -175,8 +175,8 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
         )
     if finding.kind == "churn":
         return (
-            f"{where} allocates {count:,} short-lived blocks, {byte_size(finding.bytes)} in all, "
-            f"of which at most {byte_size(d['at_once'])} live at once"
+            f"{where} allocates {count:,} short-lived blocks, {byte_size(finding.bytes)} in all, of which "
+            f"at most {byte_size(d['at_once'])} are live at the same time"
         )
     if finding.kind == "imports":
         return f"imported modules keep {byte_size(finding.bytes)} in {counted(count, 'block')}: no leak"

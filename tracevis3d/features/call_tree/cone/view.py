@@ -153,7 +153,7 @@ def _notes(
         _order_in_words(picture, p),
     ]
     if p.size != "none":
-        scale = "square root" if p.size in ("duration", "self") else "logarithm"
+        scale = "square-root scale" if p.size in ("duration", "self") else "logarithmic scale"
         notes.append(f"size of a node: {QUANTITIES[p.size]}, {scale}")
     if opened:
         notes.append(f"{opened:,} closed subtrees are opened in place, because the camera is near")

@@ -77,7 +77,7 @@ def _text(facts: dict[str, Any]) -> str:
     head = [
         ("blocks", f"{facts['blocks']:,} from {facts['call_sites']:,} call sites"),
         ("allocated", byte_size(facts["allocated_bytes"])),
-        ("most at once", f"{byte_size(facts['peak_bytes'])} after {time(facts['peak_ns'])}"),
+        ("peak", f"{byte_size(facts['peak_bytes'])} after {time(facts['peak_ns'])}"),
         ("never freed", kept),
         ("mean lifetime", time(facts["mean_lifetime_ns"])),
     ]
@@ -87,9 +87,7 @@ def _text(facts: dict[str, Any]) -> str:
         rows = [(finding["kind"], finding["sentence"]) for finding in facts["findings"][: 2 * _MOST]]
         more = len(facts["findings"]) - len(rows)
         parts.append(f"Findings{f' (the first {len(rows)})' if more else ''}\n{table(rows)}")
-    sites: list[tuple[str, ...]] = [
-        ("call site", "blocks", "allocated", "at once", "never freed", "lifetime")
-    ]
+    sites: list[tuple[str, ...]] = [("call site", "blocks", "allocated", "peak", "never freed", "lifetime")]
     for site in facts["sites"]:
         sites.append(
             (site["site"], f"{site['blocks']:,}", byte_size(site["allocated_bytes"]),

@@ -8,7 +8,7 @@ from ....parameters import parameter
 from ....views import common_parameters
 
 _ORDERS = {
-    "site": "by call site; packed: freed memory is used again, so the axis is what lives at once",
+    "site": "by call site; packed: places of freed memory are reused, so the axis shows live bytes",
     "creation": "in the order of their creation, all that is ever allocated side by side, as in Memcov Viz",
     "lifetime": "by their end, then their beginning: blocks with the same lifetime lie together",
     "address": "by address; unused stretches are left out",

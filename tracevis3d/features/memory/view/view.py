@@ -201,7 +201,7 @@ def _title(picture: Layout) -> str:
 def _amounts(picture: Layout) -> str:
     use = picture.use
     allocated, peak = (units.byte_size(int(column[-1])) for column in (use.table.allocated, use.table.peak))
-    return f"{len(use.blocks):,} blocks, {allocated} allocated, at most {peak} at once"
+    return f"{len(use.blocks):,} blocks, {allocated} allocated, peak {peak}"
 
 
 def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
@@ -215,7 +215,7 @@ def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
             f"{p.resolution:g} px and merged with their neighbours"
         )
     if picture.arrangement.brief:
-        notes.append(f"{picture.arrangement.brief:,} blocks lived too short to be seen")
+        notes.append(f"{picture.arrangement.brief:,} blocks lived too briefly to be seen")
     kept, kept_bytes = int(use.table.kept_blocks[-1]), int(use.table.kept[-1])
     notes.append(f"{units.counted(kept, 'block')} ({units.byte_size(kept_bytes)}) never freed")
     if p.height == "age" and not len(use.blocks.access):

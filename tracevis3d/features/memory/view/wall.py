@@ -142,7 +142,7 @@ def _name(picture: Layout, found: Curves) -> Labels:
     # In the flat picture it lies along the bytes, and other curves beside them.
     up, before = (0.9, 0.2) if picture.across else (0.1, picture.text)
     place = on_wall(picture, np.array([picture.deep - before]), np.array([up * _STRIPES[0][1]]), 0.06)[0]
-    most = f": at most {units.byte_size(int(found.live.max(initial=0)))}" if picture.across else ""
+    most = f": peak {units.byte_size(int(found.live.max(initial=0)))}" if picture.across else ""
     return _texts(picture, [f"live bytes{most}"], [place], _NAME, 30.0, -1)
 
 

@@ -212,7 +212,7 @@ def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indi
         entries += [
             LegendEntry("waits, half of its time", half, stands_for=Selector(((1, half),))),
             LegendEntry(
-                "waits" if printed else "waits else, or sleeps",
+                "waits" if printed else "other waits, or sleep",
                 _STEPS,
                 stands_for=Selector(((half + 1, _STEPS),)),
             ),

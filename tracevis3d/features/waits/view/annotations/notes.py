@@ -59,7 +59,7 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
     else:
         unknown = int(np.count_nonzero(waits.woken_by[waits.own] < 0))
         if unknown:
-            notes.append(f"of {unknown:,} of {len(waits.own):,} waits it is unknown which thread ended them")
+            notes.append(f"the thread that ended {unknown:,} of {len(waits.own):,} waits is unknown")
         hidden = len(found) - len(chosen) - len(short)
         if hidden > 0:
             notes.append(f"{hidden:,} waits are shorter than {p.resolution:g} px or beyond tubes={p.tubes:,}")
