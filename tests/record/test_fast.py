@@ -110,7 +110,9 @@ def test_random_programs_against_their_own_diaries(tmp_path_factory, engine, pro
         depths = trace.calls.depth[calls].tolist()
         base = depths[called.index("thread")] + 1
         names = ("run", "inside", "zero", "one", "two")
-        said = [(what, depth - base) for what, depth in zip(called, depths) if what in names]
+        # threading's own run is outside of the thread's function.
+        inside = [(what, depth - base) for what, depth in zip(called, depths) if depth >= base]
+        said = [(what, depth) for what, depth in inside if what in names]
         assert said == diary.get(name, [])
         assert called.count("steps") == programs[int(name[1:])][1] + 1
 
