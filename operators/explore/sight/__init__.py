@@ -1,10 +1,10 @@
-"""What one sees of a scene: the brush that mutes everything else, slabs, and X-ray pictures."""
+"""What one sees of a scene: the brush that mutes everything else, slabs, X-ray pictures, columns on a drum."""
 
 from typing import Any
 
-from . import slabs, veil, visible, xray
+from . import columns, slabs, veil, visible, xray
 
-_MODULES: tuple[Any, ...] = (veil, slabs, xray)
+_MODULES: tuple[Any, ...] = (veil, slabs, xray, columns)
 
 
 def register() -> None:
@@ -23,3 +23,4 @@ def forget() -> None:
     """Let go of everything that is about the present file."""
     visible.forget()
     xray.forget()
+    columns.forget()

@@ -59,6 +59,7 @@ def main():
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
     overlay = support.extension(explore + "overlay")
+    columns = support.extension(explore + "sight.columns")
     for word in given:
         kind, files = word.split("=")
         bpy.ops.wm.read_homefile(use_empty=False, app_template="")
@@ -104,6 +105,13 @@ def main():
             support.say(view=kind, over=wanted, lit={"/".join(k): len(v) for k, v in lit.items()})
             assert sum(map(len, lit.values())) > 1, (kind, wanted, "nothing lights up with it")
             assert state.told[0].rows
+            if wanted == "sector":
+                # Its columns on the mantle, through all of time.
+                drum, pieces = columns.columns_of(state.hit)
+                low, high = drum.surface.box
+                assert (np.abs(pieces[:, 1] - pieces[:, 0] - drum.surface.axis) < 1e-4).all()
+                assert (pieces >= low - 1e-3).all()
+                assert (pieces <= high + 1e-3).all()
             if kind == "compare" and wanted == "call":
                 rows = [dict(each.rows) for each in state.told]
                 assert any("matches" in each for each in rows), rows

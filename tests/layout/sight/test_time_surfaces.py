@@ -100,3 +100,26 @@ def test_a_band_over_a_front():
     assert front_band(wall, 5, 3).tolist() == [[3, 1, 2], [5, 1, 2], [5, 1, 7], [3, 1, 7]]
     lying = np.array([0.0, 1, 2]), np.array([9.0, 8, 3])
     assert front_band(lying, 3, 5).tolist() == [[3, 1, 3], [5, 1, 3], [5, 8, 3], [3, 8, 3]]
+
+
+@given(st.floats(0, 47.9), st.floats(0.05, 20), shares, st.sampled_from([0.0, 0.25]))
+def test_a_column_is_the_stretch_around_points(first, more, share, open_part):
+    surface = ring(open_part=open_part)
+    last = min(first + more, 48.0)
+    known = np.arange(len(surface.section))
+    at = np.array([first, last])
+    places = np.stack([np.interp(at, known, surface.section[:, axis]) for axis in range(3)], axis=1)
+    # Where they are along time makes no difference, nor whether they lie a little inside.
+    centre = surface.section.mean(axis=0) * [1, 0, 0]
+    inside = centre + (places - centre) * [1, 0.98, 0.98] + share * surface.axis
+    found = surface.around(inside)
+    back = np.stack([np.interp(found, known, surface.section[:, axis]) for axis in range(3)], axis=1)
+    np.testing.assert_allclose(back, places, atol=0.05)
+    pieces = surface.column(first, last)
+    np.testing.assert_allclose(pieces[0, 0], places[0], atol=1e-9)
+    np.testing.assert_allclose(pieces[-1, 3], places[1], atol=1e-9)
+    np.testing.assert_allclose(pieces[:-1, 3], pieces[1:, 0])
+    np.testing.assert_allclose(pieces[:, 1] - pieces[:, 0], np.tile(surface.axis, (len(pieces), 1)))
+    # It has each corner of the section that lies between.
+    inner = surface.section[(known > first) & (known < last)]
+    np.testing.assert_allclose(pieces[1:, 0], inner, atol=1e-9)

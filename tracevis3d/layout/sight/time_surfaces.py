@@ -185,6 +185,48 @@ class Cylinder:
         low, high = (self.section[at] + share * self.axis for share in sorted((left, right)))
         return np.stack([low[:-1], high[:-1], high[1:], low[1:]], axis=1)
 
+    def around(self, points: ArrayLike) -> Floats:
+        """Return where around the section points lie nearest to it, in pieces of it.
+
+        Parameters
+        ----------
+        points : float (n, 3)
+
+        Returns
+        -------
+        float64 (n,)
+            0 at the section's first point, 1 at the next one, and so on.
+        """
+        u = self.axis / np.linalg.norm(self.axis)
+        at = np.asarray(points, np.float64)
+        at = at - ((at - self.section[0]) @ u)[:, None] * u
+        edge = np.diff(self.section, axis=0)
+        apart = at[:, None] - self.section[None, :-1]
+        long = np.maximum((edge**2).sum(axis=1), 1e-30)
+        share = np.clip((apart * edge).sum(axis=2) / long, 0.0, 1.0)
+        away = ((apart - share[..., None] * edge) ** 2).sum(axis=2)
+        nearest = away.argmin(axis=1)
+        return np.asarray(nearest + share[np.arange(len(at)), nearest])
+
+    def column(self, first: float, last: float) -> Floats:
+        """Return the corners of the pieces of a stretch of the section through all of time.
+
+        Parameters
+        ----------
+        first, last : float
+            Where it begins and ends around the section, as :meth:`around` returns it.
+
+        Returns
+        -------
+        float64 (n, 4, 3)
+        """
+        inner = np.arange(np.floor(first) + 1, np.ceil(last))
+        places = np.concatenate([[first], inner, [last]])
+        known = np.arange(len(self.section))
+        low = np.stack([np.interp(places, known, self.section[:, axis]) for axis in (0, 1, 2)], axis=1)
+        high = low + self.axis
+        return np.stack([low[:-1], high[:-1], high[1:], low[1:]], axis=1)
+
 
 def from_lower_end(pieces: Floats) -> list[Floats]:
     """Return the pieces of a band, (n, 4, 3), in the order that ends with the upper one.

@@ -95,6 +95,20 @@ def blocks_outline(blocks: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Outli
     return box_outline(low, high)
 
 
+def quads_outline(corners: ArrayLike) -> Outline:
+    """Return the outline of a strip of quadrilaterals, float (n, 4, 3), each beside the next one."""
+    at = np.asarray(corners, np.float32)
+    base = 4 * np.arange(len(at), dtype=np.int32)[:, None, None]
+    end = 4 * len(at) - 4
+    rails = (base[:, :, 0] + np.array([[0, 3, 1, 2]], np.int32)).reshape(-1, 2)
+    ends = np.array([(0, 1), (end + 3, end + 2)], np.int32)
+    return Outline(
+        np.ascontiguousarray(at.reshape(-1, 3)),
+        np.ascontiguousarray((base + np.array([[0, 1, 2], [0, 2, 3]], np.int32)).reshape(-1, 3), np.int32),
+        np.ascontiguousarray(np.concatenate([rails, ends])),
+    )
+
+
 def _tube_outline(holds: PickableMesh, elements: ArrayLike) -> Outline:
     which = np.asarray(elements, np.int64)
     count = holds.first[which + 1] - holds.first[which]
