@@ -202,7 +202,11 @@ def _choices(scene: bpy.types.Scene, collection: bpy.types.Collection, content: 
     def among(found: legend.Chosen) -> frozenset[tuple[int, int]]:
         return frozenset(at for at in every if found and legend.words_of(explained, *at) in found.entries)
 
-    lit = among(shown) if shown.how == "pointed" else frozenset()
+    lit = (
+        among(shown)
+        if shown.how == "pointed"
+        else legend.entries_of(collection, explained, explore.state.hit)
+    )
     names = legend.names_of(collection, content, shown)
     return Choices(folded.get(collection.name, frozenset()), among(chosen), lit, names)
 

@@ -151,6 +151,21 @@ def names_of(collection: bpy.types.Collection, content: Content, chosen: Chosen)
     return _names[collection.name][1]
 
 
+def entries_of(
+    collection: bpy.types.Collection, explained: Explanations, hit: Any
+) -> frozenset[tuple[int, int]]:
+    """Return legend and entry of what stands for the element that the mouse is over."""
+    if hit is None or hit.view != collection.name or len(hit.held.color) != len(hit.held):
+        return frozenset()
+    one = slice(hit.element, hit.element + 1)
+    return frozenset(
+        (k, i)
+        for k, found in enumerate(explained.legends)
+        for i, entry in enumerate(choices(found))
+        if entry.selector.of(hit.kind, hit.held.color[one], hit.held.id[one]).any()
+    )
+
+
 def count(collection: bpy.types.Collection, selector: Selector) -> int:
     """Return how many elements of a view a selector means."""
     return sum(

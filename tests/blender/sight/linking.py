@@ -59,6 +59,11 @@ def main():
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
     overlay = support.extension(explore + "overlay")
+    draw, legend = (
+        support.extension(".operators.overlay.draw"),
+        support.extension(".operators.overlay.legend"),
+    )
+    contents = support.extension(".operators.overlay.content").contents
     columns = support.extension(explore + "sight.columns")
     for word in given:
         kind, files = word.split("=")
@@ -105,6 +110,14 @@ def main():
             support.say(view=kind, over=wanted, lit={"/".join(k): len(v) for k, v in lit.items()})
             assert sum(map(len, lit.values())) > 1, (kind, wanted, "nothing lights up with it")
             assert state.told[0].rows
+            if kind == "icicle":
+                content = contents.of(view)
+                entries = legend.entries_of(view, content.explained, state.hit)
+                at = min(entries)
+                assert draw._choices(bpy.context.scene, view, content).lit == entries
+                color = int(state.hit.held.color[state.hit.element])
+                named = legend.words_of(content.explained, *at)[1]
+                support.say(legend=named, color=color)
             if wanted == "sector":
                 # Its columns on the mantle, through all of time.
                 drum, pieces = columns.columns_of(state.hit)
