@@ -26,6 +26,8 @@ from .room import free_of
 _MOST, _MARGIN = (230.0, 130.0), 12.0
 #: It is shown in regions that are at least so many times as wide and as high.
 _ROOM = 3.0
+#: Nor is it shown where more than this share of the whole is in sight.
+_NEARLY_ALL = 0.8
 #: Of the boxes of an object the widest are on the map.
 _WIDEST = 3000
 _EDGE, _SEEN, _SEEN_EDGE, _EYE = (
@@ -62,7 +64,8 @@ def of(area: Any, region: Any, space: Any, scene: bpy.types.Scene) -> Minimap | 
     at = pointer.projection_of(region, view).pixels_in_front(corners(*whole))
     if at is not None:
         (x0, y0), (x1, y1) = at.min(axis=0), at.max(axis=0)
-        if left <= x0 and x1 <= right and bottom <= y0 and y1 <= top:
+        wide, high = min(x1, right) - max(x0, left), min(y1, top) - max(y0, bottom)
+        if min(wide, high) > 0 and wide * high > _NEARLY_ALL * (x1 - x0) * (y1 - y0):
             return None
     margin = _MARGIN * scale
     return Minimap.of(whole, (right - margin, bottom + margin), most)
