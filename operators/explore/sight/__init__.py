@@ -1,4 +1,4 @@
-"""What one sees of a scene: the brush that mutes everything else, slabs, X-ray pictures, columns on a drum."""
+"""What one sees of a scene: the brush that mutes everything else, slabs, X-ray, columns on a drum."""
 
 from typing import Any
 
