@@ -144,11 +144,13 @@ def main():
     stood = {int(c): point for point, c in zip(*balls())}
     shown = next(o for o in view.objects if o.get("tracevis3d_kind") == "closed subtree")
     holds = held.held(shown)
-    tip = holds.low[int(np.argmax(holds.size[:, 0]))].astype(float)
+    largest = int(np.argmax(holds.size[:, 0]))
+    tip = holds.low[largest].astype(float)
     home = at.eye.view_perspective
     at.eye.view_perspective = "PERSP"
     at.eye.view_rotation = Euler((np.radians(75), 0.0, 0.0)).to_quaternion()
-    at.eye.view_location, at.eye.view_distance = tip - [0.0, 0.0, 0.2], 1.6
+    at.eye.view_location = tip - [0.0, 0.0, 0.2]
+    at.eye.view_distance = 1.6 * max(1.0, float(holds.size[largest, 0]))
     yield lambda: len(nearer.opened(view, 0)) > 0
     yield support.at_rest()
     opened = set(nearer.opened(view, 0).tolist())
@@ -159,6 +161,8 @@ def main():
     for point, call in zip(points, calls.tolist()):
         if call in stood or int(parent[call]) not in opened:
             continue
+        if np.isnan(at.pixel(point)).any():
+            continue  # behind the eye
         at.move(*at.pixel(point))
         yield support.at_rest()
         if state.hit is not None and list(state.hit.calls.values()) == [call]:
