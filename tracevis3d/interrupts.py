@@ -22,6 +22,8 @@ from .atomic import remove_partial_files
 
 #: Maximum number of seconds until C code can be stopped.
 PATIENCE_S = 2.0
+#: After so many seconds in which Python's handler had no turn the signal is sent once more.
+_AGAIN_S = 0.1
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _STOP = b"\0"
 
@@ -44,7 +46,7 @@ class _State:
     """What has been heard: signals belong to the process."""
 
     def __init__(self) -> None:
-        self.number = self.received = self.held = self.loading = 0
+        self.number = self.received = self.resent = self.held = self.loading = 0
         self.installed = False
         self.listener: threading.Thread | None = None
 
@@ -72,7 +74,7 @@ def check() -> None:
 
 def forget() -> None:
     """Go on after a signal: whoever sent it wanted what was being done to stop, and no more."""
-    _state.number = _state.received = 0
+    _state.number = _state.received = _state.resent = 0
 
 
 def at_end(clean_up: Callable[[], object]) -> None:
@@ -223,22 +225,31 @@ def _listen_aside() -> Callable[[], None]:
 
 
 def _listen(hear: int) -> None:
-    number = 0
+    number = resent = 0
     while True:
         # Python's own handler may not have run yet, so the signals counted here decide.
         waiting = _state.received and _state.held and not _state.loading
-        came, _, _ = select.select([hear], [], [], PATIENCE_S if waiting else None)
+        unheard = _state.received and not (_state.held or _state.number or _state.resent)
+        patience = PATIENCE_S if waiting else _AGAIN_S if unheard else None
+        came, _, _ = select.select([hear], [], [], patience)
         if came:
             came_now = os.read(hear, 1)[0]
             if came_now == _STOP[0]:
                 return
             if came_now in _SIGNALS and signal.getsignal(came_now) is _handle:
+                if resent:
+                    resent -= 1
+                    continue
                 number = came_now
                 _state.received += 1
                 if _state.received > 1:
                     _end(number)
         elif _state.received and _state.held and not _state.loading:
             _end(number)
+        elif unheard and not _state.number:
+            # It came just before a system call began, which nothing interrupts then.
+            _state.resent = resent = 1
+            signal.pthread_kill(threading.main_thread().ident or 0, number)
 
 
 def _without_interrupts(hook: Callable[[Any], object]) -> Callable[[Any], object]:

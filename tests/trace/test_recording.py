@@ -247,7 +247,7 @@ def test_changed_or_missing_recording_is_one_sentence(with_arguments, tmp_path):
     with pytest.raises(InputError, match="has changed since"):
         with_arguments.arguments(0)
     path.unlink()
-    with pytest.raises(InputError, match="is gone"):
+    with pytest.raises(InputError, match="no longer exists"):
         with_arguments.arguments(0)
 
 

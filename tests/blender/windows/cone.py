@@ -161,9 +161,11 @@ def main():
     for point, call in zip(points, calls.tolist()):
         if call in stood or int(parent[call]) not in opened:
             continue
-        if np.isnan(at.pixel(point)).any():
-            continue  # behind the eye
-        at.move(*at.pixel(point))
+        x, y = at.pixel(point)
+        left, low = at.region.x, at.region.y
+        if not (left < x < left + at.region.width and low < y < low + at.region.height):
+            continue  # out of sight, or behind the eye
+        at.move(x, y)
         yield support.at_rest()
         if state.hit is not None and list(state.hit.calls.values()) == [call]:
             break
