@@ -112,7 +112,7 @@ def under(
     return met(context.scene, ray_through(region, space.region_3d, x, y), space)
 
 
-#: What says between which distances along a ray of a scene something is shown; None: everywhere.
+#: What says between which distances along a ray of a scene something is shown; None: nowhere.
 cuts: list[Callable[[bpy.types.Scene, Ray], tuple[float, float] | None]] = []
 
 
