@@ -177,6 +177,19 @@ class Window:
         x, y = pointer.projection_of(self.region, self.eye).pixels([point])[0]
         return x + self.region.x, y + self.region.y
 
+    def placed(self, place):
+        """Return a place of the region in pixels of the window."""
+        return place[0] + self.region.x, place[1] + self.region.y
+
+    def is_free(self, x, y):
+        """Whether a pixel of the window lies in the 3D view, and under none of its panels."""
+
+        def inside(region):
+            return 0 < x - region.x < region.width and 0 < y - region.y < region.height
+
+        others = (r for r in self.area.regions if r.type != "WINDOW" and min(r.width, r.height) > 1)
+        return inside(self.region) and not any(map(inside, others))
+
 
 def at_rest():
     """Return a condition: the screen has shown the same for a while, so what was sent has been answered."""

@@ -35,6 +35,10 @@ def main():
     view = support.only_view()
     key, group = view.tracevis3d.sources[0].hash, view.tracevis3d.cone
 
+    def over(x, y):
+        """Return a condition: what is under this pixel of the window has been looked for."""
+        return lambda: state.place is not None and np.allclose(at.placed(state.place), (x, y), atol=2)
+
     def balls():
         """Return the nodes' places in the scene, float64 (n, 3), and their calls."""
         points, calls = [], []
@@ -162,10 +166,10 @@ def main():
         if call in stood or int(parent[call]) not in opened:
             continue
         x, y = at.pixel(point)
-        left, low = at.region.x, at.region.y
-        if not (left < x < left + at.region.width and low < y < low + at.region.height):
-            continue  # out of sight, or behind the eye
+        if not at.is_free(x, y):
+            continue  # out of sight, behind the eye, or under a panel
         at.move(x, y)
+        yield over(x, y)
         yield support.at_rest()
         if state.hit is not None and list(state.hit.calls.values()) == [call]:
             break
@@ -189,7 +193,10 @@ def main():
         if calls[i] < 0:
             continue
         x, y = at.pixel(where(int(calls[i])))
+        if not at.is_free(x, y):
+            continue
         at.move(x, y)
+        yield over(x, y)
         yield support.at_rest()
         if state.hit is not None:
             break
