@@ -101,7 +101,7 @@ def test_more_samples_where_a_route_turns_more():
 
 @pytest.mark.parametrize("wrong", [{"beta": 1.5}, {"samples": 17}, {"samples": 272}])
 def test_numbers_out_of_range_are_refused(wrong):
-    with pytest.raises(ValueError, match="not between|is expected"):
+    with pytest.raises(ValueError, match=r"not between|is expected"):
         bundle(np.array([-1], np.int32), np.zeros((1, 3), np.float32), [0], [0], **wrong)
 
 
