@@ -44,6 +44,7 @@ def lay_title(
     room, y = right - left, top
     if words := fitted(title, room, size, measure):
         y -= size
+        out.put_plate(left, y, size, measure(words) * size, theme)
         out.write(words, left, y, size, (*theme.ink, 1.0), "title", measure(words) * size)
         out.taken.append(out.texts[-1].box)
         y -= 0.5 * size
@@ -57,6 +58,7 @@ def lay_title(
             break
     if line:
         y -= 0.9 * small
+        out.put_plate(left, y, small, measure(line) * small, theme)
         out.write(line, left, y, small, (*theme.muted, 1.0), "fact", measure(line) * small)
         out.taken.append(out.texts[-1].box)
         y -= 0.6 * small
