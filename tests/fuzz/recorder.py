@@ -83,7 +83,7 @@ class Recorder:
 
     def try_one(self, path: Path) -> None:
         """Let the writer end it, and read what it has written."""
-        with tempfile.TemporaryDirectory() as place:
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
             folder, output, said = Path(place) / "recording", Path(place) / "out.json", []
             folder.mkdir()
             for name, (size, text) in json.loads(path.read_bytes()).items():
@@ -103,7 +103,7 @@ class Recorder:
 
 
 def _handed_on(engine: str, more: list[str]) -> bytes:
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
         (program := Path(place) / "program.py").write_text(_PROGRAM)
         kept = Path(place) / "kept"
         words = ["--threads", "--io", "--engine", engine, *more, "-q", "-o", f"{place}/out.json", "--"]

@@ -127,7 +127,7 @@ def fuzz(subject: Subject, until: float, pick: random.Random) -> int:
     child = Child(subject.name)
     tried = finds = 0
     seen: set[str] = set()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         while time.monotonic() < until:
             suffix, data = pick.choice(start)
             changed = subject.changed(data, start, pick)
