@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.layout.sight.picking import BoxPicker, Ray, TubePicker
+from tracevis3d.layout.sight.picking import BoxPicker, DiscPicker, Ray, TubePicker
 
 
 def twin_box(low, size, ray, now=1.0, time=None):
@@ -68,6 +68,47 @@ def test_boxes_are_met_as_by_the_twin(n, seed, timed):
                 low[met.element : met.element + 1], size[met.element : met.element + 1], ray,
                 now, None if time is None else time[met.element : met.element + 1],
             )[1] == pytest.approx(distance, abs=1e-6)  # fmt: skip
+
+
+def twin_disc(low, size, axis, ray, step=0.002):
+    """Return about where the line is first in a disc: by trying points along it."""
+    t = np.arange(0, 12, step)
+    points = ray.origin + t[:, None] * ray.direction
+    middle = low + size / 2
+    share = 2 * (points - middle) / size
+    flat = np.delete(share, axis, axis=1)
+    inside = (np.abs(share[:, axis]) <= 1) & ((flat**2).sum(axis=1) <= 1)
+    return float(t[np.argmax(inside)]) if inside.any() else np.inf
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 40), st.integers(0, 10_000), st.sampled_from((0, 1, 2)))
+def test_discs_are_met_where_their_surface_is(n, seed, axis):
+    rng = np.random.default_rng(seed)
+    low = rng.random((n, 3)).astype(np.float32)
+    size = (rng.random((n, 3)) * 0.6 + 0.05).astype(np.float32)
+    picker = DiscPicker(low, size, axis)
+    for ray in rays(rng, 5):
+        wanted = [twin_disc(a, b, axis, ray) for a, b in zip(low.astype(float), size, strict=True)]
+        met = picker.pick(ray)
+        if met is None:
+            assert min(wanted) == np.inf
+        else:
+            assert met.distance <= min(wanted) + 1e-6
+            # The twin's steps may pass over the edge of a disc.
+            exact = twin_disc(low[met.element].astype(float), size[met.element], axis, ray, 0.0002)
+            assert exact == np.inf or met.distance == pytest.approx(exact, abs=0.0005)
+            if exact == np.inf:
+                at = ray.at(met.distance + 1e-9)
+                share = 2 * (at - low[met.element] - size[met.element] / 2) / size[met.element]
+                assert (np.delete(share, axis) ** 2).sum() <= 1 + 1e-3
+
+
+def test_a_wide_floor_covers_nothing_that_stands_on_it():
+    floor = DiscPicker(np.array([[-7, -7, -0.003]], np.float32), np.array([[14, 14, 0.003]], np.float32), 2)
+    met = floor.pick(Ray.of((0, -3, 0.9), (0, 1, -0.26), growth=0.002))
+    assert met.distance == pytest.approx(0.9 / 0.26 * np.hypot(1, 0.26), rel=0.02)
+    assert floor.pick(Ray.of((0, -8, 0.9), (0, -1, -0.26))) is None
 
 
 @settings(max_examples=40, deadline=None)

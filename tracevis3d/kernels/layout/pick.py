@@ -1,4 +1,4 @@
-"""The first element that a ray meets: boxes and swept tubes, through a tree of bounds over them.
+"""The first element that a ray meets: boxes, discs and swept tubes, through a tree of bounds over them.
 
 The tree is implicit: node ``i`` of a level covers the nodes ``[i * WIDTH, (i + 1) * WIDTH)`` of the next one,
 and those of the last level cover this many elements, in an order in which neighbours lie near each other. Its
@@ -205,6 +205,86 @@ def pick_box(
                     long *= min((now - start[i]) / lasts, 1.0)
             x, y, z = float(low[i, 0]), float(low[i, 1]), float(low[i, 2])
             at = _meets(x, y, z, x + long, y + size[i, 1], z + size[i, 2], ray, met[0])
+            if at < met[0]:
+                met[0], best = at, i
+    return best
+
+
+@inline
+def _disc_meets(
+    low: NDArray[np.float32],
+    size: NDArray[np.float32],
+    i: int,
+    axis: int,
+    ray: NDArray[np.float64],
+    far: float,
+) -> float:
+    """Return where the ray, as wide as it is at the disc's middle, enters a disc; infinite if it doesn't."""
+    grow = ray[6]
+    if ray[7] > 0.0:
+        reach = 0.0
+        for k in range(3):
+            reach += (low[i, k] + 0.5 * size[i, k] - ray[k]) * ray[3 + k]
+        grow += ray[7] * max(reach, 0.0)
+    enter, leave = ray[8], far
+    # With half axes of length 1 the disc is round: |p + t v| <= 1.
+    vv, pv, pp = 0.0, 0.0, -1.0
+    for k in range(3):
+        half = 0.5 * float(size[i, k]) + grow
+        from_middle, d = ray[k] - (low[i, k] + 0.5 * float(size[i, k])), ray[3 + k]
+        if k != axis:
+            half = max(half, 1e-12)
+            vv += (d / half) ** 2
+            pv += from_middle * d / half**2
+            pp += (from_middle / half) ** 2
+        elif abs(d) < 1e-12:
+            if abs(from_middle) > half:
+                return _INF
+        else:
+            a, b = (-half - from_middle) / d, (half - from_middle) / d
+            enter, leave = max(enter, min(a, b)), min(leave, max(a, b))
+    if vv < 1e-24:
+        return enter if pp <= 0.0 and enter <= leave else _INF
+    root = pv * pv - vv * pp
+    if root < 0.0:
+        return _INF
+    root = np.sqrt(root)
+    enter, leave = max(enter, (-pv - root) / vv), min(leave, (-pv + root) / vv)
+    return enter if enter <= leave else _INF
+
+
+@kernel
+def pick_disc(
+    ray: NDArray[np.float64],
+    low: NDArray[np.float32],
+    size: NDArray[np.float32],
+    axis: int,
+    order: NDArray[np.int32],
+    bounds: NDArray[np.float32],
+    level: NDArray[np.int64],
+    stack: NDArray[np.int64],
+    met: NDArray[np.float64],
+) -> int:
+    """Return the first disc that a ray meets, -1 if none; ``met[0]`` is set to where.
+
+    Parameters
+    ----------
+    ray, order, bounds, level, stack, met
+        As :func:`pick_box` takes them.
+    low, size : float32 (n, 3)
+        The boxes around the discs.
+    axis : {0, 1, 2}
+        Across which axis they are round.
+    """
+    best, n = -1, len(order)
+    top = _begin(stack, n)
+    while True:
+        node, top = _next_leaf(ray, bounds, level, stack, top, met[0])
+        if node < 0:
+            break
+        for k in range(node * WIDTH, min(node * WIDTH + WIDTH, n)):
+            i = order[k]
+            at = _disc_meets(low, size, i, axis, ray, met[0])
             if at < met[0]:
                 met[0], best = at, i
     return best

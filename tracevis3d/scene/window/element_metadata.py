@@ -20,7 +20,7 @@ from ...drawing.picked import PickedElement
 from ...drawing.primitives import Boxes, Drawing, Element, Image, Lines, Marks, Tubes, Wedges
 from ...drawing.selector import Selector
 from ...layout.scales import TimeScale
-from ...layout.sight.picking import BoxPicker, Met, Ray, TubePicker
+from ...layout.sight.picking import BoxPicker, DiscPicker, Met, Ray, TubePicker
 from .. import compat
 from ..geometry import meshes
 from . import stored_links
@@ -417,7 +417,7 @@ class PickableMesh:
         return low, (self.low + self.size).max(axis=0).astype(np.float64)
 
     @cached_property
-    def _picker(self) -> BoxPicker | TubePicker:
+    def _picker(self) -> BoxPicker | DiscPicker | TubePicker:
         if self.is_boxes:
             return BoxPicker(self.low, self.size, self.time)
         if self.word == "Marks":
@@ -471,20 +471,19 @@ class PickableMesh:
         return low.reshape(-1, 3).astype(np.float64), high.reshape(-1, 3).astype(np.float64)
 
 
-def _marks_picker(point: Floats, extents: Floats, shape: str, axis: int) -> TubePicker:
+def _marks_picker(point: Floats, extents: Floats, shape: str, axis: int) -> DiscPicker | TubePicker:
     """Return the picker of signs: balls, from the tip to the ball of a pin, round solids about an axis."""
     n = len(point)
-    if shape in ("shell", "disc"):
+    if shape == "disc":
+        return DiscPicker((point - extents / 2).astype(np.float32), extents.astype(np.float32), axis)
+    if shape == "shell":
         others = [i for i in (0, 1, 2) if i != axis]
         across = np.zeros((n, 2, 6), np.float32)
         across[:, :, others[0]] = extents[:, None, others[0]] / 2
         across[:, :, 3 + others[1]] = extents[:, None, others[1]] / 2
         middle = np.repeat(point[:, None], 2, axis=1).astype(np.float32)
-        if shape == "shell":
-            across[:, 0] = 0.0
-            middle[:, 1, axis] += (-1 if axis == 2 else 1) * extents[:, axis]
-        else:
-            middle[:, :, axis] += extents[:, None, axis] * np.array([-0.5, 0.5], np.float32)
+        across[:, 0] = 0.0
+        middle[:, 1, axis] += (-1 if axis == 2 else 1) * extents[:, axis]
         first = np.arange(0, 2 * n + 1, 2, dtype=np.int64)
         return TubePicker(middle.reshape(-1, 3), across.reshape(-1, 6), first)
     size = extents[:, 0]
