@@ -7,7 +7,6 @@ file that ends in the middle gives what can be unpacked and says so.
 from __future__ import annotations
 
 import io
-import mmap
 import os
 import zlib
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from typing import Any, BinaryIO, Protocol, cast
 from ..errors import InputError, MissingDependency
 from ..machine import memory as memory_limit
 from ..machine.bounds import too_large
+from ..machine.copies import snapshot
 from ..progress import Progress, silent
 
 _GZIP = b"\x1f\x8b"
@@ -39,7 +39,7 @@ class Unpacked:
     Attributes
     ----------
     data : memoryview
-        Read-only bytes; of a plain file they are memory-mapped.
+        Read-only bytes; they stay the same when the file changes.
     damage : str
         Why unpacking stopped before the end ("the gzip data is truncated" ...); empty if it did not.
     """
@@ -146,8 +146,10 @@ def unpack_file(path: Path, progress: Progress = silent) -> Unpacked:
         if reader.packing == "plain":
             if reader.size == 0:
                 return Unpacked(memoryview(b""))
-            with open(path, "rb") as file:
-                return Unpacked(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+            data = snapshot(path)
+            return Unpacked(
+                data, "the file became shorter while it was read" if len(data) < reader.size else ""
+            )
         return _gather(reader, progress)
 
 

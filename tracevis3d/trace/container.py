@@ -26,7 +26,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from ..atomic import replacing
 from ..errors import InputError
 from ..machine import memory as memory_limit
+from ..machine.copies import copied
 from ..places import cache_root
 from . import known_files
 
@@ -202,7 +203,7 @@ def read(path: Path, kind: str) -> Container:
                 raise InputError(f"{path}: another program is writing it: read it again when it is done")
             header, start = _read_header(path, file, size, kind)
             # Anonymous and empty files can't be mapped; a container is never empty.
-            mapped = _map(file.fileno(), size) if is_ours and _stays(path, size) else _copy(file, size)
+            mapped = _map(file.fileno(), size) if is_ours and _stays(path, size) else copied(file, size)
             if len(mapped) != size:
                 raise damaged(path, "it became shorter while it was read")
     except OSError as error:
@@ -278,18 +279,6 @@ def _locked(descriptor: int) -> bool:
 def _stays(path: Path, size: int) -> bool:
     """Return whether a file stays as it is while it is mapped, or is too large to be copied."""
     return path.is_relative_to(cache_root()) or size > memory_limit.free() * _COPIED_SHARE
-
-
-def _copy(file: IO[bytes], size: int) -> bytearray:
-    """Return the bytes of a file; fewer if it has become shorter."""
-    copied = bytearray(size)
-    file.seek(0)
-    done = 0
-    with memoryview(copied) as view:
-        while done < size and (read := file.readinto(view[done:])):  # type: ignore[attr-defined]
-            done += read
-    del copied[done:]
-    return copied
 
 
 def _map(descriptor: int, size: int) -> mmap.mmap:
