@@ -82,6 +82,8 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         group = getattr(wanted.views, wanted.view)
         for name in feed.values:
             self.layout.prop(group, name)
+        for alarm in feed.alarms.current:
+            parts.paragraph(self.layout, context, f"{alarm.kind.capitalize()}: {alarm.sentence}", "ERROR")
         for text in feed.shown.view.findings() if feed.shown is not None else ():
             parts.paragraph(self.layout, context, text, "ERROR")
 

@@ -14,10 +14,11 @@ import bpy
 
 from ...tracevis3d import api
 from ...tracevis3d.errors import TraceVisError
+from ...tracevis3d.live.stream.alarms import AlarmWatch
 from ...tracevis3d.live.subscriber import Subscriber
 from ...tracevis3d.parameters import read
 from ...tracevis3d.scene.live.live_view import LiveScene
-from ...tracevis3d.views.registry import live_form
+from ...tracevis3d.views.registry import live_form, watchers
 from .. import environment, handlers, signals
 from ..views import viewport
 
@@ -50,6 +51,7 @@ class Feed:
     current : Feed or None
         The one there is.
     subscriber : Subscriber
+    alarms : AlarmWatch
     shown : LiveScene or None
         None while nothing has come, or the scene no longer exists.
     trouble : str
@@ -64,6 +66,7 @@ class Feed:
         self, endpoint: str, keys: Any, view: str, window_s: float, style: str, values: dict[str, Any]
     ) -> None:
         self.subscriber = Subscriber(endpoint, keys=keys)
+        self.alarms = AlarmWatch(watchers(self.subscriber.trace))
         self.view, self.window_ns, self.style = view, int(window_s * 1e9), style
         self.values = values
         self.shown: Any = None
@@ -129,6 +132,9 @@ class Feed:
             shown = self.shown
             if shown is None:
                 return
+        if not self.subscriber.paused:
+            self.alarms.look(self.now(), clock)
+        shown.view.alarms = self.alarms.current
         shown.tick(self.now(), clock, self.status())
         if (newest := self.subscriber.newest_since_1970()) != self._marked:
             self._newest = self._marked = newest

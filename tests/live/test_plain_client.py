@@ -24,7 +24,7 @@ DOCUMENT = (ROOT / "docs" / "live-protocol.md").read_text("utf-8")
 def documented_columns() -> dict[str, list[tuple[str, str]]]:
     """Return the columns of each table as the document's table has them."""
     found = {}
-    for table in ("calls", "sync", "memory", "counters"):
+    for table in ("calls", "sync", "waiting", "memory", "counters"):
         (row,) = re.findall(rf"^\| `{table}` \|(.*)\|$", DOCUMENT, re.MULTILINE)
         found[table] = re.findall(r"`(\w+)` ([uif]\d+)", row)
     return found

@@ -417,7 +417,10 @@ def test_a_wait_is_reported_before_it_ends_and_ended_once():
         flushed(560),
     )
     assert calls(heard) == [("f", "B", 10), ("Lock.acquire", "B", 20), ("Lock.acquire", "E", 50)]
-    assert heard.names["operations"] == ["Lock.acquire (timed out)"]
+    assert heard.names["operations"] == ["Lock.acquire", "Lock.acquire (timed out)"]
+    # While it lasts, it is reported again from time to time; that it is over is said by its row.
+    said = [{name: column.tolist() for name, column in rows.items()} for rows in heard.tables["waiting"]]
+    assert [(row["start"], row["operation"], row["holder"]) for row in said] == [([20], [0], [-1])]
 
 
 def test_what_takes_no_time_begins_before_it_ends():

@@ -10,6 +10,7 @@ from tracevis3d.errors import UsageError
 from tracevis3d.kernels.layout.pick_bars import pick_bar
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
+from tracevis3d.live.stream.alarms import Alarm
 from tracevis3d.live.stream.calls import CallStream
 from tracevis3d.live.stream.kinds import Kinds
 from tracevis3d.live.stream.pages import MOST_PAGES, PAGE, Ring
@@ -363,3 +364,17 @@ def test_what_is_pointed_at_says_what_it_is_also_when_pages_are_written_anew(vie
         "interactions": {"m0 calls m1"},
     }[view]  # fmt: skip
     assert any(w in title for w in wanted for title in titles), titles
+
+
+def test_threads_with_an_alarm_say_so_at_their_row() -> None:
+    growing = started(threads=3)
+    flow = live_form("threads").make(growing, 1000)
+    for thread in range(3):
+        growing.add(calls([(BEGIN, thread, 0, 10)]))
+    Ring(flow).advance(growing.now)
+    assert set(flow.labels(growing.now).texts()) == {"t0", "t1", "t2"}
+    flow.alarms = (
+        Alarm("deadlock", "lock", "t0 waits for t2", (0, 2)),
+        Alarm("convoy", "x", "a queue", (2,)),
+    )
+    assert set(flow.labels(growing.now).texts()) == {"t0: deadlock", "t1", "t2: deadlock"}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..formats.names import split
 from ..kernels.live import growing_calls as g
 from ..trace.events import BEGIN, END
-from ..trace.model import Calls, Source, Trace
+from ..trace.model import STILL, WAIT, Calls, Source, Trace
 from ..trace.names import JOINED_LATE
 from ..trace.recording import Recording
 from ..units import duration
@@ -27,6 +27,8 @@ from .thread_calls import LARGEST, CallsOfThread, Segment
 MOST_CALLS = 50_000_000
 #: Maximum number of rows kept of the other tables.
 MOST_ROWS = 20_000_000
+#: Maximum number of open waits kept.
+_MOST_WAITING = 1 << 16
 #: Maximum number of unannounced functions and threads of a session that rows may name.
 _MOST_UNKNOWN, _MOST_UNKNOWN_THREADS = 10_000, 256
 
@@ -84,6 +86,30 @@ class Session:
     frames: dict[int, tuple[int, int, int]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class OpenWait:
+    """A wait that has not ended.
+
+    Attributes
+    ----------
+    thread : int
+        The trace's number.
+    start : int
+        Nanoseconds.
+    operation : str
+    object : str
+        Empty: none.
+    holder : int
+        The thread that held the object when the wait began; -1: unknown.
+    """
+
+    thread: int
+    start: int
+    operation: str
+    object: str
+    holder: int
+
+
 class GrowingTrace:
     """Collects what a subscriber receives.
 
@@ -105,6 +131,8 @@ class GrowingTrace:
         Sessions that were followed by another without having said that they were over.
     is_over : bool
         Whether the latest session has said so.
+    waiting : dict
+        The waits that have not ended, by thread and start: :class:`OpenWait`.
     forgotten : int
         Calls and rows that went because more than :data:`MOST_CALLS` or :data:`MOST_ROWS` came.
     """
@@ -131,6 +159,7 @@ class GrowingTrace:
         self._row_count = dict.fromkeys(self._rows, 0)
         self._batches_gone = dict.fromkeys(self._rows, 0)
         self._living = LivingBefore()
+        self.waiting: dict[tuple[int, int], OpenWait] = {}
 
     # -- what comes in ------------------------------------------------------------------------------------
 
@@ -143,6 +172,7 @@ class GrowingTrace:
         self.is_over = False
         # Calls that the program left open ended with it.
         self.unended += sum(t.close_all() for t in self._threads)
+        self.waiting.clear()
         shift = max(min(welcome.start - self._first_start, 1 << 61), -(1 << 61))
         self.sessions += 1
         self._session = Session(
@@ -176,6 +206,9 @@ class GrowingTrace:
         """Take the rows of a batch."""
         session = self._session
         if session is None:
+            return
+        if batch.table == "waiting":
+            self._add_waiting(session, batch)
             return
         if batch.table != "calls":
             self._add_rows(session, batch)
@@ -233,6 +266,9 @@ class GrowingTrace:
             rows[name + " names"] = known[name]
         if "stack" in rows:
             rows["session"] = session
+        if batch.table == "sync" and self.waiting:
+            for key in zip(rows["thread"].tolist(), rows["start"].tolist(), strict=True):
+                self.waiting.pop(key, None)
         self._rows[batch.table].append(rows)
         self._row_count[batch.table] += len(batch)
         while self._row_count[batch.table] > MOST_ROWS and len(self._rows[batch.table]) > 1:
@@ -242,8 +278,22 @@ class GrowingTrace:
             self._row_count[batch.table] -= count
             self.forgotten += count
 
+    def _add_waiting(self, session: Session, batch: Batch) -> None:
+        columns = batch.columns
+        start = columns["start"] + session.shift
+        self.now = max(self.now, int(columns["until"].max()) + session.shift)
+        holder = np.array(columns["holder"], np.int64)
+        holder[holder >= 0] = session.threads.of(holder[holder >= 0])
+        rows = (session.threads.of(columns["thread"]), start, columns["operation"], columns["object"], holder)
+        for thread, when, operation, thing, by in zip(*(row.tolist() for row in rows), strict=True):
+            name = session.operations.get(operation, f"(operation {operation})")
+            object = session.objects.get(thing, f"(object {thing})") if thing >= 0 else ""
+            if len(self.waiting) < _MOST_WAITING:
+                self.waiting[thread, when] = OpenWait(thread, when, name, object, by)
+
     def cut(self) -> None:
-        """Let all calls end that are open: rows were lost, and with them perhaps their ends."""
+        """Let all calls and waits end that are open: rows were lost, and with them perhaps their ends."""
+        self.waiting.clear()
         n = sum(t.close_all() for t in self._threads)
         if n and not self.cuts:
             self._cut_at = self.now
@@ -251,7 +301,8 @@ class GrowingTrace:
 
     def time_of(self, batch: Batch) -> int:
         """Return the time of a batch's first row, in the trace's nanoseconds."""
-        return int(batch.columns["end" if batch.table == "sync" else "time"][0]) + self.shift
+        name = {"sync": "end", "waiting": "until"}.get(batch.table, "time")
+        return int(batch.columns[name][0]) + self.shift
 
     # -- what it holds ------------------------------------------------------------------------------------
 
@@ -407,6 +458,15 @@ class GrowingTrace:
                 thread=rows["thread"][keep], start=rows["start"][keep], end=rows["end"][keep],
                 kind=rows["kind"][keep], name=name,
                 objects=[[o] if o >= 0 else [] for o in which.tolist()],
+            )  # fmt: skip
+        if self.waiting:
+            lasting = list(self.waiting.values())
+            recording.add_sync(
+                thread=[w.thread for w in lasting], start=[w.start for w in lasting],
+                end=[max(self.now, w.start) for w in lasting], kind=np.full(len(lasting), WAIT),
+                name=[recording.text("sync", w.operation) for w in lasting],
+                contended=np.full(len(lasting), STILL), holder=[w.holder for w in lasting],
+                objects=[[recording.text("objects", w.object)] if w.object else [] for w in lasting],
             )  # fmt: skip
         frames: dict[int, NDArray[np.int64]] = {}
 

@@ -48,6 +48,14 @@ TABLES: dict[str, tuple[tuple[str, str, int | None, int | None], ...]] = {
         ("start", "<i8", -MOST_NS, MOST_NS),
         ("end", "<i8", -MOST_NS, MOST_NS),
     ),
+    "waiting": (
+        ("thread", "<u4", 0, MOST_THREADS - 1),
+        ("operation", "<u4", 0, MOST_IDS - 1),
+        ("object", "<i4", -1, MOST_IDS - 1),
+        ("start", "<i8", -MOST_NS, MOST_NS),
+        ("holder", "<i4", -1, MOST_THREADS - 1),
+        ("until", "<i8", -MOST_NS, MOST_NS),
+    ),
     "memory": (
         ("kind", "<u1", 0, 2),
         ("thread", "<u4", 0, MOST_THREADS - 1),

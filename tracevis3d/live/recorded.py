@@ -38,6 +38,8 @@ _TIME, _RANK, _FUNCTION, _KIND = range(4)
 _ENDS, _CALLS, _BEGINS, _AT_ONCE = range(4)
 #: Seconds between two looks whether a viewer has come.
 _LOOK_S = 0.01
+#: Nanoseconds between two reports that nothing has changed for threads that wait.
+_REPORT_NS = 100_000_000
 _KINDS = {"wait": 0, "release": 1, "io": 2}
 
 
@@ -48,7 +50,8 @@ class _Thread:
     number: int = 0
     stack: list[int] = field(default_factory=list)
     held: list[Ints] = field(default_factory=list)
-    open: dict[tuple[int, int, int], int] = field(default_factory=dict)
+    #: Waits that have not ended: operation, object and start -> function and the holder's number.
+    open: dict[tuple[int, int, int], tuple[int, int]] = field(default_factory=dict)
     #: Calls that viewers know to be open: function and start.
     announced: list[tuple[int, int]] = field(default_factory=list)
 
@@ -79,6 +82,9 @@ class SpoolFeed(Encoder):
         self._numbers: dict[int, int] = {}
         self._frame_numbers: list[int] = []
         self._waiting_sync: list[dict[str, Any]] = []
+        #: Open waits that viewers don't know of yet: thread, and key in its ``open``.
+        self._new_waits: list[tuple[_Thread, tuple[int, int, int]]] = []
+        self._reported_waits = 0
         #: Rows that the program itself has dropped, and that this process has passed on.
         self.dropped = self.rows = 0
         self._joined = 0
@@ -144,6 +150,13 @@ class SpoolFeed(Encoder):
             # Few large batches cost a viewer less than many small ones.
             sync, self._waiting_sync = self._waiting_sync, []
             self._put("sync", **{name: np.concatenate([part[name] for part in sync]) for name in sync[0]})
+        new, self._new_waits = self._new_waits, []
+        if until is not None and until - self._reported_waits >= _REPORT_NS:
+            # One is reported again: this says that all others last, too.
+            self._reported_waits = until
+            new += [(t, key) for t in self._threads.values() for key in t.open][:1]
+        if new := [(t, key) for t, key in new if key in t.open]:
+            self._put("waiting", **self._open_waits(new, until))
 
     def end(self) -> None:
         """Publish what is left of a process that has ended: its calls end, and its memory."""
@@ -185,6 +198,8 @@ class SpoolFeed(Encoder):
             "kind": np.full(len(announced), p.BEGIN), "thread": open_calls[:, 0],
             "function": open_calls[:, 1], "time": open_calls[:, 2] + self._shift,
         }  # fmt: skip
+        there = [(t, key) for t in self._threads.values() for key in t.open]
+        yield "waiting", self._open_waits(there, None)
         yield "memory", self._memory(self._living_rows())
 
     def _put(self, table: str, **columns: Any) -> None:
@@ -248,7 +263,7 @@ class SpoolFeed(Encoder):
             same = (rows[:, 0] == key[0]) & (rows[:, 1] == key[1]) & (rows[:, 2] == key[2])
             if same.any():
                 done |= same
-                function[same] = known
+                function[same] = known[0]
                 del thread.open[key]
         begins = is_call & ~done
         at_once = np.where(ends == rows[:, 2], _AT_ONCE, _ENDS)
@@ -284,11 +299,29 @@ class SpoolFeed(Encoder):
 
     def _take_waiting(self, thread: _Thread, pending: list[list[Any]]) -> None:
         """Report waits that have begun and not ended, so that stuck threads are seen."""
-        for operation, thing, start, _ in pending:
+        for operation, thing, start, holder in pending:
             key = operation, thing, int(start)
             if key not in thread.open:
-                thread.open[key] = self._function(self._operation(operation))
-                self._hold(thread, [key[2]], _BEGINS, [thread.open[key]], p.BEGIN)
+                function = self._function(self._operation(operation))
+                by = self._threads.get(int(holder))
+                thread.open[key] = function, by.number if by is not None else -1
+                self._hold(thread, [key[2]], _BEGINS, [function], p.BEGIN)
+                self._new_waits.append((thread, key))
+
+    def _open_waits(
+        self, waits: list[tuple[_Thread, tuple[int, int, int]]], until: int | None
+    ) -> dict[str, Any]:
+        """Return the rows of waits that have not ended at a moment; other kinds are left out."""
+        waits = [(t, key) for t, key in waits if self._operations[key[0]][1] == "wait"]
+        number = self._publisher.number
+        return {
+            "thread": [t.number for t, _ in waits],
+            "operation": [number("operations", self._operation(key[0])) for _, key in waits],
+            "object": [self._object(key[1]) for _, key in waits],
+            "start": [key[2] + self._shift for _, key in waits],
+            "holder": [t.open[key][1] for t, key in waits],
+            "until": [max(until or 0, key[2]) + self._shift for _, key in waits],
+        }
 
     # -- memory ----------------------------------------------------------------------------------------
 

@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..trace.model import Trace
+from ..trace.model import STILL, WAIT, Trace
 from . import protocol as p
 from .publisher import Publisher
 
 #: Seconds between two batches.
 STEP_S = 0.02
+#: Nanoseconds after which a wait that has not ended is reported, as a program that runs does.
+_OPEN_NS = 50_000_000
+#: Maximum number of reports that a wait lasts.
+_MOST_REPORTS = 600
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +115,7 @@ def _streams(trace: Trace, publisher: Publisher) -> Iterator[Stream]:
 def streams_beside_calls(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> Iterator[Stream]:
     """Yield the rows of the tables beside calls; ``thread`` holds the publisher's numbers of the threads."""
     if len(trace.sync):
-        yield _sync(trace, publisher, thread)
+        yield from _sync(trace, publisher, thread)
     if len(trace.memory):
         memory = trace.memory
         function = np.array(
@@ -138,7 +142,7 @@ def _stacks(trace: Trace, publisher: Publisher, function: NDArray[np.uint32]) ->
     return np.array([*known, -1], np.int32)[trace.memory.stack]
 
 
-def _sync(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> Stream:
+def _sync(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> Iterator[Stream]:
     sync = trace.sync
     order = np.argsort(sync.end, kind="stable")
     operation = np.array([publisher.number("operations", name) for name in sync.names] or [0], np.uint32)
@@ -147,11 +151,28 @@ def _sync(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> Str
     has = sync.first[1:] > sync.first[:-1]
     at = np.minimum(sync.first[:-1], max(len(sync.object) - 1, 0))
     first = known[sync.object[at]] if len(sync.object) else np.zeros(len(sync), np.int32)
-    columns = {
+    columns: dict[str, Any] = {
         "kind": sync.kind, "thread": thread[sync.thread], "operation": operation[sync.name],
         "object": np.where(has, first, -1), "start": sync.start, "end": sync.end,
     }  # fmt: skip
-    return Stream("sync", np.asarray(sync.end)[order], {n: np.asarray(c)[order] for n, c in columns.items()})
+    never = sync.contended == STILL
+    lasts = np.flatnonzero((sync.kind == WAIT) & (never | (sync.end - sync.start > _OPEN_NS)))
+    reported = np.asarray(sync.start)[lasts] + _OPEN_NS
+    if never.any():
+        # One is reported again and again: this says that all others last, too.
+        longest = int(np.argmax(np.where(never, sync.end - sync.start, -1)))
+        step = max(2 * _OPEN_NS, int(sync.end[longest] - sync.start[longest]) // _MOST_REPORTS)
+        again = np.arange(int(sync.start[longest]) + _OPEN_NS + step, int(sync.end[longest]), step)
+        lasts, reported = np.append(lasts, np.full(len(again), longest)), np.append(reported, again)
+    in_order = np.argsort(reported, kind="stable")
+    lasts, reported = lasts[in_order], np.minimum(reported[in_order], trace.span_ns)
+    open_waits = {name: columns[name][lasts] for name in ("thread", "operation", "object", "start")}
+    holder = np.asarray(sync.holder)[lasts] if len(sync.holder) else np.full(len(lasts), -1)
+    open_waits["holder"] = np.where(holder >= 0, thread[holder].astype(np.int64), -1)
+    open_waits["until"] = np.maximum(reported, open_waits["start"])
+    yield Stream("waiting", reported, open_waits)
+    order = order[~never[order]]
+    yield Stream("sync", np.asarray(sync.end)[order], {n: np.asarray(c)[order] for n, c in columns.items()})
 
 
 def _counters(trace: Trace, publisher: Publisher) -> Iterator[Stream]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from .. import interrupts
 from ..trace.model import Trace
+from .stream.alarms import Alarm, AlarmWatch
 from .subscriber import Subscriber
 
 #: Maximum duration of a check of the socket, in seconds.
@@ -21,6 +22,8 @@ def watch(
     every: float | None = None,
     show: Callable[[Subscriber], None] = lambda subscriber: None,
     report: Callable[[Subscriber], None] = lambda subscriber: None,
+    alarms: AlarmWatch | None = None,
+    alarm: Callable[[Alarm], None] = lambda alarm: None,
 ) -> None:
     """Take what comes until the publisher ends, ``seconds`` are over, or Ctrl-C.
 
@@ -32,6 +35,10 @@ def watch(
         Call ``show`` so often, in seconds, once something has come, and at the end.
     show, report : callable
         ``report`` is called about ten times a second.
+    alarms : AlarmWatch, optional
+        What looks for trouble.
+    alarm : callable
+        Called with each new alarm.
     """
     begun = shown = time.monotonic()
     last, drawn = 0.0, 0
@@ -41,6 +48,8 @@ def watch(
         ):
             subscriber.drain(_BITE_S, wait=0.02)
             now = time.monotonic()
+            for new in alarms.look(subscriber.clock(), now) if alarms is not None else ():
+                alarm(new)
             if now - last > 0.1:
                 last = now
                 report(subscriber)

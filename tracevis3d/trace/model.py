@@ -23,6 +23,8 @@ from .strings import Strings
 #: Kinds of a row of :class:`Sync`.
 WAIT, RELEASE, IO = 0, 1, 2
 SYNC_KINDS = ("wait", "release", "io")
+#: In ``Sync.contended``: the wait blocked, and still did when the recording ended.
+STILL = 2
 #: Kinds of a row of :class:`Memory`.
 ALLOC, FREE, ACCESS = 0, 1, 2
 MEMORY_KINDS = ("alloc", "free", "access")

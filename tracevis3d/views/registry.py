@@ -13,6 +13,8 @@ from .own import OWN
 from .view import LiveForm, View
 
 if TYPE_CHECKING:
+    from ..live.growing import GrowingTrace
+    from ..live.stream.alarms import Watcher
     from ..trace.model import Trace
 
 #: Name of a view -> module of this package that defines ``VIEW``.
@@ -65,6 +67,20 @@ def comparing(traces: int) -> View:
 def live_forms() -> Mapping[str, LiveForm]:
     """Return the live forms that there are, by name of the view."""
     return {view.name: view.live for view in loadable() if view.live is not None}
+
+
+def watchers(growing: GrowingTrace) -> list[Watcher]:
+    """Return what all views have to look for trouble in a growing trace.
+
+    Parameters
+    ----------
+    growing : GrowingTrace
+
+    Returns
+    -------
+    list of Watcher
+    """
+    return [form.alarms(growing) for form in live_forms().values() if form.alarms is not None]
 
 
 def live_form(name: str) -> LiveForm:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..drawing.picked import Description, PickedElement
     from ..drawing.primitives import Drawing
     from ..live.growing import GrowingTrace
+    from ..live.stream.alarms import Watcher
     from ..live.stream.live_view import LiveView
     from ..progress import Progress
     from ..tables.declaration import TableDeclaration
@@ -56,6 +57,9 @@ class LiveForm:
         the mouse is at ``across`` in scene units; the defaults of those settings show all again.
     remade : bool
         Another length of the window makes the live view again.
+    alarms : callable or None
+        ``alarms(growing)``: what looks for trouble in any feed, whatever view shows it; see
+        :class:`..live.stream.alarms.Watcher`.
     """
 
     sentence: str
@@ -64,6 +68,7 @@ class LiveForm:
     apply: Callable[[Any, Any], None] = _nothing_set
     wheel: Callable[[Any, float, float], dict[str, Any]] | None = None
     remade: bool = False
+    alarms: Callable[[GrowingTrace], Watcher] | None = None
 
 
 def _describe(

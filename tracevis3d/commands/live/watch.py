@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...command_line.arguments import complain, print_json
 from ...command_line.terminal import Bar
 from ...drawing.frame import Frame
 from ...errors import InputError, UsageError
-from ...units import read_time
+from ...units import duration, read_time
 from .arguments import feed, read_keys
+
+if TYPE_CHECKING:
+    from ...live.stream.alarms import Alarm
 
 #: Shown by --help.
 EXAMPLES = (
@@ -52,8 +56,10 @@ def run(args: argparse.Namespace) -> None:
     """Receive data; store it, or draw it."""
     from ... import api
     from ...live.losses import place
+    from ...live.stream.alarms import AlarmWatch
     from ...live.subscriber import Subscriber
     from ...live.watch import pictures, watch
+    from ...views.registry import watchers
     from ..render import setting
 
     every = read_time("--every", args.every) / 1e9 if args.every else None
@@ -79,7 +85,15 @@ def run(args: argparse.Namespace) -> None:
             text = f"{s.state}: {s.rows:,} rows, {s.rate:,.0f} a second, {s.lost:,} lost"
             bar(0.0, text)
 
-        watch(subscriber, seconds=args.seconds, every=every, show=show or (lambda s: None), report=report)
+        def alarm(found: Alarm) -> None:
+            bar.close()
+            complain(f"alarm at {duration(found.at)}: {found.kind}: {found.sentence}")
+
+        alarms = AlarmWatch(watchers(subscriber.trace))
+        watch(
+            subscriber, seconds=args.seconds, every=every, show=show or (lambda s: None), report=report,
+            alarms=alarms, alarm=alarm,
+        )  # fmt: skip
         bar.close()
         if subscriber.state == "refused":
             raise InputError(f"{args.endpoint}: the publisher refuses the connection: {subscriber.why}")
@@ -98,6 +112,10 @@ def run(args: argparse.Namespace) -> None:
         "lost_batches": subscriber.lost_batches, "rows_again": subscriber.rows_again,
         "published": subscriber.published, "gaps": [gap.as_dict(trace.origin_ns) for gap in subscriber.gaps],
         "bad_messages": subscriber.bad, "sessions": subscriber.trace.sessions,
+        "alarms": [
+            {"kind": a.kind, "about": a.about, "sentence": a.sentence, "at_ns": a.at - trace.origin_ns}
+            for a in alarms.raised
+        ],
     }  # fmt: skip
     if args.json:
         print_json(facts)

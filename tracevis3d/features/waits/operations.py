@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...trace.model import IO, WAIT, Trace
+from ...trace.model import IO, STILL, WAIT, Trace
 from .rules import GIFT, KINDS, Rule, Rules
 
 Ints = NDArray[np.int64]
@@ -25,8 +25,6 @@ ENDED, IDLE = "thread end", "idle"
 DONE, TIMED_OUT, FAILED, UNFINISHED = range(4)
 #: Suffixes of recorded names.
 _ENDINGS = {" (timed out)": TIMED_OUT, " (failed)": FAILED}
-#: In ``Sync.contended``: it blocked, and still did when the recording ended.
-_STILL = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,7 +338,7 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
                 joins |= {(text, thread, found.wants) for text, thread in zip(texts, named)}
     least: Ints = columns["blocks"].astype(np.int64)
     blocked = np.where(sync.contended >= 0, sync.contended >= 1, sync.end - sync.start >= least)
-    endings = np.where(sync.contended == _STILL, UNFINISHED, columns["ending"]).astype(np.uint8)
+    endings = np.where(sync.contended == STILL, UNFINISHED, columns["ending"]).astype(np.uint8)
     got = endings == DONE
     kept = columns["kept"]
     name_of = np.array([rows.name(text) for text in names] or [0], np.int32)

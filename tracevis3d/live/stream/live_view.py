@@ -12,6 +12,7 @@ from ...drawing.picked import Description
 from ...drawing.primitives import Legend
 from ...drawing.stream import LENGTH, Bars, Sections, StreamLabels
 from ..growing import GrowingTrace
+from .alarms import Alarm
 
 #: Cells that the window is divided into, unless it is shown with fewer pixels, and the least: what is shorter
 #: than a cell is merged.
@@ -45,6 +46,8 @@ class LiveView(ABC):
         How much more is merged than what can't be seen anyway, for want of room.
     cells : int
         Cells that the window is divided into: see :data:`CELLS`.
+    alarms : tuple of Alarm
+        What goes wrong now, to be shown where it happens.
     hidden : int
         Calls, blocks or threads beyond what can be shown, in :attr:`hidden_what`'s words.
     """
@@ -64,6 +67,7 @@ class LiveView(ABC):
         self.growing, self.window_ns = growing, window_ns
         self.relaid = self.recolored = True
         self.renewed = self.moving = False
+        self.alarms: tuple[Alarm, ...] = ()
         self.hidden = 0
         self.coarse = 1
         self.cells = CELLS

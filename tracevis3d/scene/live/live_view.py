@@ -297,13 +297,18 @@ class LiveScene:
 
     def _write_title(self, now: int) -> None:
         view, clock = self.view, duration(max(now, 0), 2)
+        title, ink = f"{self.title}: live, {clock} so far", self.style.ink
         notes = [self._status, view.facts()]
+        if view.alarms:
+            # What goes wrong comes first.
+            notes.insert(0, title)
+            more = f" (and {len(view.alarms) - 1:,} more)" if len(view.alarms) > 1 else ""
+            title, ink = f"{view.alarms[0].kind.capitalize()}: {view.alarms[0].sentence}{more}", _NOW
         if view.hidden:
             notes.append(f"{view.hidden:,} {view.hidden_what} not shown")
         if view.coarse > 1:
             notes.append(f"merged {view.coarse} times more coarsely, because there is too much to show")
-        title = f"{self.title}: live, {clock} so far"
-        sheet = title_and_foot(self._camera, title, notes, self.style.ink, self.style.muted)
+        sheet = title_and_foot(self._camera, title, notes, ink, self.style.muted)
         self._write_sheet("title", sheet)
 
     def _write_legend(self, _now: int) -> None:

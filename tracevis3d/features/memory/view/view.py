@@ -41,6 +41,7 @@ from .terrain import Heights, Places, floor, footprints, heights, pieces, terrai
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
+    from ....live.stream.alarms import Watcher
     from ....live.stream.live_view import LiveView
 
 #: The shadow of large blocks on the ground.
@@ -194,7 +195,7 @@ def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
 def _title(picture: Layout) -> str:
     """Return what was found first, and else how much memory there is."""
     found = told(picture.use, picture.parameters)
-    name = picture.trace.source.name
+    name = picture.trace.source.title
     return f"{name}: {sentence(found, picture.use) if found else _amounts(picture)}"
 
 
@@ -246,6 +247,12 @@ def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
     return Memory(growing, window_ns)
 
 
+def _alarms(growing: GrowingTrace) -> Watcher:
+    from ..live.alarms import MemoryAlarms
+
+    return MemoryAlarms(growing)
+
+
 VIEW = View(
     name="memory",
     title="Memory",
@@ -262,6 +269,7 @@ VIEW = View(
         apply,
         wheel,
         remade=True,
+        alarms=_alarms,
     ),
     actions=with_actions(ZOOM, SHOW_ALL_BYTES),
     commands=COMMANDS,

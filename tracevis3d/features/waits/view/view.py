@@ -42,6 +42,7 @@ from .thread_list import THREADS
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
+    from ....live.stream.alarms import Watcher
     from ....live.stream.live_view import LiveView
 
 Indices = NDArray[np.int32]
@@ -245,9 +246,15 @@ def _through(picture: Layout, chosen: corr.Shown, objects: list[int], anchor: ND
 
 
 def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
-    from ..live_view import Threads
+    from ..live.live_view import Threads
 
     return Threads(growing, window_ns)
+
+
+def _alarms(growing: GrowingTrace) -> Watcher:
+    from ..live.alarms import WaitAlarms
+
+    return WaitAlarms(growing)
 
 
 VIEW = View(
@@ -261,6 +268,7 @@ VIEW = View(
     live=LiveForm(
         "Threads: computing, waiting, reading or writing; blue bars go from a release to its wait",
         _live,
+        alarms=_alarms,
     ),
     lists=(THREADS,),
     commands=COMMANDS,

@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...drawing.palettes import parse
-from ...drawing.picked import Description
-from ...drawing.primitives import Legend, LegendEntry
-from ...drawing.stream import BESIDE, Bars, LabelList, Sections, StreamLabels, bars, box_sections
-from ...live.growing import GrowingTrace
-from ...live.stream.calls import CallStream, Ended
-from ...live.stream.description import describe_call
-from ...live.stream.lanes import Lanes
-from ...live.stream.live_view import LiveView
-from ...units import duration
+from ....drawing.palettes import parse
+from ....drawing.picked import Description
+from ....drawing.primitives import Legend, LegendEntry
+from ....drawing.stream import BESIDE, Bars, LabelList, Sections, StreamLabels, bars, box_sections
+from ....live.growing import GrowingTrace
+from ....live.stream.calls import CallStream, Ended
+from ....live.stream.description import describe_call
+from ....live.stream.lanes import Lanes
+from ....live.stream.live_view import LiveView
+from ....units import duration
 
 _MOST_ROWS = 24
 #: Number of levels of calls in a row; deeper ones are merged with the last.
@@ -243,15 +243,19 @@ class Threads(LiveView):
         )
 
     def labels(self, now: int) -> StreamLabels:
-        names = LabelList("thread")
+        names, warnings = LabelList("thread"), LabelList("warning")
+        wrong = {thread: alarm.kind for alarm in reversed(self.alarms) for thread in alarm.threads}
         used = self.lanes.used()
         n = len(used)
         size = 0.34 if n <= 8 else max(0.2, 0.34 - 0.012 * (n - 8))
-        for lane, _ in used:
+        for lane, thread in used:
             across, height = (float(x) for x in self._place[lane])
             place = (self.beside, across, height + 0.06 + 0.3 * size)
-            names.add(self.lanes.name(lane), place, size, BESIDE)
-        return StreamLabels(still=(names.labels(),))
+            if thread in wrong:
+                warnings.add(f"{self.lanes.name(lane)}: {wrong[thread]}", place, size, BESIDE)
+            else:
+                names.add(self.lanes.name(lane), place, size, BESIDE)
+        return StreamLabels(still=(names.labels(), warnings.labels()))
 
     def facts(self) -> str:
         words = f"{self.waits:,} waits"

@@ -1,0 +1,288 @@
+"""Alarms about waits: what a simulated program does is known, and so is what must be reported."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import deque
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tracevis3d as tv
+from tests.conftest import ROOT
+from tracevis3d.features.waits.findings.find import findings
+from tracevis3d.features.waits.live.alarms import WaitAlarms
+from tracevis3d.features.waits.waits import find_waits
+from tracevis3d.live.growing import GrowingTrace
+from tracevis3d.live.protocol import Batch, Names, Welcome
+from tracevis3d.live.stream.alarms import AlarmWatch
+
+MS = 1_000_000
+OPERATIONS = ("Lock.acquire", "Lock.release", "Queue.get", "Queue.put", "Thread.join",
+              "Lock.acquire (timed out)", "Queue.get (failed)", "Semaphore.release")  # fmt: skip
+OBJECTS = ("Lock-1 a", "Lock-2 b", "Lock-3 c", "Queue-1 jobs", "Thread:t1", "Thread:t0")
+WAIT, RELEASE = 0, 1
+
+
+class Feed:
+    """A growing trace that is told what threads do; times are milliseconds."""
+
+    def __init__(self, threads: int = 6) -> None:
+        self.growing = GrowingTrace()
+        self.growing.begin(Welcome("s", "p", 1, 0))
+        self.growing.name(Names("threads", 0, tuple((1, 100 + i, f"t{i}") for i in range(threads))))
+        self.growing.name(Names("operations", 0, OPERATIONS))
+        self.growing.name(Names("objects", 0, OBJECTS))
+        self.alarms = WaitAlarms(self.growing)
+
+    def _put(self, table: str, rows: list[tuple], names: tuple[str, ...], dtypes: tuple[str, ...]) -> None:
+        if rows:
+            columns = (
+                np.array(c, d) for c, d in zip(map(list, zip(*rows, strict=True)), dtypes, strict=True)
+            )
+            self.growing.add(Batch(table, 0, 0, 0, dict(zip(names, columns, strict=True))))
+
+    def did(self, *rows: tuple[int, str, str, float, float]) -> None:
+        """Report waits and releases that are over: thread, operation, object, start and end."""
+        self._put(
+            "sync",
+            [(OPERATIONS.index(o) in (1, 3, 7), t, OPERATIONS.index(o), OBJECTS.index(x), int(a * MS),
+              int(b * MS)) for t, o, x, a, b in rows],
+            ("kind", "thread", "operation", "object", "start", "end"), ("u1", "u4", "u4", "i4", "i8", "i8"),
+        )  # fmt: skip
+
+    def waits(self, *rows: tuple[int, str, str, float, int]) -> None:
+        """Report waits that last: thread, operation, object, start and holder."""
+        self._put(
+            "waiting",
+            [(t, OPERATIONS.index(o), OBJECTS.index(x), int(a * MS), h, int(a * MS))
+             for t, o, x, a, h in rows],
+            ("thread", "operation", "object", "start", "holder", "until"),
+            ("u4", "u4", "i4", "i8", "i4", "i8"),
+        )  # fmt: skip
+
+    def look(self, *at: float) -> dict[str, tuple[int, ...]]:
+        """Look at these moments, told until then; return what goes wrong at the last: kind -> threads."""
+        found = []
+        for moment in at:
+            self.growing.now = int(moment * MS)
+            found = self.alarms.look(self.growing.now)
+        return {alarm.kind: alarm.threads for alarm in found}
+
+
+def test_a_ring_is_reported_once_it_has_lasted() -> None:
+    feed = Feed()
+    feed.did((0, "Lock.acquire", "Lock-1 a", 0, 0), (1, "Lock.acquire", "Lock-2 b", 1, 1))
+    feed.waits((0, "Lock.acquire", "Lock-2 b", 10, 1))
+    assert feed.look(50, 400) == {}
+    feed.waits((1, "Lock.acquire", "Lock-1 a", 410, 0))
+    assert feed.look(420, 500) == {}
+    assert feed.look(621) == {"deadlock": (0, 1)}
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert alarm.sentence == (
+        "2 threads wait for each other: t0 for Lock-2 b, which t1 holds, t1 for Lock-1 a, which t0 holds"
+    )
+    # One of them gives up.
+    feed.did((1, "Lock.acquire (timed out)", "Lock-1 a", 410, 800))
+    assert feed.look(810) == {}
+
+
+def test_a_ring_through_a_join_and_a_lock_of_ones_own() -> None:
+    feed = Feed()
+    feed.did((0, "Lock.acquire", "Lock-1 a", 0, 0))
+    feed.waits((0, "Thread.join", "Thread:t1", 10, -1), (1, "Lock.acquire", "Lock-1 a", 11, 0))
+    assert feed.look(20, 240) == {"deadlock": (0, 1)}
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert "t0 for the end of t1" in alarm.sentence
+    own = Feed()
+    own.waits((2, "Lock.acquire", "Lock-3 c", 11, 2))
+    assert own.look(20, 240) == {"deadlock": (2,)}
+    (alarm,) = own.alarms.look(own.growing.now)
+    assert alarm.sentence == "t2 waits for Lock-3 c, which it holds itself"
+
+
+def test_a_lock_that_was_passed_on_is_held_by_who_got_it() -> None:
+    """The thread that held the lock when the wait began is not in the ring any more."""
+    feed = Feed()
+    feed.did((0, "Lock.acquire", "Lock-1 a", 0, 0))
+    feed.waits((0, "Lock.acquire", "Lock-2 b", 10, 2), (1, "Lock.acquire", "Lock-1 a", 30, 0))
+    assert feed.look(40, 300) == {}
+    feed.did((2, "Lock.release", "Lock-2 b", 310, 310), (1, "Lock.acquire", "Lock-2 b", 5, 311))
+    assert feed.look(320, 560) == {"deadlock": (0, 1)}
+
+
+def test_what_is_heard_of_no_more_is_not_reported_as_lasting() -> None:
+    feed = Feed()
+    feed.waits((0, "Lock.acquire", "Lock-2 b", 10, 1), (1, "Lock.acquire", "Lock-1 a", 10, 0))
+    assert feed.look(20) == {}
+    assert [feed.alarms.look(t * MS) for t in (300, 600, 5000)] == [[], [], []]
+
+
+def test_threads_that_queue_for_an_object_and_the_one_that_holds_it() -> None:
+    feed = Feed()
+    waiting = [(t, "Lock.acquire", "Lock-1 a", 10, 0) for t in (1, 2, 3)]
+    feed.waits(*waiting)
+    assert feed.look(100, 300) == {}
+    assert feed.look(400, 520) == {"convoy": (0, 1, 2, 3)}
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert alarm.sentence.startswith("t0 holds Lock-1 a while 3 threads queue for it, for 51")
+    # One thread that waits is no queue, however long it takes.
+    alone = Feed()
+    alone.waits(waiting[0])
+    assert alone.look(100, 5000) == {}
+
+
+def test_a_convoy_says_how_often_the_object_is_passed_on() -> None:
+    feed, queue = Feed(), deque((t, 0) for t in range(4))
+    for at in range(0, 1000, 20):
+        thread, since = queue.popleft()
+        feed.did(
+            (thread, "Lock.acquire", "Lock-1 a", since, at),
+            (thread, "Lock.release", "Lock-1 a", at + 19, at + 19),
+        )
+        queue.append((thread, at + 19))
+        feed.waits(*((t, "Lock.acquire", "Lock-1 a", s, thread) for t, s in queue if s < at))
+    assert set(feed.look(1000)) == {"convoy"}
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert "queue for Lock-1 a: it was passed on 2" in alarm.sentence
+
+
+@pytest.mark.parametrize("gets", [0, 1, 2])
+def test_a_queue_to_which_more_is_put_than_is_taken(gets) -> None:
+    feed = Feed()
+    kinds: dict = {}
+    for step in range(0, 1200, 50):
+        feed.did(*((0, "Queue.put", "Queue-1 jobs", step + i, step + i) for i in range(8)))
+        feed.did(*((1, "Queue.get", "Queue-1 jobs", step + i, step + i + 1) for i in range(4 * gets)))
+        feed.did((1, "Queue.get (failed)", "Queue-1 jobs", step + 40, step + 41))
+        kinds = feed.look(step + 49)
+    assert set(kinds) == ({"growing queue"} if gets < 2 else set())
+
+
+def test_a_queue_that_is_filled_at_once_and_a_semaphore_are_no_growing_queues() -> None:
+    feed = Feed()
+    feed.did(*((0, "Queue.put", "Queue-1 jobs", i / 10, i / 10) for i in range(500)))
+    for step in range(100, 2000, 50):
+        feed.did(*((1, "Queue.get", "Queue-1 jobs", step + i, step + i + 1) for i in range(5)))
+        feed.did(*((0, "Semaphore.release", "Lock-3 c", step + i, step + i) for i in range(5)))
+        assert feed.look(step + 10) == {}
+
+
+def test_an_alarm_is_raised_once_and_current_as_long_as_it_lasts() -> None:
+    feed = Feed()
+    feed.waits((2, "Lock.acquire", "Lock-3 c", 11, 2))
+    watch, raised = AlarmWatch([feed.alarms]), []
+    for i in range(12):
+        feed.growing.now = 20 * MS + 50 * MS * i
+        raised += watch.look(20 * MS + 50 * MS * i, clock=0.05 * i)
+    assert [(a.kind, a.about) for a in raised] == [("deadlock", "Lock-3 c")]
+    assert 220 * MS <= raised[0].at <= 320 * MS
+    assert len(watch.current) == 1
+    assert watch.raised == raised
+    # Within a tenth of a second it doesn't look again.
+    feed.did((2, "Lock.acquire", "Lock-3 c", 11, 700))
+    assert watch.look(701 * MS, clock=0.59) == []
+    assert len(watch.current) == 1
+    watch.look(701 * MS, clock=0.7)
+    assert watch.current == ()
+
+
+@st.composite
+def programs(draw) -> list[list[int]]:
+    """What each thread locks, in this order, before it releases all."""
+    return draw(st.lists(st.permutations(range(3)).flatmap(
+        lambda order: st.integers(1, 3).map(lambda n: list(order)[:n])), min_size=2, max_size=5))  # fmt: skip
+
+
+@given(programs(), st.lists(st.integers(0, 4), min_size=20, max_size=80))
+@settings(deadline=None, max_examples=80)
+def test_simulated_threads_are_in_a_deadlock_exactly_when_it_is_reported(wanted, schedule) -> None:
+    feed, holder = Feed(), [-1, -1, -1]
+    has: list[list[int]] = [[] for _ in wanted]
+    waits: dict[int, tuple[int, float]] = {}
+    at = 0.0
+    for turn in schedule:
+        at += 1
+        thread = turn % len(wanted)
+        if thread in waits:
+            continue
+        if len(has[thread]) == len(wanted[thread]):
+            for lock in has[thread]:
+                at += 1
+                holder[lock] = -1
+                feed.did((thread, "Lock.release", OBJECTS[lock], at, at))
+                for other, (what, since) in list(waits.items()):
+                    if what == lock and holder[lock] < 0:
+                        at += 1
+                        del waits[other]
+                        holder[lock] = other
+                        has[other].append(lock)
+                        feed.did((other, "Lock.acquire", OBJECTS[lock], since, at))
+            has[thread] = []
+            continue
+        lock = wanted[thread][len(has[thread])]
+        if holder[lock] < 0:
+            holder[lock] = thread
+            has[thread].append(lock)
+            feed.did((thread, "Lock.acquire", OBJECTS[lock], at, at))
+        else:
+            waits[thread] = lock, at
+            feed.waits((thread, "Lock.acquire", OBJECTS[lock], at, holder[lock]))
+    stuck = set()
+    for first in waits:
+        seen, thread = [], first
+        while thread in waits and thread not in seen:
+            seen.append(thread)
+            thread = holder[waits[thread][0]]
+        if thread == first:
+            stuck.add(first)
+    feed.look(at + 1, at + 300)
+    found = feed.alarms.look(feed.growing.now)
+    assert {t for a in found if a.kind == "deadlock" for t in a.threads} == stuck
+
+
+PROGRAM = """
+import threading, time
+left, right = threading.Lock(), threading.Lock()
+def work(first, second):
+    with first:
+        time.sleep(0.1)
+        with second:
+            pass
+threads = [threading.Thread(target=work, args=pair, name=name, daemon=True)
+           for pair, name in (((left, right), "writer"), ((right, left), "reader"))]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def test_watch_says_in_a_line_that_a_program_is_stuck(tmp_path) -> None:
+    """The program would wait for ever: it is only ended when the alarm has come."""
+    pytest.importorskip("zmq")
+    script = tmp_path / "stuck.py"
+    script.write_text(PROGRAM)
+    endpoint = f"ipc://{tmp_path}/feed"
+    ours = [sys.executable, "-m", "tracevis3d"]
+    shell = {"env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
+    program = subprocess.Popen(
+        [*ours, "record", "--live", endpoint, "--wait", "--threads", "--", str(script)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **shell,
+    )  # fmt: skip
+    viewer = subprocess.Popen(
+        [*ours, "watch", endpoint, "-o", str(tmp_path / "stuck.tv3"), "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **shell,
+    )  # fmt: skip
+    line = next((line for line in viewer.stderr if line.startswith("alarm")), "")
+    program.kill()
+    facts = json.loads(viewer.communicate()[0])
+    program.wait()
+    names = "writer for Lock-2 right, which reader holds", "reader for Lock-1 left, which writer holds"
+    assert ": deadlock: 2 threads wait for each other: " in line
+    assert all(name in line for name in names)
+    assert [alarm["kind"] for alarm in facts["alarms"]] == ["deadlock"]
+    # What was received says the same afterwards.
+    found = findings(find_waits(tv.load(tmp_path / "stuck.tv3", cache=False)))
+    assert found[0].kind == "deadlock"

@@ -1,0 +1,1 @@
+"""Waits of a program that still runs."""

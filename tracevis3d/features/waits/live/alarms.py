@@ -1,0 +1,269 @@
+"""Alarms about waits: threads in a deadlock, threads that queue for one object, queues that grow."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....live.growing import GrowingTrace, OpenWait
+from ....live.stream.alarms import Alarm
+from ....trace.model import RELEASE, WAIT
+from ....units import count, duration
+from ..rules import GIFT, STATES, Rule, default_rules
+
+Ints = NDArray[np.int64]
+
+#: Nanoseconds for which threads must wait for each other.
+_RING_NS = 200_000_000
+#: A convoy: in this many nanoseconds, threads that waited on average; shorter waits don't count.
+_CONVOY_NS, _QUEUE, _LEAST_NS = 500_000_000, 2.0, 1_000_000
+#: A queue that grows: samples of its items, nanoseconds between two; least growth, in items and as a share of
+#: its items; share of the growth that each half must have.
+_SAMPLES, _STEP_NS = 8, 100_000_000
+_GREW, _GREW_BY, _HALF = 16, 0.2, 0.15
+_IDLE = STATES.index("idle")
+
+
+@lru_cache(maxsize=4096)
+def _rule_of(operation: str) -> Rule | None:
+    """Return the rule of a recorded operation; None: there is none, or the operation got nothing."""
+    if operation.endswith((" (timed out)", " (failed)")):
+        return None
+    known = (rule for rule in default_rules().rules if not rule.within)
+    return next((rule for rule in known if rule.pattern.fullmatch(operation)), None)
+
+
+@lru_cache(maxsize=4096)
+def _item_of(operation: str) -> int:
+    """Return by how much an operation changes the items in its queue: 1, -1 or 0."""
+    get = _rule_of(operation.rpartition(".")[0] + ".get")
+    rule = _rule_of(operation)
+    if rule is None or get is None or not get.one or get.waits_for != _IDLE:
+        return 0
+    if rule.kind == "release" and rule.gift == GIFT:
+        return 1
+    return -(rule is get)
+
+
+@dataclass
+class _Object:
+    """What is known of an object: who got it last, who released it last, who waited for it lately.
+
+    Attributes
+    ----------
+    taken, released : (int, int)
+        Time and thread.
+    waits : deque of (int, int)
+        Start and end of waits that are over.
+    items, least : int
+        Items in a queue, if it was empty when the feed began; the least so far.
+    samples : deque of int
+        Items at the last samples.
+    """
+
+    taken: tuple[int, int] = (-(1 << 62), -1)
+    released: tuple[int, int] = (-(1 << 62), -1)
+    waits: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=4096))
+    items: int = 0
+    least: int = 0
+    samples: deque[int] = field(default_factory=lambda: deque(maxlen=_SAMPLES + 1))
+
+
+class WaitAlarms:
+    """Follows the waits and releases of a feed.
+
+    Parameters
+    ----------
+    growing : GrowingTrace
+    """
+
+    def __init__(self, growing: GrowingTrace) -> None:
+        self._growing = growing
+        self._next = 0
+        self._objects: dict[str, _Object] = {}
+        self._sampled = 0
+        self._rings: dict[tuple[tuple[int, int], ...], int] = {}
+
+    def look(self, now: int) -> list[Alarm]:
+        """Return what goes wrong at ``now``, in the trace's nanoseconds, as far as the feed has come."""
+        batches, self._next = self._growing.batches("sync", self._next)
+        for batch in batches:
+            self._follow(batch)
+        # The latest moment of which the feed speaks: what waits there may be over by now.
+        known = min(self._growing.now, now)
+        self._sample(known)
+        return [*self._deadlocks(known), *self._convoys(known), *self._growing_queues()]
+
+    # -- what comes ---------------------------------------------------------------------------------------
+
+    def _follow(self, batch: Mapping[str, Any]) -> None:
+        """Take a batch: of each operation and object what was last, and all waits that lasted."""
+        operation, thing = batch["operation"].astype(np.int64), batch["object"].astype(np.int64)
+        rows = np.flatnonzero(thing >= 0)
+        if not len(rows):
+            return
+        pairs, which = np.unique(operation[rows] << 32 | thing[rows], return_inverse=True)
+        which = which.reshape(-1)
+        order = np.lexsort((batch["end"][rows], which))
+        bounds = np.searchsorted(which[order], np.arange(len(pairs) + 1))
+        for i, pair in enumerate(pairs.tolist()):
+            mine = rows[order[bounds[i] : bounds[i + 1]]]
+            self._take(batch, batch["operation names"].get(pair >> 32, ""), pair & 0xFFFFFFFF, mine)
+
+    def _take(self, batch: Mapping[str, Any], operation: str, thing: int, rows: Ints) -> None:
+        """Take the rows of one operation on one object, in the order of their ends."""
+        name, rule = batch["object names"].get(thing, ""), _rule_of(operation)
+        bare = _rule_of(operation.partition(" (")[0])
+        if not name or bare is None:
+            return
+        kind, last = int(batch["kind"][rows[-1]]), int(rows[-1])
+        object = self._objects.get(name) or self._objects.setdefault(name, _Object())
+        object.items += len(rows) * _item_of(operation)
+        object.least = min(object.least, object.items)
+        if kind == RELEASE:
+            object.released = max(object.released, (int(batch["start"][last]), int(batch["thread"][last])))
+        elif kind == WAIT and bare.holds:
+            lasted = batch["end"][rows] - batch["start"][rows] >= _LEAST_NS
+            mine = rows[lasted]
+            object.waits += zip(batch["start"][mine].tolist(), batch["end"][mine].tolist(), strict=True)
+            if rule is not None:
+                object.taken = max(object.taken, (int(batch["end"][last]), int(batch["thread"][last])))
+
+    # -- what is found ------------------------------------------------------------------------------------
+
+    def _holder(self, wait: OpenWait) -> int:
+        """Return the thread that a wait is for; -1: unknown, or nobody in particular."""
+        rule = _rule_of(wait.operation)
+        if rule is None or not wait.object:
+            return -1
+        if rule.thread:
+            return self._named(rule.thread, wait)
+        if not rule.holds:
+            return -1
+        object = self._objects.get(wait.object, _Object())
+        if object.taken[0] >= wait.start:
+            return object.taken[1] if object.released[0] < object.taken[0] else -1
+        return wait.holder if object.released[0] < wait.start else -1
+
+    def _named(self, template: str, wait: OpenWait) -> int:
+        """Return the thread of the same process that a wait's object names; -1: none, or several."""
+        threads = self._growing.threads()
+        process = threads[wait.thread][0]
+        found = [
+            number
+            for number, (of, tid, name) in enumerate(threads)
+            if of == process and wait.object == template.format(name=name, tid=tid)
+        ]
+        return found[0] if len(found) == 1 else -1
+
+    def _deadlocks(self, now: int) -> list[Alarm]:
+        """Return the rings of threads that have waited for each other for a while."""
+        waits = {wait.thread: wait for wait in sorted(self._growing.waiting.values(), key=lambda w: w.start)}
+        after = {thread: self._holder(wait) for thread, wait in waits.items()}
+        found: dict[tuple[tuple[int, int], ...], list[OpenWait]] = {}
+        for first in waits:
+            chain: list[int] = []
+            at = first
+            while at in waits and at not in chain:
+                chain.append(at)
+                at = after[at]
+            if at == first and chain and first == min(chain):
+                ring = [waits[thread] for thread in chain]
+                found[tuple((wait.thread, wait.start) for wait in ring)] = ring
+        self._rings = {key: self._rings.get(key, now) for key in found}
+        return [self._deadlock(found[key]) for key, since in self._rings.items() if now - since >= _RING_NS]
+
+    def _deadlock(self, ring: list[OpenWait]) -> Alarm:
+        objects = sorted({wait.object for wait in ring})
+        if len(ring) == 1:
+            words = f"{self._title(ring[0].thread)} waits for {ring[0].object}, which it holds itself"
+        else:
+            of = [
+                f"{self._title(wait.thread)} for {wait.object}, which {self._title(by.thread)} holds"
+                if not wait.object.startswith("Thread:")
+                else f"{self._title(wait.thread)} for the end of {self._title(by.thread)}"
+                for wait, by in zip(ring, [*ring[1:], ring[0]], strict=True)
+            ]
+            words = f"{len(ring)} threads wait for each other: {', '.join(of)}"
+        return Alarm("deadlock", ", ".join(objects), words, tuple(wait.thread for wait in ring))
+
+    def _convoys(self, now: int) -> list[Alarm]:
+        """Return the objects that several threads have queued for all the time lately."""
+        since, found = now - _CONVOY_NS, []
+        open_waits: dict[str, list[OpenWait]] = {}
+        for wait in self._growing.waiting.values():
+            rule = _rule_of(wait.operation)
+            if rule is not None and rule.holds and wait.object:
+                open_waits.setdefault(wait.object, []).append(wait)
+        for name, object in self._objects.items():
+            while object.waits and object.waits[0][1] < since:
+                object.waits.popleft()
+            queue = open_waits.pop(name, [])
+            if object.waits or queue:
+                found += self._convoy(name, object, queue, now)
+        for name, queue in open_waits.items():
+            found += self._convoy(name, _Object(), queue, now)
+        return found
+
+    def _convoy(self, name: str, object: _Object, queue: list[OpenWait], now: int) -> list[Alarm]:
+        since = now - _CONVOY_NS
+        waited = sum(min(end, now) - max(start, since) for start, end in object.waits if end > since)
+        waited += sum(now - max(wait.start, since) for wait in queue if wait.start < now)
+        if waited < _QUEUE * _CONVOY_NS or not queue:
+            return []
+        first = min(queue, key=lambda wait: wait.start)
+        holder = self._holder(first)
+        ring = {thread for key in self._rings for thread, _ in key}
+        if holder in ring or ring.issuperset(wait.thread for wait in queue):
+            return []  # the deadlock is the reason
+        threads, lasts = count(max(round(waited / _CONVOY_NS), len(queue))), duration(now - first.start, 2)
+        queuing = f"{threads} threads queue for"
+        passed = sum(end > since for _, end in object.waits)
+        if passed:
+            words = f"{queuing} {name}: it was passed on {count(passed)} times in "
+            words += duration(_CONVOY_NS)
+        elif holder >= 0:
+            words = f"{self._title(holder)} holds {name} while {queuing} it, for {lasts} now"
+        else:
+            words = f"{queuing} {name}, the first one for {lasts}"
+        concerned = dict.fromkeys((*((holder,) if holder >= 0 else ()), *(wait.thread for wait in queue)))
+        return [Alarm("convoy", name, words, tuple(concerned))]
+
+    def _sample(self, now: int) -> None:
+        """Sample the items of each queue when it is time to."""
+        if now - self._sampled < _STEP_NS:
+            return
+        self._sampled = now
+        for object in self._objects.values():
+            if object.items or object.samples:
+                object.samples.append(object.items)
+
+    def _growing_queues(self) -> list[Alarm]:
+        """Return the queues to which more is put than is taken, all the time."""
+        found = []
+        for name, object in self._objects.items():
+            samples = object.samples
+            if len(samples) <= _SAMPLES:
+                continue
+            grown, middle = samples[-1] - samples[0], samples[_SAMPLES // 2]
+            falls = any(after < before for before, after in zip(samples, list(samples)[1:], strict=False))
+            steady = min(middle - samples[0], samples[-1] - middle) > _HALF * grown
+            if falls or not steady or grown < max(_GREW, _GREW_BY * (samples[-1] - object.least)):
+                continue
+            words = (
+                f"{name} has grown by {count(grown)} items in {duration(_SAMPLES * _STEP_NS)} to at least "
+                f"{count(samples[-1] - object.least)}: more is put than taken"
+            )
+            found.append(Alarm("growing queue", name, words))
+        return found
+
+    def _title(self, thread: int) -> str:
+        threads = self._growing.threads()
+        _, tid, name = threads[thread] if 0 <= thread < len(threads) else (0, thread, "")
+        return name or f"thread {tid}"
