@@ -72,11 +72,11 @@ class Turn:
 
 @dataclass
 class Way:
-    """The steps in one program; with ``match``, that of those after installing whose name holds it."""
+    """The steps in one program; with ``match``, those after installing whose name holds one of its words."""
 
     program: Program
     place: Path
-    match: str = ""
+    match: tuple[str, ...] = ()
     _installed: bool = False
 
     def walk(self) -> None:
@@ -306,7 +306,7 @@ class Way:
 
     def passed_over(self, what: str) -> bool:
         """Whether a step was not asked for."""
-        return self._installed and self.match not in what
+        return self._installed and bool(self.match) and not any(words in what for words in self.match)
 
     def outside(self, path: Path) -> str:
         """Return the path inside of a file outside."""
@@ -389,7 +389,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description="Try the extension in real Blender programs.")
     parser.add_argument("--only", choices=[p.version for p in PROGRAMS], help="one of the programs")
-    parser.add_argument("--match", default="", help="only steps whose name holds this, after installing")
+    parser.add_argument(
+        "--match", action="append", default=[], metavar="WORDS",
+        help="only steps whose name holds this, after installing; may be repeated",
+    )  # fmt: skip
     parser.add_argument("--setup", action="store_true", help="set the programs up, and stop there")
     words = parser.parse_args(arguments)
     programs = [p for p in PROGRAMS if words.only in (None, p.version)]
@@ -400,10 +403,10 @@ def main(arguments: list[str] | None = None) -> int:
 
     def walk(program: Program) -> bool:
         try:
-            place = OUTPUT / "-".join([program.version, *words.match.split()])
+            place = OUTPUT / "-".join([program.version, *" ".join(words.match).split()])
             program.prepare(OUTPUT / f"{program.version}-setup.txt")
             if not words.setup:
-                Way(program, place, words.match).walk()
+                Way(program, place, tuple(words.match)).walk()
         except (Failed, SetupFailed, extension.BuildError) as error:
             print(f"test_blender: {error}", file=sys.stderr, flush=True)
             return False
