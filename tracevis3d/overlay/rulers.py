@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,7 @@ class _Line:
     along: Floats
     pixel: Floats
 
-    @property
+    @cached_property
     def length(self) -> float:
         return (
             float(np.linalg.norm(np.diff(self.pixel, axis=0), axis=1).sum()) if len(self.along) > 1 else 0.0

@@ -5,7 +5,6 @@
 
 import json
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -49,7 +48,7 @@ def spots(window, view, wanted):
     region = window.region
     for _, x, y in sorted(found, reverse=True)[:120]:
         across = region.x + 20 < x < region.x + region.width - 300
-        if across and region.y + 60 < y < region.y + region.height - 140:
+        if across and region.y + 60 < y < region.y + region.height - 140 and window.is_free(x, y):
             yield x, y
 
 
@@ -86,20 +85,21 @@ def main():
 
         for wanted in POINTED[kind]:
             best = None
-            tried = 0
+            met = 0
             for x, y in spots(window, view, wanted):
-                tried += 1
                 window.move(x, y)
-                since = time.perf_counter()
-                yield lambda since=since: state.hit is not None or time.perf_counter() - since > 0.3
-                yield 0.05
+                there = int(x) - window.region.x, int(y) - window.region.y
+                yield lambda there=there: tuple(state.place) == there
                 hit = state.hit
                 if hit is None or hit.kind != wanted or hit.view != view.name:
                     continue
+                yield support.at_rest()
+                met += 1
                 many = sum(len(batch) for batch in overlay.lit_now().values())
                 if best is None or many > best[0]:
                     best = many, x, y
-                if tried > 8:
+                # The largest may be the only one of its kind.
+                if met > 2 and best[0] > 1:
                     break
             assert best is not None, f"{kind}: no {wanted} is met"
             window.move(best[1], best[2])
