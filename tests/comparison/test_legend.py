@@ -128,3 +128,18 @@ def test_what_shapes_say_is_reported_where_they_say_it(words, change):
     )
     assert words in with_
     assert words not in without
+
+
+def test_groups_of_one_name_are_told_apart_by_the_first_call_that_others_do_not_make():
+    from tests.comparison.test_findings import leaf, traced
+    from tracevis3d.features.comparison.matching.match import compare
+    from tracevis3d.features.comparison.view.colors import group_names
+
+    hooks = [("hook", 10, [leaf("log"), leaf(what)]) for what in ("collect", "run")]
+    trace = traced(("main", 5, [*hooks, leaf("sleep"), ("hook", 10, [leaf("log")])]))
+    comparison = compare(trace, trace, cache=False)
+    calls = [i for i, f in enumerate(trace.calls.function) if trace.functions.label[f] in ("hook", "sleep")]
+    names = group_names(comparison, [(i, i) for i in calls])
+    said = [name.rsplit("  ", 1)[0] for name in names]
+    assert said[:3] == ["hook › collect", "hook › run", "sleep"]
+    assert said[3].startswith("hook › at ")

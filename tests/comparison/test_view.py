@@ -320,6 +320,9 @@ def test_thin_tubes_are_paler_where_less_similar(seed):
         if wide > 0.4:  # over 16 pixels of 54 a unit
             assert after[3] == 1.0
             assert (other.look == "gloss") == (similarity >= 0.9)
+            # In every engine, in three steps below that.
+            step = 1.0 if similarity >= 0.9 else min(int((similarity - 0.2) / 0.7 * 3 + 1e-9), 2) / 3
+            assert (other.gloss[j] if len(other.gloss) else 0.0) == pytest.approx(step)
         elif wide < 0.2:
             alphas.append((similarity, after[3]))
             assert other.look == "solid"

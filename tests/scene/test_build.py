@@ -272,6 +272,10 @@ def test_callouts_hide_neither_each_other_nor_what_they_point_at(points, seed):
             assert not (left < x < right and bottom < y < top)
         for a, b, c, d in rectangles[:i]:
             assert left >= c or right <= a or bottom >= d or top <= b
+    leaders = [(c[[0, 3]].mean(axis=0), c[[1, 2]].mean(axis=0)) for c in panels.corner[:shown]]
+    for i, (a, b) in enumerate(leaders):
+        # None crosses another, but where all places left are behind one.
+        assert sum(callouts._meet(a, b, c, d) for c, d in leaders[:i]) <= max(i - 1, 0)
     for leader, (left, bottom, right, top) in zip(panels.corner[:shown], rectangles):
         ends = [leader[[0, 3]].mean(axis=0), leader[[1, 2]].mean(axis=0)]
         assert min(np.hypot(*(ends[0] - p)) for p in at) < 1e-6

@@ -109,3 +109,19 @@ def test_tubes_are_cushions_in_every_engine(style):
     middle = linear(PALETTE[:1])[0, :3]
     wanted = middle[None] * (1 - 0.42 * across[:, None] ** 2)
     np.testing.assert_allclose(tint, wanted, atol=0.01)
+
+
+def test_the_crest_of_a_tube_is_the_brighter_the_glossier_it_is():
+    path = np.array([[0, 0, 0], [0, 0, 4], [9, 0, 0], [9, 0, 4], [18, 0, 0], [18, 0, 4]], np.float32)
+    gloss = np.array([0.0, 1 / 3, 1.0], np.float32)
+    tubes = Tubes(
+        "tube", path, np.tile(np.float32([2.0, 0.1]), (6, 1)), np.array([0, 2, 4, 6]), np.zeros(3, np.int32),
+        np.arange(3), level=True, gloss=gloss,
+    )  # fmt: skip
+    _, shown = made(tubes, "flat")
+    tint, where = values(shown, "tint", "color", 4)[:, :3], values(shown, "position", "vector", 3)
+    plain = linear(PALETTE[:1])[0, :3]
+    for i, bright in enumerate(gloss):
+        own = np.abs(where[:, 0] - 9 * i) < 0.01  # the middle, where there is no shade
+        wanted = plain + (1 - plain) * 0.6 * bright
+        np.testing.assert_allclose(tint[own], np.tile(wanted, (int(own.sum()), 1)), atol=0.01)

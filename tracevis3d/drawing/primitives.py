@@ -88,6 +88,8 @@ class Tubes:
         How the surface looks; see :data:`Look`.
     source : int
         Which of the view's traces the ids belong to.
+    gloss : float32 (n,) or (0,)
+        How bright the light on the crest of wide tubes is in every engine, 0 to 1; empty: there is none.
     end_color : int32 (n,) or (0,)
         Colour at the last point, which that of the first turns into on the way; empty: one colour.
     time : float32 (n,) or (0,)
@@ -104,6 +106,7 @@ class Tubes:
     level: bool = False
     look: Look = "solid"
     source: int = 0
+    gloss: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
     end_color: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     time: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
 

@@ -12,6 +12,7 @@ from tracevis3d.analysis.measures import self_times
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.palettes import Paint
 from tracevis3d.features.comparison.compare import VIEW
+from tracevis3d.features.comparison.findings.disturbances import imports
 from tracevis3d.features.comparison.findings.find import find
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.view.difference import kinds
@@ -179,3 +180,58 @@ def test_the_papers_palette_has_the_papers_colours():
     assert "Best match" in titles
     assert "What differs" not in titles
     assert read(Parameters, {"color": "groups"}).color == "group"
+
+
+@given(SEEDS)
+@settings(max_examples=15, deadline=None)
+def test_what_moved_matters_by_what_it_costs(seed):
+    """Plainly: the time that a function's calls take where one trace alone has them, without imports."""
+    traces = [walked_trace(seed + k, threads=1, steps=90, functions=7) for k in (0, 1)]
+    findings = find(compare(*traces, tau=0.2, cache=False), 20)
+    evidence = findings.evidence
+    paths = evidence.paths
+    of_finding = {int(n): i for i, f in enumerate(findings.found) if f.kind == "moved" for n in f.nodes}
+    for node in range(len(paths)):
+        if evidence.state[node] != kinds.ALONE or not paths.calls[:, node].any():
+            continue
+        side = 0 if paths.calls[0, node] else 1
+        piece = of_finding.get(node)
+        time = [0.0, 0.0]
+        for s in (0, 1):
+            for other in range(len(paths)):
+                if evidence.state[other] != kinds.ALONE or not paths.calls[s, other]:
+                    continue
+                same = paths.function[s, other] == paths.function[side, node] and other not in of_finding
+                if of_finding.get(other) == piece if piece is not None else same:
+                    time[s] += float(paths.self_time[s, evidence.within(np.array([other]))].sum())
+        cost = kinds.moving_costs(evidence, findings.found)[node]
+        assert cost == pytest.approx(abs(time[1] - evidence.pace * time[0]) / evidence.most_time)
+
+
+def test_what_moved_and_takes_as_long_is_pale():
+    steps = [("one", 60), ("two", 50), ("three", 40)]
+    found = told(program(*steps), program(steps[1], steps[2], steps[0]))
+    for kind, strength in zip(found.kind, found.strength, strict=True):
+        assert strength[kind == MOVED].tolist() == [0.4]
+
+
+def test_imports_are_the_code_of_modules_below_the_program():
+    order = [
+        "<module> (main.py:1)", "work", "", "import_module (/lib/importlib/__init__.py:1)",
+        "<module> (late.py:1)", "f", "", "", "", "",
+    ]  # fmt: skip
+    recording, now = Recording(), 0
+    thread, open_calls, events = recording.thread(1, 1), [], []
+    for name in order:
+        now += 10
+        if name:
+            open_calls.append(recording.function(name))
+        events.append((BEGIN if name else END, open_calls[-1] if name else open_calls.pop(), now))
+    what, function, time = zip(*events)
+    recording.add_events(
+        thread=[thread] * len(what), kind=list(what), function=list(function), time=list(time)
+    )
+    trace = recording.finish(Source(path="program.json"), split, lambda event: f"event {event}")
+    evidence = told(trace, trace).findings.evidence
+    mask = imports(evidence)[evidence.paths.of_call[0]]
+    assert mask.tolist() == [False, False, True, True, True]

@@ -8,6 +8,8 @@ import pytest
 from tests.comparison.difference.test_kinds import program, told
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.features.comparison.compare import VIEW
+from tracevis3d.features.comparison.view.difference.kinds import FASTER, SLOWER
+from tracevis3d.features.comparison.view.difference.paint import HUES
 from tracevis3d.features.comparison.view.difference.words import headline, short
 from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.parameters import read
@@ -84,3 +86,17 @@ def test_both_rulers_have_one_unit_and_each_trace_a_colour_of_its_own():
     rulers = [axis for axis in drawing.axes if axis.window is not None]
     assert len(rulers) == 2
     assert all(len(axis.tick) >= 2 and axis.minor for axis in rulers)
+
+
+def test_repeats_are_said_to_be_the_same_and_a_stall_has_its_place():
+    varied = [[(name, lasts + (3 * k + s) % 4) for k, (name, lasts) in enumerate(STEPS)] for s in (0, 1)]
+    varied[1][6] = ("work", 80)
+    traces = [program(*steps) for steps in varied]
+    drawing = VIEW.draw(traces, read(Parameters, {}), FRAME, silent)
+    assert drawing.title == "A and B make the same calls; B stalls once, for 67 ms in work"
+    (callout,) = drawing.callouts
+    assert callout.text == "1  work: B stalls 67 ms"
+    assert callout.calls == ((0, 7), (1, 7))
+    np.testing.assert_allclose(drawing.palette[callout.color], HUES[SLOWER])
+    back = VIEW.draw(traces[::-1], read(Parameters, {}), FRAME, silent)
+    np.testing.assert_allclose(back.palette[back.callouts[0].color], HUES[FASTER])

@@ -175,3 +175,24 @@ def test_a_slow_start_is_one_finding_and_no_cause():
     long = [leaf(f"work{i % 7}", 30_000) for i in range(60)]
     pair = [traced(("main", 300, [*imports(own), *long])) for own in (800, 6000)]
     assert [f.kind for f in found(*pair)] == ["alike"]
+
+
+def test_what_has_no_match_because_of_what_it_calls_is_no_finding_of_its_own():
+    """A cache is removed: the function is called as often, and calls what is below it each time."""
+
+    def program(misses, stall):
+        finds = [
+            (
+                "find",
+                400 + (stall if i == 5 else 0),
+                [("work", 300, [leaf("read"), leaf("sum")])] * (i in misses),
+            )
+            for i in range(30)
+        ]
+        stages = [(stage, 500, [leaf(f"{stage}.{i}") for i in range(12)]) for stage in ("sort", "check")]
+        return ("main", 300, [*finds, *stages])
+
+    a, b = varied(1, program({0}, 30_000)), varied(2, program(set(range(30)), 0))
+    first, *others = found(a, b)
+    assert (first.kind, first.functions[0]) == ("repetitions", "work")
+    assert all(f.kind in NOISE for f in others)

@@ -28,6 +28,8 @@ _FEW_SIDES, _FEWER_SIDES, _SIDES_OF_LINES = 8, 6, 3
 _LOOSER = 2.0
 #: Darkening of a tube's sides, also in engines without light.
 _CUSHION = 0.42
+#: How white the crest of the glossiest tubes is, and how narrow the light on it.
+_CREST, _NARROW = 0.6, 10
 #: From this many tubes on, or this coarseness.
 _MANY, _COARSE = 500, 2
 
@@ -123,6 +125,11 @@ class _Course:
         factor = (1.0 - _CUSHION * np.cos(angle) ** 2).astype(np.float32)
         out = color.reshape(-1, self.sides, 4).copy()
         out[..., :3] *= factor[None, :, None]
+        if len(element.gloss):
+            # Each ring, the caps' included, has the gloss of its tube.
+            gloss = np.repeat(element.gloss[self.kept], np.diff(self.first) + 2).astype(np.float32)
+            white = _CREST * gloss[:, None] * np.abs(np.sin(angle)).astype(np.float32) ** _NARROW
+            out[..., :3] += (1.0 - out[..., :3]) * white[..., None]
         return out.reshape(-1, 4)
 
     def _turning(self, start: NDArray[np.float32], end: NDArray[np.float32]) -> NDArray[np.float32]:

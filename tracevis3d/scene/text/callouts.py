@@ -207,6 +207,7 @@ def _place(
         near = (xs - text < px) & (px < xs + wide + text) & (ys - text < py) & (py < ys + high + text)
         open_ &= ~near
     pad = 0.35 * text
+    crossing: list[Rectangle] = []
     for k in np.argsort(np.where(open_, cost, np.inf), kind="stable")[:600].tolist():
         if not open_[k]:
             break
@@ -217,9 +218,28 @@ def _place(
             for start, other in before
         ):
             continue
-        if free.take((box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad)):
+        if any(_meet(point, _nearest(point, box), start, _nearest(start, other)) for start, other in before):
+            crossing.append(box)
+            continue
+        if free.take(_padded(box, pad)):
             return box
-    return None
+    # Where no place is without a crossing the nearest is better than none.
+    return next((box for box in crossing if free.take(_padded(box, pad))), None)
+
+
+def _padded(box: Rectangle, pad: float) -> Rectangle:
+    return box[0] - pad, box[1] - pad, box[2] + pad, box[3] + pad
+
+
+def _meet(
+    a: tuple[float, float], b: tuple[float, float], c: tuple[float, float], d: tuple[float, float]
+) -> bool:
+    """Return whether the lines from ``a`` to ``b`` and from ``c`` to ``d`` cross."""
+
+    def side(p: tuple[float, float], q: tuple[float, float], r: tuple[float, float]) -> float:
+        return (q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0])
+
+    return side(a, b, c) * side(a, b, d) < 0 and side(c, d, a) * side(c, d, b) < 0
 
 
 def _print(

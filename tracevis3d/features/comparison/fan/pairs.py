@@ -148,7 +148,7 @@ def bridges(
     pair: Pair,
     color: NDArray[np.int32],
     ghost: NDArray[np.bool_],
-    shining: NDArray[np.bool_],
+    gloss: NDArray[np.float32],
     first_id: int,
     p: Parameters,
 ) -> tuple[list[Tubes | Lines], Floats]:
@@ -163,7 +163,7 @@ def bridges(
     stage : Stage
     pair : Pair
         The two walls and their matches.
-    color, ghost, shining
+    color, ghost, gloss
         Of each match; see :func:`..view.tubes.tubes`.
     first_id : int
         Id of the pair's first match.
@@ -177,9 +177,7 @@ def bridges(
     moved = matching.displacement(pair.comparison, pair.chosen)
     picture = stage.pair(pair.back, pair.front, p.band)
     tree = control(picture, pair.chosen, pair.grouping, p)
-    made = tubes(
-        picture, pair.chosen, tree, color, ghost, shining, np.zeros(len(moved)), replace(p, lift=0.0)
-    )
+    made = tubes(picture, pair.chosen, tree, color, ghost, gloss, np.zeros(len(moved)), replace(p, lift=0.0))
     way = _Way.of(stage, pair, p.lift * picture.gap * moved)
     return [replace(e, id=e.id + first_id, point=way.carry(e)) for e in made], moved
 

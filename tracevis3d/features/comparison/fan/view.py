@@ -21,7 +21,7 @@ from ..matching.many_traces import Similarities, best_order, similarities
 from ..view import colors
 from ..view.base_drawing import THIN_PX
 from ..view.boxes import boxes_of, explained
-from ..view.colors import STRONG
+from ..view.colors import gloss as gloss_of
 from ..view.focus import focused
 from ..view.match_settings import asked, comparing
 from ..view.names import names
@@ -210,7 +210,7 @@ def _swept(
     grey = paint.add(OTHER * np.array([1, 1, 1, 0.45], np.float32)) if p.focus else -1
     for pair, own, ghost in zip(pairs, color, ghosts):
         chosen, m = pair.chosen, len(pair.chosen)
-        shining = np.zeros(m, np.bool_)
+        gloss = np.zeros(m, np.float32)
         own = np.where(ghost, grey, own).astype(np.int32)
         used.append(np.unique(own))
         if p.fade and m:
@@ -218,10 +218,10 @@ def _swept(
             wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (chosen.a, chosen.b))))
             thick = wide * stage.pixels_per_unit >= THIN_PX
             before, own = own, colors.fade(own, chosen.similarity, ~thick, tau, paint)
-            shining = thick & (chosen.similarity >= STRONG) & (np.arange(m) < p.tubes)
+            gloss = np.where(thick & (np.arange(m) < p.tubes), gloss_of(chosen.similarity, tau), gloss)
             faded.append((before != own)[~ghost])
-            bright.append(shining[~ghost])
-        elements, far = bridges(stage, pair, own, ghost, shining, base, p)
+            bright.append(gloss[~ghost] == 1)
+        elements, far = bridges(stage, pair, own, ghost, gloss, base, p)
         made += elements
         moved += int(np.count_nonzero(far > 0))
         base += m

@@ -29,7 +29,8 @@ _ENOUGH_PATHS = 5
 _MOST = 2
 #: Functions that find, read and compile a module that is imported.
 _IMPORT = re.compile(r"<frozen importlib|[\\/]importlib[\\/]_bootstrap|<frozen zipimport")
-#: Of these, the one that runs the module, and the one that compiles it.
+#: The code of a module; and of these functions, the one that runs the module, and the one that compiles it.
+_MODULE, _IMPORTLIB = re.compile(r"^<module>"), re.compile(r"[\\/]importlib[\\/]")
 _LOADED, _COMPILED = re.compile(r"\bexec_module\b"), re.compile(r"\bsource_to_code\b")
 
 Floats = NDArray[np.float64]
@@ -186,6 +187,28 @@ def importing(evidence: Evidence) -> Ints:
     loaded = evidence.calls_of_function[:, loading & _named(evidence, _LOADED)].sum(axis=1)
     nodes = np.flatnonzero(loading[evidence.paths.function].all(axis=0))
     return np.asarray(nodes if loaded[0] == loaded[1] else nodes[:0])
+
+
+def imports(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return the paths of imports: of Python's own functions for it, of modules' code, and all below.
+
+    The first module on a path is the program, those below it are imported.
+
+    Parameters
+    ----------
+    evidence : Evidence
+
+    Returns
+    -------
+    bool (n,)
+        Of the common call paths.
+    """
+    function, parent = evidence.paths.function, evidence.paths.parent
+    loading = (_named(evidence, _IMPORT) | _named(evidence, _IMPORTLIB))[function].any(axis=0)
+    module = _named(evidence, _MODULE)[function].any(axis=0)
+    program = evidence.within(np.flatnonzero(module))
+    imported = module & (parent >= 0) & program[np.maximum(parent, 0)]
+    return evidence.within(np.flatnonzero(loading | imported))
 
 
 def slow_start(evidence: Evidence, nodes: Ints) -> list[Finding]:

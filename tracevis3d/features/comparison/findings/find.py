@@ -167,6 +167,12 @@ def _goes_with(unit: Finding, finding: Finding) -> bool:
 def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
     """Return whether ``finding`` follows from one that was reported before it."""
     if finding.kind in _CALLED and reported.kind in _CALLED:
+        if finding.kind == "unmatched":
+            # Both call it as often: it has no match because of what is called below it.
+            count = evidence.paths.calls[:, finding.nodes]
+            above = evidence.paths.parent[reported.nodes]
+            if (count[0] == count[1]).all() and np.isin(above, finding.nodes).any():
+                return True
         if reported.kind == "repetitions" and (s := finding.details.get("trace")):
             # More calls don't explain calls that only the other trace makes.
             more = reported.calls[1] > reported.calls[0]

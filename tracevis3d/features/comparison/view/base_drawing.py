@@ -37,7 +37,7 @@ from .difference.callouts import seen
 from .difference.kinds import SAME, Differences, differences
 from .difference.offsets import offsets
 from .difference.paint import HUES, OF_TRACE, DifferencePaint
-from .difference.words import headline
+from .difference.words import title as headline_of
 from .focus import highlight, named, stacks, within
 from .layout import Layout, compose, content, seen_contents, shares
 from .match_settings import asked, comparing
@@ -65,7 +65,7 @@ _FINDINGS = 20
 _SLAB = ("drag it, or its ends, to show another time",)
 _FOCUS, _REPEATED = parse("1f78d1") * np.array([1, 1, 1, 0.65], np.float32), parse("d7191c")
 #: Repetitions beside differences, which come first.
-_REPEATED_QUIET = parse("7d8590")
+_REPEATED_QUIET = parse("b7bdc6")
 _PALE, _INK = OTHER * np.array([1, 1, 1, 0.45], np.float32), parse("6b7280")
 
 #: Values for the parameters that a drawing without tubes doesn't depend on.
@@ -107,7 +107,7 @@ def _base_drawing(
     bars, lines = _draw_overview(drawing, shown, painted)
     marked, mark = _mark_outliers(drawing, shown, painted)
     sweep = Sweep(
-        shown.picture, shown.drawn, tree, painted.color, painted.ghost, painted.shining, shown.moved,
+        shown.picture, shown.drawn, tree, painted.color, painted.ghost, painted.gloss, shown.moved,
         marked, mark, ~painted.ghost if shown.p.focus else shown.groups.of == 0, shown.like, painted.own,
         shown.differing,
     )  # fmt: skip
@@ -141,7 +141,7 @@ def _first(shown: _Shown) -> str:
     found = shown.differing().findings.found
     if shown.is_part:
         found = [finding for finding in found if seen(finding, shown.picture) is not None]
-    return headline(found[0]) if found else ""
+    return headline_of(found)
 
 
 def _callouts(drawing: DrawingBuilder, shown: _Shown) -> tuple[Callout, ...]:
@@ -263,8 +263,10 @@ class _Painted:
         Of each match's group or quantity.
     unfaded, color : int32 (drawn,)
         The same, with what is out of focus in grey; and with what is thin faded by its similarity.
-    ghost, shining : bool (drawn,)
-        What is out of focus; what is thick and very similar.
+    ghost : bool (drawn,)
+        What is out of focus.
+    gloss : float32 (drawn,)
+        How bright the crests of wide tubes are.
     legends : tuple of Legend
     entries : list of LegendEntry
         What else the legend says of tubes.
@@ -276,7 +278,7 @@ class _Painted:
     unfaded: Indices
     color: Indices
     ghost: NDArray[np.bool_]
-    shining: NDArray[np.bool_]
+    gloss: NDArray[np.float32]
     legends: tuple[Legend, ...]
     entries: list[LegendEntry]
     differing: DifferencePaint | None
@@ -294,7 +296,7 @@ def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
     else:
         own, legends = colors.of_matches(comparison, picture, drawn, shown.groups, drawing.paint, p)
     tau = float(comparison.settings.tau)
-    ghost, shining = np.zeros(len(drawn), np.bool_), np.zeros(len(drawn), np.bool_)
+    ghost, gloss = np.zeros(len(drawn), np.bool_), np.zeros(len(drawn), np.float32)
     entries: list[LegendEntry] = []
     unfaded = own
     if p.focus:
@@ -305,13 +307,14 @@ def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
             entries.append(LegendEntry(f"not within {named(comparison, p.focus)}", grey, "ghost"))
     color = unfaded
     if p.fade and len(drawn):
-        wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (drawn.a, drawn.b))))
-        thick = wide * picture.pixels_per_unit >= THIN_PX
+        width = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (drawn.a, drawn.b))))
+        thick = width * picture.pixels_per_unit >= THIN_PX
         if p.color != "difference":  # there paleness shows the importance
             color = colors.fade(unfaded, drawn.similarity, ~thick, tau, drawing.paint)
-            shining = thick & (drawn.similarity >= colors.STRONG) & (np.arange(len(drawn)) < p.tubes)
-        entries += colors.of_similarity((color != unfaded)[~ghost], shining[~ghost], tau, drawing.paint)
-    return _Painted(own, unfaded, color, ghost, shining, legends, entries, differing)
+            wide = thick & (np.arange(len(drawn)) < p.tubes)
+            gloss = np.where(wide, colors.gloss(drawn.similarity, tau), gloss)
+        entries += colors.of_similarity((color != unfaded)[~ghost], gloss[~ghost] == 1, tau, drawing.paint)
+    return _Painted(own, unfaded, color, ghost, gloss, legends, entries, differing)
 
 
 def _legends(p: Parameters, painted: _Painted, walls: _Walls, drawn: list[Indices]) -> tuple[Legend, ...]:

@@ -25,12 +25,16 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _RAMP = 96
+#: Characters of the name of a group, and of that of the call that tells it from others.
+_NAMES, _NAME = 34, 22
 #: Number of steps in which thin tubes fade with lower similarity.
 FADES = 4
 #: Opacity of the least similar matches.
 _FAINTEST = 0.4
-#: Similarity from which on wide tubes are glossy.
+#: Similarity from which on wide tubes reflect light, in engines that can.
 STRONG = 0.9
+#: Number of steps in which the crest of wide tubes gets brighter with higher similarity, in every engine.
+GLOSSES = 4
 # Quiet colours are translucent: pale on white and dim on black.
 _CALM = parse("8c99ad b9ad7e e6b455 dd7d1e b84a0c") * np.array(
     [[1, 1, 1, 0.38], [1, 1, 1, 0.6], [1, 1, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], np.float32
@@ -151,10 +155,8 @@ def of_matches(
     table = np.full(len(grouping), first + entries, np.int32)
     table[:entries] = first + np.arange(entries)
     table[grouping.trunk :] = first + entries + 1
-    names = [
-        LegendEntry(_group_name(comparison, int(grouping.a[g]), int(grouping.b[g])), first + g)
-        for g in range(entries)
-    ]
+    roots = [(int(grouping.a[g]), int(grouping.b[g])) for g in range(entries)]
+    names = [LegendEntry(name, first + g) for g, name in enumerate(group_names(comparison, roots))]
     if grouping.trunk > entries:
         rest = grouping.trunk - entries
         names.append(LegendEntry(f"{units.counted(rest, 'other group')}", first + entries))
@@ -163,15 +165,55 @@ def of_matches(
     return table[grouping.of], (Legend("Groups of matches", tuple(names)),)
 
 
-def _group_name(comparison: Comparison, a: int, b: int) -> str:
-    calls, text, lasted = (t.calls for t in comparison.traces), [], []
-    for c, trace, i in zip(calls, comparison.traces, (a, b)):
-        text.append(trace.functions.label[int(c.function[i])])
-        lasted.append(units.duration(float(c.end[i] - c.start[i]), 2))
-    name = text[0] if text[0] == text[1] else f"{text[0]} ~ {text[1]}"
-    if len(name) > 34:
-        name = name[:33] + "…"
-    return f"{name}  {lasted[0]} | {lasted[1]}"
+def group_names(comparison: Comparison, roots: Sequence[tuple[int, int]]) -> list[str]:
+    """Return what groups of matches are called: by their root calls, with how long these take.
+
+    Groups of one name have the name of the first call of A below the root, too, whose name is that of none in
+    the others; where there is none, the time at which the root starts.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    roots : sequence of (int, int)
+        The root calls of each group, of A and of B.
+
+    Returns
+    -------
+    list of str
+    """
+    names = []
+    for pair in roots:
+        a, b = (
+            t.functions.label[int(t.calls.function[i])] for t, i in zip(comparison.traces, pair, strict=True)
+        )
+        names.append(a if a == b else f"{a} ~ {b}")
+    trace = comparison.traces[0]
+    calls, label = trace.calls, trace.functions.label
+    _, named = np.unique(np.array(list(label), object).astype(str), return_inverse=True)
+    below = [named.reshape(-1)[calls.function[a : a + int(calls.extent[a])]] for a, _ in roots]
+    found = []
+    for g, (name, pair) in enumerate(zip(names, roots, strict=True)):
+        lasted = [
+            units.duration(float(t.calls.end[i] - t.calls.start[i]), 2)
+            for t, i in zip(comparison.traces, pair, strict=True)
+        ]
+        others = [below[i] for i in range(len(roots)) if i != g and names[i] == name]
+        own = ""
+        if others:
+            alone = np.flatnonzero(~np.isin(below[g], np.concatenate(others)))
+            since = int(calls.start[pair[0]]) - int(calls.start.min(initial=0))
+            own = (
+                label[int(calls.function[pair[0] + alone[0]])]
+                if len(alone)
+                else f"at {units.duration(since, 2)}"
+            )
+            own = f" › {_cut(own, _NAME)}"
+        found.append(f"{_cut(name, _NAMES - len(own))}{own}  {lasted[0]} | {lasted[1]}")
+    return found
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float, paint: Paint) -> Indices:
@@ -195,8 +237,7 @@ def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float
     int32 (m,)
     """
     out = color.copy()
-    step = np.minimum(((similarity - tau) / max(1.0 - tau, 1e-9) * FADES).astype(np.int64), FADES - 1)
-    step = np.maximum(step, 0)
+    step = _steps(similarity, tau, FADES)
     known = paint.palette
     for s in range(FADES - 1):
         which = thin & (step == s)
@@ -206,6 +247,31 @@ def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float
             paler[:, 3] *= _FAINTEST + (1.0 - _FAINTEST) * s / (FADES - 1)
             out[which] = paint.add(paler) + inverse.reshape(-1).astype(np.int32)
     return out
+
+
+def gloss(similarity: Floats, tau: float) -> Colors:
+    """Return how bright the crest of tubes is, the brighter the more similar their calls are.
+
+    Parameters
+    ----------
+    similarity : float64 (m,)
+        Of the calls of each match.
+    tau : float
+        The threshold of matches.
+
+    Returns
+    -------
+    float32 (m,)
+        0 to 1: in equal steps up to :data:`STRONG`, and 1 from there on.
+    """
+    step = _steps(similarity, tau, GLOSSES - 1, STRONG)
+    return np.asarray(np.where(similarity >= STRONG, 1.0, step / (GLOSSES - 1)), np.float32)
+
+
+def _steps(similarity: Floats, tau: float, steps: int, most: float = 1.0) -> Ints:
+    """Return in which of equal steps from ``tau`` to ``most`` similarities are."""
+    share = (similarity - tau) / max(most - tau, 1e-9)
+    return np.clip((share * steps).astype(np.int64), 0, steps - 1)
 
 
 def of_similarity(
@@ -233,7 +299,13 @@ def of_similarity(
         pale = paint.add(OTHER * np.array([1, 1, 1, _FAINTEST], np.float32))
         entries.append(LegendEntry(f"thin and pale: s near {tau:g}", pale))
     if shining.any():
-        entries.append(LegendEntry(f"wide and bright: s from {STRONG:g} on", paint.add(OTHER), "gloss"))
+        entries.append(
+            LegendEntry(
+                f"wide: the brighter the more similar, brightest: s from {STRONG:g} on",
+                paint.add(OTHER),
+                "gloss",
+            )
+        )
     return entries
 
 

@@ -170,8 +170,8 @@ class Parameters:
     )  # fmt: skip
     fade: bool = parameter(
         True,
-        "Tubes thinner than 16 px are paler the less similar their calls are; wider ones are bright if "
-        "the similarity is 0.9 or more",
+        "Tubes thinner than 16 px are paler the less similar their calls are; the crest of wider ones is "
+        "the brighter the more similar they are",
         group="Look",
     )
     palette: str = common_parameters.palette()

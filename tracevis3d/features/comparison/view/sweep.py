@@ -40,8 +40,8 @@ class Sweep:
         Of each match.
     ghost : bool (m,)
         Those that are drawn as context.
-    shining : bool (m,)
-        Those with a highlight.
+    gloss : float32 (m,)
+        How bright their crests are.
     moved : float64 (m,)
         Share of the greatest lift.
     marked : int64 (k,)
@@ -63,7 +63,7 @@ class Sweep:
     tree: ControlTree
     color: NDArray[np.int32]
     ghost: NDArray[np.bool_]
-    shining: NDArray[np.bool_]
+    gloss: NDArray[np.float32]
     moved: Floats
 
     #: Matches that are marked, and the marks' colour.
@@ -90,9 +90,7 @@ class Sweep:
         -------
         Drawing
         """
-        swept = tubes(
-            self.picture, self.shown, self.tree, self.color, self.ghost, self.shining, self.moved, p
-        )
+        swept = tubes(self.picture, self.shown, self.tree, self.color, self.ghost, self.gloss, self.moved, p)
         more: list[Any] = [*swept]
         if len(self.marked):
             more.append(outliers(self.marked, swept, len(self.shown), self.mark))

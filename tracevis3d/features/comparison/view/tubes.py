@@ -78,7 +78,7 @@ def tubes(
     tree: ControlTree,
     color: NDArray[np.int32],
     ghost: NDArray[np.bool_],
-    shining: NDArray[np.bool_],
+    gloss: NDArray[np.float32],
     moved: Floats,
     p: Parameters,
 ) -> list[Tubes | Lines]:
@@ -93,8 +93,8 @@ def tubes(
     color : int32 (m,)
     ghost : bool (m,)
         Drawn as context.
-    shining : bool (m,)
-        Tubes with a highlight.
+    gloss : float32 (m,)
+        How bright the crest of each is; from 1 on it reflects light.
     moved : float64 (m,)
         Share of the greatest lift.
     p : Parameters
@@ -121,7 +121,7 @@ def tubes(
     # What becomes one element is swept in one piece, so that no points need to be copied.
     is_line = np.arange(m) >= p.tubes
     is_round = width.max(axis=1, initial=0.0) <= _ROUND
-    piece = np.where(is_line, 4, 2 * (shining & ~ghost) + is_round) + 5 * ghost
+    piece = np.where(is_line, 4, 2 * ((gloss >= 1) & ~ghost) + is_round) + 5 * ghost
     order = np.argsort(piece, kind="stable")
     routes = bundle(
         tree.parent, tree.point, tree.source[order], tree.target[order],
@@ -150,11 +150,13 @@ def tubes(
             made.append(Lines("line", point[inside], first, line, color[which], which, look=look))
         else:
             level = kind % 5 % 2 == 0
+            bright = gloss[which] if level and gloss[which].any() else np.empty(0, np.float32)
             made.append(
                 Tubes(
-                    "tube", point[inside], radius[inside], first, color[which], which, level=level, look=look
+                    "tube", point[inside], radius[inside], first, color[which], which, level=level, look=look,
+                    gloss=bright,
                 )
-            )
+            )  # fmt: skip
     return made
 
 

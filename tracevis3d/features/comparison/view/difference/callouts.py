@@ -16,6 +16,7 @@ from .words import short
 KIND_OF = {
     "unmatched": ONLY, "moved": MOVED, "only": ONLY, "alone": ONLY, "repetitions": OFTEN, "offset": MOVED,
     "slower": SLOWER, "faster": FASTER, "order": MOVED, "renamed": MOVED, "wrapped": MOVED,
+    "stall": SLOWER,
 }  # fmt: skip
 
 
@@ -73,7 +74,8 @@ def callouts(found: Sequence[Finding], picture: Layout, hue: Sequence[int], most
         low, high = wall.levels(ids)
         point = picture.before(wall, middle, high - low, 1.5 * wall.plate)[0] + (float(x[0]), 0.0, 0.0)
         text, detail = short(finding)
-        color = hue[KIND_OF[finding.kind]]
+        in_a = finding.kind == "stall" and finding.details["trace"] == "A"
+        color = hue[FASTER if in_a else KIND_OF[finding.kind]]
         calls = tuple((source, example) for source, example in enumerate(finding.examples) if example >= 0)
         words = f"{len(made) + 1}  {text}"
         made.append(Callout(words, detail, tuple(point.tolist()), finding.score, color, calls))

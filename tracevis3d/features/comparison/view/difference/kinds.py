@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .....analysis.measures import self_times
-from .....kernels.comparison.findings import ALONE, RECOUNTED, inherit
+from .....kernels.comparison.findings import ALONE, RECOUNTED, add_up, inherit
 from .....layout.cut import Clusters, cut_index
 from ...findings.counterparts import groups
+from ...findings.disturbances import imports
 from ...findings.durations import changed, extra_times, nodes_of
 from ...findings.evidence import Evidence, Finding
 from ...findings.find import Findings
@@ -33,6 +34,8 @@ KINDS = (
 )
 #: Smaller shares of the run's time or calls are no differences in time or order.
 _LEAST = 5e-4
+#: What moved matters by what it costs, not by how much it is; but it is seen.
+_LEAST_MOVED = 0.001
 #: Calls below these have the same kind.
 _TAKES_ALONG = (ONLY, MOVED, OFTEN)
 #: A cluster is of a kind that takes this share of its time.
@@ -226,6 +229,7 @@ def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
         if finding.kind == "moved":
             moved[finding.nodes] = True
     size = len(evidence.comparison.identity)
+    cost = moving_costs(evidence, found)
     alone = [np.flatnonzero((evidence.state == ALONE) & (paths.calls[s] > 0)) for s in (0, 1)]
     here = [np.bincount(paths.function[s, alone[s]], minlength=size) > 0 for s in (0, 1)]
     for s in (0, 1):
@@ -235,6 +239,7 @@ def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
         about = np.maximum(
             paths.time[s, nodes] / evidence.most_time, paths.below[s, nodes] / evidence.most_calls
         )
+        about = np.where(went, np.minimum(about, np.maximum(cost[nodes], _LEAST_MOVED)), about)
         weight[nodes], part[nodes] = np.minimum(about, 1.0), 1.0
     strength = np.where(kind == SAME, 0.0, strength_of(weight, part))
     own = kind.copy()
@@ -244,6 +249,41 @@ def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
     held = held[np.isin(own[owner[held]], _TAKES_ALONG)]
     kind[held], strength[held] = own[owner[held]], strength[owner[held]]
     return kind, strength
+
+
+def moving_costs(evidence: Evidence, found: list[Finding]) -> Floats:
+    """Return how much longer, or less long, what has moved takes in B, as a share of the longer run.
+
+    The time of imports is left out: which import is the first of a module says nothing of the program.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    found : list of Finding
+        Paths that one of them says to have moved are one piece of work, others those of their function.
+
+    Returns
+    -------
+    float64 (n,)
+        Of each common call path that one trace alone has; 0 of others.
+    """
+    paths, n = evidence.paths, len(evidence.paths)
+    own = np.where(imports(evidence), 0.0, paths.self_time.astype(np.float64))
+    for row in own:
+        add_up(paths.parent, row)
+    piece = np.full((2, n), -1, np.int64)
+    for s in (0, 1):
+        here = (evidence.state == ALONE) & (paths.calls[s] > 0)
+        piece[s, here] = paths.function[s, here]
+    size = len(evidence.comparison.identity)
+    for number, finding in enumerate(f for f in found if f.kind == "moved"):
+        nodes = finding.nodes
+        piece[:, nodes] = np.where(piece[:, nodes] >= 0, size + number, -1)
+    pieces = size + len(found)
+    time = np.stack([np.bincount(of[of >= 0], row[of >= 0], pieces) for of, row in zip(piece, own)])
+    change = np.abs(time[1] - evidence.pace * time[0]) / evidence.most_time
+    of = piece.max(axis=0)
+    return np.asarray(np.where(of >= 0, change[np.maximum(of, 0)], 0.0))
 
 
 def _durations(evidence: Evidence, kind: Kinds, weight: Floats, part: Floats) -> None:
@@ -270,6 +310,9 @@ def _reordered(evidence: Evidence, kinds: list[Kinds], strengths: list[Floats]) 
         share = evidence.share(lasted, 0.0)
         if share < _LEAST:
             continue
+        longer = [float(c.end[i] - c.start[i]) for c, i in zip(calls, ids)]
+        cost = evidence.share(longer[1] - evidence.pace * longer[0], 0.0)
+        share = min(share, max(cost, _LEAST_MOVED))
         for s, (c, i) in enumerate(zip(calls, ids)):
             inside = slice(i, i + int(c.extent[i]))
             plain = kinds[s][inside] == SAME

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .....units import counted, duration
 from ...findings.evidence import Finding
 
@@ -64,10 +66,31 @@ def headline(finding: Finding) -> str:
     if kind == "stall":
         name, long = d["trace"], duration(d["longest_ns"], 2)
         where = _short(d["stalls"][0]["function"])
+        where = "the code of a module" if where == "<module>" else where
         if d["count"] == 1:
             return f"{name} stalls once, for {long} in {where}"
         return f"{name} stalls {d['count']} times, the longest {long} in {where}"
     return "A and B make the same calls" if d.get("same_calls") else "A and B are alike"
+
+
+def title(found: Sequence[Finding]) -> str:
+    """Return the most important finding as a title, after the fact that the calls are the same.
+
+    Parameters
+    ----------
+    found : sequence of Finding
+        The most important first.
+
+    Returns
+    -------
+    str
+        Empty if nothing was found.
+    """
+    if not found:
+        return ""
+    same = next((f for f in found if f.kind == "alike" and f.details.get("same_calls")), None)
+    first = headline(found[0])
+    return first if same is None or same is found[0] else f"{headline(same)}; {first}"
 
 
 def short(finding: Finding) -> tuple[str, str]:
