@@ -867,9 +867,9 @@ class Plain:
         called = ("unmatched", "moved", "only", "alone", "repetitions")
         if f["kind"] in called and result["kind"] in called:
             as_often = all(self.calls[0][n] == self.calls[1][n] for n in f["nodes"])
-            if f["kind"] == "unmatched" and as_often:
-                if any(self.parent[n] in f["nodes"] for n in result["nodes"]):
-                    return True
+            below = any(self.parent[n] in f["nodes"] for n in result["nodes"])
+            if f["kind"] == "unmatched" and as_often and below:
+                return True
             if result["kind"] == "repetitions" and "trace" in f["details"]:
                 a, b = result["calls"]
                 if f["details"]["trace"] != ("B" if b > a else "A"):
