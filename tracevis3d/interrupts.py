@@ -140,6 +140,7 @@ def _leave(code: int) -> NoReturn:
     Those of bpy 4.5 may wait forever for a thread of its sound device, and those of 4.2 crash.
     """
     atexit._run_exitfuncs()
+    _clean_up()
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
@@ -181,11 +182,15 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 
 def _end(number: int) -> NoReturn:
+    _clean_up()
+    _say()
+    os._exit(128 + number)
+
+
+def _clean_up() -> None:
     for clean_up in _at_end:
         with contextlib.suppress(Exception):
             clean_up()
-    _say()
-    os._exit(128 + number)
 
 
 def _say() -> None:

@@ -72,6 +72,18 @@ def test_one_signal_ends_it_and_leaves_nothing(tmp_path, number, code, work):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("work", ["pass", "time.sleep(60)"])
+def test_what_blender_leaves_is_removed(tmp_path, work):
+    """Its own clean-up does not run: it may hang."""
+    left = "(folder / 'blender_1').mkdir(); interrupts.at_end((folder / 'blender_1').rmdir)"
+    process = start(tmp_path, f"{left}; sys.modules['bpy'] = sys; print('go', flush=True); {work}")
+    if work != "pass":
+        process.send_signal(signal.SIGINT)
+        assert end(process) == 130
+    assert process.wait(60) == (0 if work == "pass" else 130)
+    assert [path.name for path in tmp_path.iterdir()] == (["a.json"] if work == "pass" else [])
+
+
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 def test_a_second_signal_ends_it_at_once(tmp_path):
     process = start(tmp_path, f"print('go', flush=True); {_LONG}")

@@ -10,4 +10,4 @@ need_blender()
 with interrupts.held(loading=True):  # an exception while Blender starts ends the process with a fault
     import bpy
 
-interrupts.at_end(partial(shutil.rmtree, bpy.app.tempdir, ignore_errors=True))
+    interrupts.at_end(partial(shutil.rmtree, bpy.app.tempdir, ignore_errors=True))
