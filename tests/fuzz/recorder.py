@@ -14,6 +14,8 @@ from pathlib import Path
 from tests.fuzz.damage import TOKENS, damaged
 from tests.fuzz.readers import FINDS, ROOT, check
 from tracevis3d.formats import registry
+from tracevis3d.live.publisher import Publisher
+from tracevis3d.live.recorded import Published
 from tracevis3d.record.fast import MODULE
 from tracevis3d.record.output import spool
 from tracevis3d.record.output.writer import File, serve
@@ -45,7 +47,7 @@ _NOBODY = (1 << 30) - 1
 
 
 class Recorder:
-    """The writer beside a recorded program."""
+    """The process beside a recorded program, which writes the file and the feed."""
 
     name = "recorder"
 
@@ -82,7 +84,7 @@ class Recorder:
         return _packed(files)
 
     def try_one(self, path: Path) -> None:
-        """Let the writer end it, and read what it has written."""
+        """Let both be ended, and read the file."""
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as place:
             folder, output, said = Path(place) / "recording", Path(place) / "out.json", []
             folder.mkdir()
@@ -90,11 +92,15 @@ class Recorder:
                 (folder / name).write_bytes(base64.b64decode(text))
                 if size:
                     os.truncate(folder / name, size)
+            publisher = Publisher("tcp://127.0.0.1:*")
             alive, other_end = os.pipe()
             os.close(other_end)
             try:
-                serve(str(folder), alive, _NOBODY, [File(str(folder), str(output))], said.append)
+                sinks = [File(str(folder), str(output)), feed := Published(publisher, 0, str(folder))]
+                serve(str(folder), alive, _NOBODY, sinks, said.append)
+                assert "published" in feed.sentence()
             finally:
+                publisher.close()
                 os.close(alive)
             assert len(said) == 1
             assert "\n" not in said[0]

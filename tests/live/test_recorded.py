@@ -21,7 +21,7 @@ from tracevis3d.features.waits.waits import find_waits
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
 from tracevis3d.live.publisher import OPENING_S
-from tracevis3d.live.recorded import SpoolFeed, name_ends
+from tracevis3d.live.recorded import Published, SpoolFeed, name_ends
 from tracevis3d.live.subscriber import Subscriber
 from tracevis3d.live.watch import watch
 from tracevis3d.record.output import spool
@@ -352,19 +352,23 @@ class Heard:
         self.lost += rows
 
 
-def fed(*sections):
-    heard = Heard()
-    feed = SpoolFeed(heard, 1_000)
+def beginning():
+    """Yield what each recording begins with."""
     begin = {
         "pid": 7, "microseconds": False, "start": 500, "epoch": 1_000, "ours": "/ours/", "none": 1, "argv": []
     }  # fmt: skip
-    feed.take(spool.BEGIN, 0, json.dumps(begin).encode())
-    feed.take(spool.THREAD, 1, json.dumps({"tid": 71, "name": "t"}).encode())
+    yield spool.BEGIN, 0, json.dumps(begin).encode()
+    yield spool.THREAD, 1, json.dumps({"tid": 71, "name": "t"}).encode()
     names = {"10": ["f", "f.py", 1], "11": ["g", "f.py", 5], "12": ["hook", "/ours/x.py", 1]}
-    feed.take(spool.FUNCTIONS, 0, json.dumps(names).encode())
+    yield spool.FUNCTIONS, 0, json.dumps(names).encode()
     table = {"operations": [["Lock.acquire", "wait"], ["sleep", "call"]], "objects": {"3": ["Lock-1", "", 0]}}
-    feed.take(spool.OBJECTS, 0, json.dumps(table).encode())
-    for kind, number, data in sections:
+    yield spool.OBJECTS, 0, json.dumps(table).encode()
+
+
+def fed(*sections):
+    heard = Heard()
+    feed = SpoolFeed(heard, 1_000)
+    for kind, number, data in (*beginning(), *sections):
         feed.take(kind, number, data)
     return heard
 
@@ -578,3 +582,24 @@ def test_waiting_for_a_viewer_goes_with_a_feed():
     from tracevis3d.cli import main
 
     assert main(["record", "--wait", "-o", "run.json", "script.py"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("damaged", "lost"),
+    [
+        ((spool.CALLS, 1, b"\0" * 33), 2),
+        ((spool.ROWS, 1, np.array([99, 3, 530, 550, 0, 0] * 3, np.int64).tobytes()), 3),
+        ((spool.FLUSHED, 0, b"["), 1),
+        ((spool.OBJECTS, 0, b"[" * 100_000), 1),
+        ((spool.COUNTERS, 0, b'{"time": "x", "values": {"a": 1}}'), 1),
+    ],
+)
+def test_a_damaged_section_is_a_loss_and_not_the_end(damaged, lost):
+    heard = Heard()
+    feed = Published(heard, 1_000, "folder")
+    feed.take("folder", list(beginning()))
+    feed.take("folder", [called((10, 510)), damaged, called((11, 520), (1, 560)), flushed(570)])
+    assert heard.lost == lost
+    assert calls(heard) == [("f", "B", 10), ("g", "B", 20), ("g", "E", 60)]
+    feed.take("folder", None)
+    assert calls(heard)[-1][:2] == ("f", "E")

@@ -12,6 +12,7 @@ from tracevis3d.errors import InputError, UsageError
 from tracevis3d.record.memory.blocks import LivingBlocks
 from tracevis3d.record.output import spool
 from tracevis3d.record.output.encode import Encoder
+from tracevis3d.record.output.reader import Reader
 from tracevis3d.record.output.spool import HEADER, Spool, sections
 from tracevis3d.record.output.writer import File
 from tracevis3d.record.patches import Patches
@@ -333,3 +334,11 @@ def test_more_blocks_than_there_can_be_are_refused():
     data = array("I", [1]).tobytes() + array("q", [16, 1 << 40]).tobytes()
     with pytest.raises(ValueError, match="no blocks"):
         LivingBlocks().take(data)
+
+
+@pytest.mark.parametrize("data", [b"[" * 100_000, b"[1]", b'{"began":"x"}', b'{"began":1e999}', b"\xff"])
+def test_a_damaged_flush_is_passed_on(tmp_path, data):
+    (tmp_path / "spool-1").write_bytes(spool.HEADER.pack(spool.FLUSHED, 0, len(data)) + data)
+    reader = Reader(str(tmp_path))
+    assert list(reader.read()) == [[(spool.FLUSHED, 0, data)]]
+    reader.close()

@@ -231,8 +231,9 @@ def _labels(
     table: dict[int, str] = {}
     for row in text[start:stop].split(b"\n"):
         if row.strip():
-            name, _, number = row.decode("utf-8", "replace").strip().rpartition(",")
-            if name and number.strip().isdecimal() and len(number) < 19:
+            name, _, number = row.decode("utf-8", "replace").rpartition(",")
+            number = number.strip()
+            if name.strip() and number.isdecimal() and len(number) < 19:
                 table.setdefault(int(number), name.strip())
             else:
                 problems.add("malformed", f"line {line:,}, section Labels")

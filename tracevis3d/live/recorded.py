@@ -479,7 +479,7 @@ def main(words: list[str]) -> None:
     say = handed.teller()
     try:
         sinks: list[Sink] = [File(folder, path)] if path else []
-        serve(folder, alive, pid, [*sinks, _Published(publisher, start, folder)], say)
+        serve(folder, alive, pid, [*sinks, Published(publisher, start, folder)], say)
     except OSError as error:
         say(f"{path or publisher.endpoint}: the recording ends early: {error.strerror or error}")
     except Exception as error:
@@ -496,32 +496,60 @@ def _wait(publisher: Publisher, alive: int) -> None:
         pass
 
 
-class _Published:
-    """All processes of a recording, in one feed; the threads say whose they are."""
+class Published:
+    """All processes of a recording, in one feed; the threads say whose they are.
+
+    Parameters
+    ----------
+    publisher : Publisher
+    start : int
+        The feed's time 0, in nanoseconds since 1970.
+    folder : str
+        The recording's.
+    """
 
     def __init__(self, publisher: Publisher, start: int, folder: str) -> None:
         self._publisher, self._start = publisher, start
         self._first = SpoolFeed(publisher, start)
         self._feeds = {folder: self._first}
+        self._damaged = 0
 
     def take(self, folder: str, sections: list[tuple[bytes, int, bytes]] | None) -> None:
+        """Publish sections of a process."""
         feed = self._feeds.get(folder)
         if feed is None:
             feed = self._feeds[folder] = SpoolFeed(self._publisher, self._start, self._first)
         if sections is None:
-            feed.end()
-        for section in sections or ():
-            feed.take(*section)
+            with self._guarded():
+                feed.end()
+        for kind, number, data in sections or ():
+            with self._guarded(len(data) // spool.BYTES_A_ROW.get(kind, len(data) + 1)):
+                feed.take(kind, number, data)
+
+    @contextlib.contextmanager
+    def _guarded(self, rows: int = 0) -> Iterator[None]:
+        """Go on behind what can't be read, and count its rows: a program may write over what it hands on."""
+        try:
+            yield
+        except OSError:
+            raise
+        except Exception:
+            self._damaged += 1
+            self._publisher.lose(max(rows, 1))
 
     def flush(self) -> None:
-        pass  # the publisher's thread sends what it has
+        """Do nothing: the publisher's thread sends what it has."""
 
     def close(self) -> None:
+        """End the feed."""
         self._publisher.close()
 
     def sentence(self) -> str:
+        """Say what was published of all processes."""
         publisher, feeds = self._publisher, self._feeds.values()
         lost = f", {publisher.dropped:,} dropped" if publisher.dropped else ""
+        if self._damaged:
+            lost += f", {self._damaged:,} parts of what the program handed on were damaged"
         lost += f", {publisher.skipped:,} dropped for viewers that were behind" if publisher.skipped else ""
         if publisher.sent_away:
             lost += f", {publisher.sent_away:,} viewers sent away ({publisher.why_sent_away})"

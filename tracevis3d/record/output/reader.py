@@ -76,5 +76,5 @@ def _began(data: bytes) -> int:
     """Return when a flush began; 0 where that can't be read."""
     try:
         return int(json.loads(data)["began"])
-    except (ValueError, KeyError, TypeError, OverflowError):
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return 0

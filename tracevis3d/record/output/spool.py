@@ -66,6 +66,8 @@ _SHORT = 1 << 16
 
 #: Numbers of a row: operation, object, start, end, flags, other (a thread's number + 1 or bytes).
 STRIDE = 6
+#: Bytes of a row of the sections that have rows.
+BYTES_A_ROW = {CALLS: 16, ROWS: 8 * STRIDE}
 #: Flags of a row.
 CONTENDED, FAILED, TIMED_OUT = 1, 2, 4
 #: Flags from this bit on are the line of code; 0: unknown.
