@@ -378,3 +378,30 @@ def test_threads_with_an_alarm_say_so_at_their_row() -> None:
         Alarm("convoy", "x", "a queue", (2,)),
     )
     assert set(flow.labels(growing.now).texts()) == {"t0: deadlock", "t1", "t2: deadlock"}
+
+
+def test_a_wait_that_has_not_ended_is_drawn_as_one() -> None:
+    growing = started(threads=2)
+    growing.name(Names("objects", 0, ("lock",)))
+    growing.name(Names("operations", 0, ("Lock.acquire",)))
+    flow = live_form("threads").make(growing, 1000)
+    growing.add(calls([(BEGIN, 0, 0, 10), (BEGIN, 1, 0, 10)]))
+    Ring(flow).advance(growing.now)
+    growing.add(Batch("waiting", 0, 0, 0, {
+        "thread": np.array([1], np.uint32), "operation": np.zeros(1, np.uint32),
+        "object": np.zeros(1, np.int32), "start": np.array([200]), "holder": np.array([0], np.int32),
+        "until": np.array([700]),
+    }))  # fmt: skip
+    going = flow.ongoing(growing.now)
+    (waits,) = (going[i : i + 1] for i in range(len(going)) if going.time[i, 0] == 200)
+    said = flow.describe(waits, 700, 700)
+    assert (waits.time.tolist(), said.title, said.where) == ([[200, 700]], "Wait", "Lock.acquire")
+    assert ("object", "lock") in said.rows
+    assert ("so far", "500 ns") in said.rows
+    # Its row ends it.
+    growing.add(Batch("sync", 0, 0, 0, {
+        "kind": np.zeros(1, np.uint8), "thread": np.array([1], np.uint32),
+        "operation": np.zeros(1, np.uint32), "object": np.zeros(1, np.int32), "start": np.array([200]),
+        "end": np.array([800]),
+    }))  # fmt: skip
+    assert 200 not in flow.ongoing(growing.now).time[:, 0]

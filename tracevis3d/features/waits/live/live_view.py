@@ -50,6 +50,8 @@ class Threads(LiveView):
         #: Number -> operation and object of waits and transfers, of the last ones.
         self._words: dict[int, tuple[str, str]] = {}
         self._numbered = 0
+        #: Of waits that have not ended: their numbers.
+        self._said: dict[tuple[int, int], int] = {}
         #: Object -> (time, lane) of its last releases.
         self._released: dict[str, list[tuple[int, int]]] = {}
         self._place = np.zeros((_MOST_ROWS, 2), np.float32)
@@ -90,7 +92,20 @@ class Threads(LiveView):
             going = self.calls.open(thread, now)
             if len(going):
                 parts.append(self._computing(lane, going))
-        return Bars.joined(parts)
+        return Bars.joined([*parts, self._lasting(now)])
+
+    def _lasting(self, now: int) -> Bars:
+        """Return the waits that have not ended."""
+        lane_of = {thread: lane for lane, thread in self.lanes.used()}
+        waits = {key: wait for key, wait in self.growing.waiting.items() if wait.thread in lane_of}
+        self._said = {
+            key: self._said[key] if key in self._said else self._number(wait.operation, wait.object)
+            for key, wait in waits.items()
+        }
+        time = [(wait.start, max(now, wait.start + self.cell_ns)) for wait in waits.values()]
+        lanes = np.array([lane_of[wait.thread] for wait in waits.values()], np.int64)
+        said = np.array(list(self._said.values()), np.float32)
+        return bars(np.array(time, np.int64).reshape(-1, 2), lanes, np.full(len(lanes), _WAITS), said)
 
     def _computing(self, lane: int, ended: Ended) -> Bars:
         level = np.minimum(ended.level, _LEVELS - 1)
@@ -154,13 +169,16 @@ class Threads(LiveView):
         pairs, which = np.unique(both, axis=0, return_inverse=True)
         number = np.empty(len(pairs), np.float32)
         for i, (o, t) in enumerate(pairs.tolist()):
-            # Numbers have to be exact as float32; no window has so many.
-            self._numbered = (self._numbered + 1) % (1 << 24)
-            number[i] = self._numbered
-            self._words[self._numbered] = (operations.get(o, ""), names.get(t, "") if t >= 0 else "")
+            number[i] = self._number(operations.get(o, ""), names.get(t, "") if t >= 0 else "")
         while len(self._words) > _MOST_WORDS:
             del self._words[next(iter(self._words))]
         return np.asarray(number[which.reshape(-1)])
+
+    def _number(self, operation: str, thing: str) -> int:
+        # Numbers have to be exact as float32; no window has so many.
+        self._numbered = (self._numbered + 1) % (1 << 24)
+        self._words[self._numbered] = (operation, thing)
+        return self._numbered
 
     def describe(self, bar: Bars, at: int, now: int) -> Description | None:
         key, kind = int(bar.key[0]), int(bar.color[0, 0])
