@@ -746,3 +746,63 @@ def test_a_huge_batch_is_taken_over_several_drains(monkeypatch) -> None:
         publisher.say(p.Batch("calls", 2, 0, 0, huge))
         assert until(lambda: subscriber.rows == 2 * n + 1, doing=take)
         assert len(subscriber.finish().calls) == n + 1
+
+
+@given(
+    st.lists(st.sampled_from(("alloc", "free", "lose", "again", "pause", "resume")), min_size=4, max_size=60),
+    st.integers(0, 9),
+)
+@settings(deadline=None, max_examples=25)
+def test_blocks_that_were_freed_unseen_are_gone_once_it_is_told_what_lives(steps, seed) -> None:
+    """After a loss or a pause the viewer holds what the program holds, what it knew is not told anew."""
+    rng = np.random.default_rng(seed)
+
+    def rows(kind: int, *blocks: tuple[int, int, int]) -> dict:
+        time, address, size = map(list, zip(*blocks, strict=True))
+        values = {"kind": [kind] * len(blocks), "time": time, "address": address, "size": size,
+                  "thread": [0] * len(blocks), "stack": [-1] * len(blocks)}  # fmt: skip
+        return {name: np.array(values[name], dtype) for name, dtype, *_ in p.TABLES["memory"]}
+
+    with Subscriber("tcp://127.0.0.1:9") as subscriber:
+        subscriber._take(p.Welcome("s", "p", 1, 0))
+        program: dict[int, tuple[int, int]] = {}
+        sequence = 0
+
+        def tell_again(when: int) -> None:
+            known = [(when, address, size) for address, (_, size) in program.items()]
+            for part in (known[: len(known) // 2], known[len(known) // 2 :]):
+                if part:
+                    subscriber._take(p.Batch("memory", sequence, 0, 0, rows(0, *part), True))
+
+        for when, step in enumerate([*steps, "lose", "resume", "alloc", "again", "alloc"], 10):
+            if step in ("alloc", "lose"):
+                address = int(rng.integers(0, 12)) if step == "lose" else 100 + when
+                if step == "lose" and address in program:
+                    del program[address]
+                program[address] = when, 64 + int(rng.integers(0, 2))
+                row = rows(0, (when, address, program[address][1]))
+            elif step == "free" and program:
+                address = int(rng.choice(list(program)))
+                del program[address]
+                row = rows(1, (when, address, 0))
+            elif step == "again":
+                tell_again(when)
+                continue
+            else:
+                if step in ("pause", "resume"):
+                    was, subscriber.paused = subscriber.paused, step == "pause"
+                    if was and step == "resume":
+                        tell_again(when)
+                continue
+            if step != "lose":
+                subscriber._take(p.Batch("memory", sequence, 0, 0, row))
+            sequence += 1
+        memory, seen = subscriber.trace.trace().memory, {}
+        for kind, address, size in zip(memory.kind.tolist(), memory.address.tolist(), memory.size.tolist()):
+            if kind == 0:
+                # A block that was known already is not reported as another one.
+                assert seen.get(address) != size
+                seen[address] = size
+            else:
+                seen.pop(address, None)  # it may be one that was lost
+        assert seen == {address: size for address, (_, size) in program.items()}

@@ -18,7 +18,7 @@ from ..trace.model import STILL, WAIT, Calls, Source, Trace
 from ..trace.names import JOINED_LATE
 from ..trace.recording import Recording
 from ..units import duration
-from .living_blocks import LivingBefore
+from .living_blocks import Living, LivingBefore, Retold
 from .losses import Losses, place
 from .protocol import Batch, Names, Welcome
 from .thread_calls import LARGEST, CallsOfThread, Segment
@@ -158,7 +158,10 @@ class GrowingTrace:
         self._rows: dict[str, list[dict[str, Any]]] = {"sync": [], "memory": [], "counters": []}
         self._row_count = dict.fromkeys(self._rows, 0)
         self._batches_gone = dict.fromkeys(self._rows, 0)
-        self._living = LivingBefore()
+        self._living, self._living_now = LivingBefore(), LivingBefore()
+        # While what is open and lives is reported again.
+        self._retold: Retold | None = None
+        self._is_retold = False
         self.waiting: dict[tuple[int, int], OpenWait] = {}
 
     # -- what comes in ------------------------------------------------------------------------------------
@@ -173,6 +176,7 @@ class GrowingTrace:
         # Calls that the program left open ended with it.
         self.unended += sum(t.close_all() for t in self._threads)
         self.waiting.clear()
+        self._retold, self._is_retold = None, False
         shift = max(min(welcome.start - self._first_start, 1 << 61), -(1 << 61))
         self.sessions += 1
         self._session = Session(
@@ -266,17 +270,43 @@ class GrowingTrace:
             rows[name + " names"] = known[name]
         if "stack" in rows:
             rows["session"] = session
+        if batch.table == "memory" and batch.again and self._is_retold:
+            if self._retold is None:
+                self._retold = Retold(self._living_of(session))
+            new = self._retold.new(rows)
+            rows = {n: c[new] if isinstance(c, np.ndarray) else c for n, c in rows.items()}
         if batch.table == "sync" and self.waiting:
             for key in zip(rows["thread"].tolist(), rows["start"].tolist(), strict=True):
                 self.waiting.pop(key, None)
-        self._rows[batch.table].append(rows)
-        self._row_count[batch.table] += len(batch)
-        while self._row_count[batch.table] > MOST_ROWS and len(self._rows[batch.table]) > 1:
-            gone = self._rows[batch.table].pop(0)
-            self._batches_gone[batch.table] += 1
+        self._keep(batch.table, rows)
+
+    def _keep(self, table: str, rows: dict[str, Any]) -> None:
+        n = len(next(iter(rows.values())))
+        if not n:
+            return
+        self._rows[table].append(rows)
+        self._row_count[table] += n
+        while self._row_count[table] > MOST_ROWS and len(self._rows[table]) > 1:
+            gone = self._rows[table].pop(0)
+            self._batches_gone[table] += 1
             count = len(next(iter(gone.values())))
-            self._row_count[batch.table] -= count
+            self._row_count[table] -= count
             self.forgotten += count
+
+    def _living_of(self, session: Session) -> Living:
+        """Return the blocks of a session that live, as far as is known."""
+        living = self._living_now.at(self._rows["memory"], self._batches_gone["memory"], 1 << 62)
+        return next((one for one in living if one.session is session), Living(session))
+
+    def begin_retelling(self) -> None:
+        """What follows says what is open and lives now: blocks that it lacks were freed meanwhile."""
+        self._retold, self._is_retold = None, True
+
+    def end_retelling(self) -> None:
+        """All has been said that is open and lives: let the blocks go that are not among it."""
+        retold, self._retold, self._is_retold = self._retold, None, False
+        if retold is not None and (gone := retold.gone(self.now)) is not None:
+            self._keep("memory", {**gone, "session": self._session})
 
     def _add_waiting(self, session: Session, batch: Batch) -> None:
         columns = batch.columns
@@ -294,6 +324,8 @@ class GrowingTrace:
     def cut(self) -> None:
         """Let all calls and waits end that are open: rows were lost, and with them perhaps their ends."""
         self.waiting.clear()
+        # What is being reported again is no longer complete.
+        self._retold, self._is_retold = None, False
         n = sum(t.close_all() for t in self._threads)
         if n and not self.cuts:
             self._cut_at = self.now

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 #: Kinds of rows: see :data:`.protocol.TABLES`.
-_ALLOCATED, _ACCESSED = 0, 2
+_ALLOCATED, _FREED, _ACCESSED = 0, 1, 2
 _NAMES = ("kind", "time", "address", "size", "thread", "stack")
 
 
@@ -42,6 +42,55 @@ class Living:
 
     def __len__(self) -> int:
         return len(self.columns["time"]) if self.columns else 0
+
+
+class Retold:
+    """What a publisher reports as living after rows were lost, beside what lived before that.
+
+    Parameters
+    ----------
+    before : Living
+    """
+
+    def __init__(self, before: Living) -> None:
+        columns, empty = before.columns, np.empty(0, np.uint64)
+        order = np.argsort(columns.get("address", empty), kind="stable")
+        self._address = columns.get("address", empty)[order]
+        self._size = columns.get("size", np.empty(0, np.int64))[order]
+        self._thread = columns.get("thread", np.empty(0, np.int64))[order]
+        self._told = np.zeros(len(order), np.bool_)
+
+    def new(self, rows: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
+        """Take reported rows; return which of them are blocks that were not known, bool (n,)."""
+        address, size = rows["address"], rows["size"]
+        is_new = np.ones(len(address), np.bool_)
+        if len(self._address):
+            at = np.minimum(np.searchsorted(self._address, address), len(self._address) - 1)
+            same = self._address[at] == address
+            # At the place of one of another size there is another block now.
+            is_new = ~same | (self._size[at] != size)
+            self._told[at[same]] = True
+            self._size[at[same]] = size[same]
+            address, size = address[~same], size[~same]
+        address = np.concatenate([self._address, address])
+        order = np.argsort(address, kind="stable")
+        n = len(order) - len(self._address)
+        self._address, self._size = address[order], np.concatenate([self._size, size])[order]
+        self._thread = np.concatenate([self._thread, np.zeros(n, self._thread.dtype)])[order]
+        self._told = np.concatenate([self._told, np.ones(n, np.bool_)])[order]
+        return is_new
+
+    def gone(self, time: int) -> dict[str, NDArray[Any]] | None:
+        """Return rows of frees, at a moment, of the blocks that were not reported; None: there are none."""
+        which = ~self._told
+        n = int(which.sum())
+        if not n:
+            return None
+        return {
+            "kind": np.full(n, _FREED, np.uint8), "time": np.full(n, time), "size": np.zeros(n, np.int64),
+            "address": self._address[which], "thread": self._thread[which],
+            "stack": np.full(n, -1, np.int32),
+        }  # fmt: skip
 
 
 class LivingBefore:

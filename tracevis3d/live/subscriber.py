@@ -205,8 +205,12 @@ class Subscriber:
 
     @paused.setter
     def paused(self, paused: bool) -> None:
+        if paused and not self._paused:
+            # What is reported again now is left out in part.
+            self._again = False
         if self._paused and not paused and not self.over:
             self.trace.cut()
+            self._again = False
             self._say(p.Hello(p.VERSION, CREDIT))
         self._paused = paused
 
@@ -354,6 +358,8 @@ class Subscriber:
                 self.trace.name(message)
             case p.Ended() if self._session:
                 self._count(message)
+                if self._again and not self._paused:
+                    self.trace.end_retelling()
                 self.trace.is_over = True
                 self.state = "ended"
 
@@ -373,8 +379,10 @@ class Subscriber:
                 self.trace.losses.close(self.trace.time_of(batch))
         if batch.again and not self._again:
             self._cut()
+            self.trace.begin_retelling()
         elif self._again and not batch.again:
             self._take_small()
+            self.trace.end_retelling()
         self._again = batch.again
         self.state = "connected"
         self.rows += len(batch)
