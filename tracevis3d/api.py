@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Figure",
     "Output",
+    "check_font",
     "check_output",
     "check_writable",
     "explain",
@@ -672,7 +673,8 @@ class Figure:
             For films: parameters that change -> ``(from, to)``, or ``"from..to"``: numbers or times.
         progress : Progress
         **options : object
-            Fields of :class:`Output`, in place of those of ``output``; ``dpi`` goes with ``size``.
+            Fields of :class:`Output`, in place of those of ``output``; ``dpi`` goes with ``size``;
+            ``font`` and ``font_size`` as for :meth:`.drawing.frame.Frame.set_in`.
 
         Returns
         -------
@@ -689,14 +691,17 @@ class Figure:
             If Blender is not there.
         """
         size, dpi = options.pop("size", None), options.pop("dpi", None)
+        points, font = options.pop("font_size", 0.0), options.pop("font", "")
         if size is not None:
             options["frame"] = size if isinstance(size, Frame) else Frame.parse(size, dpi)
         try:
             output = replace(output or Output(), **options)
         except TypeError as error:
             raise UsageError(f"render: {error}") from None
+        output = replace(output, frame=output.frame.set_in(points, str(font)))
         check_output(path, output)
         need_blender()
+        check_font(path, output.frame)
         changes = self.changes(path, animate)
         from .figures import recipe as recipes
         from .scene.output.produce import produce
@@ -756,6 +761,8 @@ class Figure:
             "output": {
                 "size": f"{frame.width}x{frame.height}",
                 "dpi": frame.dpi,
+                "font_size": frame.points,
+                "font": _from(folder, frame.font) if Path(frame.font).suffix else frame.font,
                 **{name: value for name, value in asdict(output).items() if name in words},
             },
         }
@@ -827,6 +834,33 @@ class Figure:
             "output": asdict(output),
             "problems": [trace.problems.as_dict() for trace in self.traces],
         }
+
+
+def check_font(path: str | os.PathLike[str], frame: Frame) -> None:
+    """Raise if the frame's font was not found, or a PDF can't hold it.
+
+    Parameters
+    ----------
+    path : path
+        Of the picture to be.
+    frame : Frame
+
+    Raises
+    ------
+    UsageError
+
+    Examples
+    --------
+    >>> check_font("run.pdf", Frame())
+    """
+    if not frame.font:
+        return
+    from .figures.fonts import Font
+    from .scene.text.glyphs import font_files
+
+    file = font_files(frame.font)[0]
+    if file is not None and Path(path).suffix.lower() == ".pdf" and not Font(file, 0).is_true_type:
+        raise UsageError(f"--font {frame.font}: a .pdf holds TrueType fonts alone (.ttf), not {file.name}")
 
 
 def _from(folder: Path, path: str) -> str:

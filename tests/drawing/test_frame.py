@@ -50,3 +50,20 @@ def test_a_text_needs_more_pixels_where_they_are_smaller():
 def test_sizes_on_paper_are_for_print_and_in_pixels_for_a_screen():
     assert Frame.parse("1920x1080") == Frame(1920, 1080, 96)
     assert Frame.parse("254mmx127mm") == Frame(3000, 1500, 300)
+
+
+def test_columns_and_type() -> None:
+    frame = Frame.of_columns("2x60mm")
+    assert (frame.width, frame.height, frame.dpi, frame.points) == (2126, 709, 300, 7)
+    assert Frame.of_columns("1", 600).width == 2079
+    assert Frame.of_columns("1.5").height == round(134 * 9 / 16 / 25.4 * 300)
+    assert frame.set_in("9pt", "Serif") == frame.set_in(9, "Serif")
+    assert frame.set_in().points == 7
+    # What is printed is 5 points high at least where the type has 7.
+    assert frame.least_line == pytest.approx(1.2 * 5 / 72 * 300)
+    for bad in ("3", "", "2xhigh", "2x0mm"):
+        with pytest.raises(UsageError, match="--columns"):
+            Frame.of_columns(bad)
+    for size in ("2pt", "100", "big", "-7"):
+        with pytest.raises(UsageError, match="--font-size"):
+            frame.set_in(size)

@@ -118,7 +118,7 @@ def test_what_is_missing_is_said(monkeypatch, fonts_of_blender) -> None:
         return plain(name, *rest, **others)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(UsageError, match=r"fontTools is needed for .svg and .pdf: pip install"):
+    with pytest.raises(UsageError, match=r"fontTools is needed for .svg, .pdf and --font: pip install"):
         Fonts(fonts_of_blender)
 
 

@@ -45,6 +45,10 @@ def run(args: argparse.Namespace) -> None:
     try:
         said = dict(made["output"])
         frame = Frame.parse(said.pop("size"), said.pop("dpi"))
+        font = str(said.pop("font", ""))
+        if (Path(args.picture).parent / font).is_file():
+            font = str(Path(args.picture).parent / font)
+        frame = frame.set_in(said.pop("font_size", 0.0), font)
         options = api.Output(frame=frame, **said)
         filters, select = made["filters"], made["select"]
         figure = api.Figure(made["view"], (), made["parameters"], filters=filters, select=select)

@@ -15,6 +15,7 @@ from ..views import own
 EXAMPLES = (
     "tracevis3d render icicle run.json.gz -o run.png --draft",
     "tracevis3d render compare old.json.gz new.json.gz -o difference.png --style stage",
+    "tracevis3d render icicle run.json.gz -o run.pdf --style flat --columns 1 --font 'Liberation Sans'",
     "tracevis3d render icicle run.json.gz -o run.mp4 --seconds 5 --set color=function",
 )
 
@@ -36,6 +37,16 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--draft", action="store_true", help="a quick look, at 1280x720 unless --size says otherwise"
     )
     parser.add_argument("--size", default=None, help="1920x1080 (default), 180mmx100mm, 7inx4in")
+    parser.add_argument(
+        "--columns",
+        metavar="N",
+        help="size of a figure for 1 (88 mm), 1.5 (134 mm) or 2 (180 mm) columns of a page, such as 2x60mm, "
+        "in type of 7 points",
+    )
+    parser.add_argument("--font-size", metavar="SIZE", default="", help="of the type, such as 7pt")
+    parser.add_argument(
+        "--font", default="", help="a font's family, or its file (.ttf .otf .woff2); default Noto Sans"
+    )
     parser.add_argument("--dpi", type=float, help="dots per inch (default 300 for sizes in mm, cm or in)")
     parser.add_argument("--samples", type=int, default=0, help="per pixel; 0 (default): by engine")
     parser.add_argument("--transparent", action="store_true", help="transparent background (.png .exr .webp)")
@@ -91,7 +102,13 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"the view {view.name!r} takes {wanted} trace(s), {len(args.traces)} were given")
     settings = dict(setting(text) for text in args.settings)
     usual = Frame(1280, 720) if args.draft else Frame()
-    frame = Frame.parse(args.size, args.dpi) if args.size else usual
+    if args.size and args.columns:
+        raise UsageError("--columns and --size both set the width; --columns 2x60mm sets the height, too")
+    if args.columns:
+        frame = Frame.of_columns(args.columns, args.dpi)
+    else:
+        frame = Frame.parse(args.size, args.dpi) if args.size else usual
+    frame = frame.set_in(args.font_size, args.font)
     # Invalid arguments are reported before reading, which may take minutes.
     figure = api.Figure(view.name, (), settings, filters=args.filters, select=args.select)
     animate = dict(setting(text, "--animate") for text in args.animate)
@@ -112,6 +129,7 @@ def run(args: argparse.Namespace) -> None:
     )
     api.check_output(args.output, options)
     need_blender()
+    api.check_font(args.output, frame)
     if args.caption:
         caption.check(args.caption)
     warm_up.begin()

@@ -37,14 +37,28 @@ class Font:
         return found
 
     @property
+    def names(self) -> tuple[str, str]:
+        """Its family and subfamily, such as Noto Sans and Regular."""
+        table = self._file["name"]
+        return str(table.getBestFamilyName() or ""), str(table.getBestSubFamilyName() or "")
+
+    @property
     def family(self) -> str:
         """What people call it."""
-        return str(self._file["name"].getBestFamilyName() or self.path.stem)
+        return self.names[0] or self.path.stem
+
+    @property
+    def is_true_type(self) -> bool:
+        """Whether its outlines are TrueType's, which a PDF can hold."""
+        return "glyf" in self._file
 
     @property
     def cap_height(self) -> float:
         """Height of a capital letter, in heights of the font."""
-        return float(self._file["OS/2"].sCapHeight / self._file["head"].unitsPerEm)
+        table = self._file["OS/2"]
+        # Old tables lack it.
+        high = getattr(table, "sCapHeight", 0) or 0.7 * self._file["head"].unitsPerEm
+        return float(high / self._file["head"].unitsPerEm)
 
     def advance(self, text: str) -> float:
         """Return how wide a text is, in heights of the font."""
@@ -82,11 +96,24 @@ class Font:
         return out.getvalue()
 
 
+def need_font_tools() -> None:
+    """Raise unless fontTools is there.
+
+    Raises
+    ------
+    UsageError
+        If it is missing.
+    """
+    _font_tools()
+
+
 def _font_tools() -> Any:
     try:
         from fontTools import ttLib
     except ImportError:
-        raise UsageError("fontTools is needed for .svg and .pdf: pip install 'tracevis3d[figures]'") from None
+        raise UsageError(
+            "fontTools is needed for .svg, .pdf and --font: pip install 'tracevis3d[figures]'"
+        ) from None
     return ttLib
 
 

@@ -28,6 +28,40 @@ class Patch:
     srgb: RGB
 
 
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """An element of the data: an area, its edge, or both.
+
+    Attributes
+    ----------
+    outlines : tuple of float64 (k, 2)
+        Pixels from the lower left corner; what lies in any of them is filled.
+    srgb : (float, float, float) or None
+        None: not filled.
+    name : str
+        What it shows, for those who edit the figure.
+    edge : (srgb, width) or None
+        Width in pixels, half of it on each side of the outlines.
+    closed : bool
+        Whether the edge also joins the last point to the first.
+    """
+
+    outlines: tuple[NDArray[np.float64], ...]
+    srgb: RGB | None
+    name: str = ""
+    edge: tuple[RGB, float] | None = None
+    closed: bool = True
+
+    def as_rectangle(self) -> tuple[float, float, float, float] | None:
+        """Return left, bottom, right and top if it is one upright rectangle."""
+        if len(self.outlines) != 1 or len(self.outlines[0]) != 4 or not self.closed:
+            return None
+        (left, bottom), (right, low), (far, top), (near, high) = self.outlines[0].tolist()
+        if (near, low, far, high) == (left, bottom, right, top):
+            return left, bottom, right, top
+        return None
+
+
 @dataclass(frozen=True)
 class Text:
     """A line of text.
@@ -62,7 +96,9 @@ class Page:
     background : (float, float, float) or None
         None: transparent.
     picture : bytes
-        A PNG of the page's size with the data, transparent beside them.
+        A PNG of the page's size with the data, transparent beside them; empty: there is none.
+    data : list of Shape
+        Data as shapes, on the picture.
     below, above : list of Patch
         Shapes below and above the picture, later ones on earlier ones.
     texts : list of Text
@@ -76,6 +112,7 @@ class Page:
     recipe: str
     background: RGB | None
     picture: bytes
+    data: list[Shape] = field(default_factory=list)
     below: list[Patch] = field(default_factory=list)
     above: list[Patch] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)

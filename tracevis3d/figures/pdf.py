@@ -11,7 +11,7 @@ from ..errors import UsageError
 from ..version import __version__
 from . import recipe
 from .fonts import Fonts
-from .page import Page, Patch, Text
+from .page import Page, Patch, Shape, Text
 
 _INCH = 72.0
 
@@ -60,7 +60,10 @@ def write(page: Page, path: Path, fonts: Fonts) -> None:
         canvas.rect(0, 0, page.width, page.height, stroke=0, fill=1)
     for patch in page.below:
         _patch(canvas, patch)
-    canvas.drawImage(ImageReader(io.BytesIO(page.picture)), 0, 0, page.width, page.height, mask="auto")
+    if page.picture:
+        canvas.drawImage(ImageReader(io.BytesIO(page.picture)), 0, 0, page.width, page.height, mask="auto")
+    for shape in page.data:
+        _shape(canvas, shape)
     for patch in page.above:
         _patch(canvas, patch)
     for text, pieces in zip(page.texts, runs):
@@ -78,6 +81,29 @@ def _patch(canvas: Any, patch: Patch) -> None:
         shape.lineTo(*point)
     shape.close()
     canvas.drawPath(shape, stroke=0, fill=1)
+
+
+def _shape(canvas: Any, shape: Shape) -> None:
+    if shape.srgb is not None:
+        canvas.setFillColorRGB(*shape.srgb)
+    if shape.edge is not None:
+        canvas.setStrokeColorRGB(*shape.edge[0])
+        canvas.setLineWidth(shape.edge[1])
+        canvas.setLineJoin(0 if shape.closed else 1)
+    fill, stroke = int(shape.srgb is not None), int(shape.edge is not None)
+    if (box := shape.as_rectangle()) is not None:
+        left, bottom, right, top = box
+        canvas.rect(left, bottom, right - left, top - bottom, stroke=stroke, fill=fill)
+        return
+    course = canvas.beginPath()
+    for outline in shape.outlines:
+        first, *rest = outline.tolist()
+        course.moveTo(*first)
+        for point in rest:
+            course.lineTo(*point)
+        if shape.closed:
+            course.close()
+    canvas.drawPath(course, stroke=stroke, fill=fill, fillMode=1)
 
 
 def _text(canvas: Any, text: Text, pieces: list[tuple[str, str]]) -> None:

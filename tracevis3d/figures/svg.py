@@ -10,7 +10,7 @@ from pathlib import Path
 
 from . import recipe
 from .fonts import Fonts
-from .page import RGB, Page, Patch, Text
+from .page import RGB, Page, Patch, Shape, Text
 
 #: Texts are set in this size and scaled, because browsers refuse very small ones.
 _SIZE = 16
@@ -41,10 +41,13 @@ def write(page: Page, path: Path, fonts: Fonts) -> None:
     if page.background is not None:
         parts.append(f'<rect width="100%" height="100%" fill="{_hex(page.background)}"/>')
     parts.append(_group("below", (_patch(patch, page.height) for patch in page.below)))
-    picture = base64.b64encode(page.picture).decode()
-    parts.append(
-        f'<image width="{page.width}" height="{page.height}" href="data:image/png;base64,{picture}"/>'
-    )
+    if page.picture:
+        picture = base64.b64encode(page.picture).decode()
+        parts.append(
+            f'<image width="{page.width}" height="{page.height}" href="data:image/png;base64,{picture}"/>'
+        )
+    if page.data:
+        parts.append(_group("data", (_shape(shape, page.height) for shape in page.data)))
     parts.append(_group("above", (_patch(patch, page.height) for patch in page.above)))
     parts.append(_group("texts", texts))
     parts.append("</svg>\n")
@@ -68,6 +71,28 @@ def _faces(fonts: Fonts) -> str:
 def _patch(patch: Patch, height: int) -> str:
     points = " ".join(f"{x:.6g},{height - y:.6g}" for x, y in patch.points.tolist())
     return f'<polygon points="{points}" fill="{_hex(patch.srgb)}"/>'
+
+
+def _shape(shape: Shape, height: int) -> str:
+    fill = "none" if shape.srgb is None else _hex(shape.srgb)
+    words = f'fill="{fill}"'
+    if shape.edge is not None:
+        words += f' stroke="{_hex(shape.edge[0])}" stroke-width="{shape.edge[1]:.4g}"'
+        if not shape.closed:
+            words += ' stroke-linejoin="round"'
+    title = f"<title>{_plain(shape.name)}</title>" if shape.name else ""
+    if (box := shape.as_rectangle()) is not None:
+        left, bottom, right, top = box
+        place = (
+            f'x="{left:.6g}" y="{height - top:.6g}" width="{right - left:.5g}" height="{top - bottom:.5g}"'
+        )
+        return f"<rect {place} {words}>{title}</rect>"
+    end = "z" if shape.closed else ""
+    course = "".join(
+        "M" + " ".join(f"{x:.6g},{height - y:.6g}" for x, y in outline.tolist()) + end
+        for outline in shape.outlines
+    )
+    return f'<path d="{course}" {words}>{title}</path>'
 
 
 def _text(text: Text, height: int, fonts: Fonts) -> str:

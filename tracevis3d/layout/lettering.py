@@ -50,6 +50,8 @@ class Typeface(ABC):
 
     #: Height of capitals at size 1.
     cap_height: float = 0.73
+    #: Height of capitals in heights of the type, as points measure it.
+    cap_share: float = 0.714
     #: Size of the type per line height.
     size_per_line: float = 0.8
 
@@ -76,6 +78,10 @@ class Typeface(ABC):
         """Return the advance of each character of ``text`` at size 1, float32."""
         self.need([text])
         return np.array([self.glyph(c).advance for c in text], np.float32)
+
+    def line_of(self, size: float) -> float:
+        """Return the height of lines whose type is ``size`` high, in the same unit."""
+        return size * self.cap_share / (self.cap_height * self.size_per_line)
 
     def width(self, text: str) -> float:
         """Return the width of ``text`` at size 1."""

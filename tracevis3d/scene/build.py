@@ -23,12 +23,16 @@ from .geometry.forms import Purpose
 from .parts import PART, Parts, names_part
 from .styles import Light, Style
 from .text import axes as rulers_of
-from .text import callouts, labels, legend, shapes
+from .text import callouts, labels, legend, shapes, type_size
 from .text.cover import Cover
 from .text.glyphs import typeface
 
 #: Maximum cosine between an axis and the view direction for which the axis is drawn.
 _END_ON = 0.98
+#: Width of grid lines, in pixels of a picture 1080 high.
+GRID = 1.1
+#: How often texts are set and the camera moved where the size of the type is said.
+_FITTINGS = 3
 #: Inks on coloured surfaces.
 _ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.01, 0.01, 0.015)
 
@@ -151,7 +155,7 @@ class _Making:
         purpose: Purpose,
     ) -> None:
         self.drawing, self.style, self.frame, self.scene, self.name = drawing, style, frame, scene, name
-        self.typeface: Typeface = typeface()
+        self.typeface: Typeface = typeface(frame.font)
         self.camera_words = straight(drawing.camera) if style.straight else drawing.camera
         self.light = Light.of(self.camera_words)
         self.palette = opaque(drawing.palette, style)
@@ -165,19 +169,12 @@ class _Making:
         typeface, drawing = self.typeface, self.drawing
         as_seen = replace(drawing, palette=self.palette)
         self.surround = legend.lay_out(as_seen, self.style, self.frame, typeface)
-        axes = camera.axes(self.camera_words)
-        self.rulers = [
-            rulers_of.lay_out(axis, axes, typeface)
-            for axis in drawing.axes
-            # Seen from its end a ruler is a point with its texts on one another.
-            if abs(labels.unit(axis.direction) @ axes[2]) < _END_ON
-        ]
-        low, high = np.array(drawing.camera.low, np.float64), np.array(drawing.camera.high, np.float64)
-        points = [np.array(list(itertools.product(*zip(low, high))))]
-        if drawing.camera.whole:
-            points += [ruler.extent() for ruler in self.rulers]
-            points += [labels.extent(group, typeface) for group in drawing.labels if len(group)]
-        self.view = camera.fit(self.camera_words, self.frame, self.surround.region, np.concatenate(points))
+        self.look(drawing)
+        if self.frame.points:
+            # How large texts are in the scene depends on how far the camera moves back for them.
+            for _ in range(_FITTINGS):
+                drawing = type_size.in_type(drawing, self.view, typeface)
+                self.look(drawing)
         free = labels.Free(self.view, (0, 0, self.frame.width, self.surround.region[3]))
         self.axis_texts, axis_lost = rulers_of.choose_texts(
             self.rulers, self.view, free, typeface, self.style.ink
@@ -185,6 +182,7 @@ class _Making:
         self.panels = callouts.lay_out(
             as_seen, self.view, self.surround.region, free, self.surround.text, self.style, typeface
         )
+        self.groups = drawing.labels
         inks = [inks_on(group.background, len(group), self.palette, self.style) for group in drawing.labels]
         cover = Cover(drawing, self.view)
         self.label_texts, lost = labels.choose(drawing.labels, self.view, free, typeface, inks, cover)
@@ -197,6 +195,22 @@ class _Making:
             "callouts_left_out": self.panels.left_out,
             "label_overlaps": labels.overlaps(shown),
         }
+
+    def look(self, drawing: Drawing) -> None:
+        """Lay out the rulers, and move the camera back until all that has to be in the picture is."""
+        axes, typeface = camera.axes(self.camera_words), self.typeface
+        self.rulers = [
+            rulers_of.lay_out(axis, axes, typeface)
+            for axis in drawing.axes
+            # Seen from its end a ruler is a point with its texts on one another.
+            if abs(labels.unit(axis.direction) @ axes[2]) < _END_ON
+        ]
+        low, high = np.array(drawing.camera.low, np.float64), np.array(drawing.camera.high, np.float64)
+        points = [np.array(list(itertools.product(*zip(low, high))))]
+        if drawing.camera.whole:
+            points += [ruler.extent() for ruler in self.rulers]
+            points += [labels.extent(group, typeface) for group in drawing.labels if len(group)]
+        self.view = camera.fit(self.camera_words, self.frame, self.surround.region, np.concatenate(points))
 
     def elements(self, progress: Progress) -> None:
         """Make the objects of the drawing's elements."""
@@ -227,7 +241,7 @@ class _Making:
     def texts(self) -> None:
         """Make labels and rulers."""
         # Names of functions are replaced by those of zoomed-in calls.
-        groups = self.drawing.labels
+        groups = self.groups
         kinds = [names_part(g.source) if g.kind == "function" else "labels" for g in groups]
         of = [kinds[g] for g in self.label_texts.group]
         written = [
@@ -249,7 +263,7 @@ class _Making:
                     kind, name, key, partial(self._written, name, texts.text, where, colors, late)
                 )
         pixel = max(1.0, self.frame.height / 1080)
-        for kind, strength, color in (("axis lines", 1.6, self.style.ink), ("grid", 1.1, self.style.faint)):
+        for kind, strength, color in (("axis lines", 1.6, self.style.ink), ("grid", GRID, self.style.faint)):
             grid = kind == "grid"
             if not self.rulers:
                 continue

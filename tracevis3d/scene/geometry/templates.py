@@ -22,7 +22,7 @@ from . import meshes
 #: Buckets per axis of how wide a box is, in powers of two of its chamfer.
 BUCKETS = 10
 #: Share of the background in the colour of a light rib.
-_PALE = 0.55
+PALE = 0.55
 #: Sides and rings of round marks, the finer first: those of pictures, and those of the economical form.
 _ROUNDED = ((24, 12), (16, 8), (12, 6), (8, 4), (6, 3))
 
@@ -308,7 +308,7 @@ def template(
         # (kinds of face, k colours): rim, then as pale as they are
         kinds = [linear(mixed(colors, style.rim[0], style.rim[1]))]
         shares, pale = np.unique(shape.pale, return_inverse=True)
-        kinds += [linear(mixed(colors, style.background, _PALE * float(share))) for share in shares]
+        kinds += [linear(mixed(colors, style.background, PALE * float(share))) for share in shares]
         kind = np.repeat(np.where(shape.rim, 0, 1 + pale.reshape(-1)), sizes)
         own = np.stack(kinds)[kind]  # (c, k, 4)
         own = np.swapaxes(own, 0, 1)

@@ -27,9 +27,9 @@ _FEW_SIDES, _FEWER_SIDES, _SIDES_OF_LINES = 8, 6, 3
 #: Factor on the tolerance for lines: there are many, and no shading shows their bends.
 _LOOSER = 2.0
 #: Darkening of a tube's sides, also in engines without light.
-_CUSHION = 0.42
+CUSHION = 0.42
 #: How white the crest of the glossiest tubes is, and how narrow the light on it.
-_CREST, _NARROW = 0.6, 10
+CREST, NARROW = 0.6, 10
 #: From this many tubes on, or this coarseness.
 _MANY, _COARSE = 500, 2
 
@@ -122,13 +122,13 @@ class _Course:
         if isinstance(element, Lines) or not element.level:
             return color
         angle = np.linspace(0, 2 * np.pi, self.sides, endpoint=False)
-        factor = (1.0 - _CUSHION * np.cos(angle) ** 2).astype(np.float32)
+        factor = (1.0 - CUSHION * np.cos(angle) ** 2).astype(np.float32)
         out = color.reshape(-1, self.sides, 4).copy()
         out[..., :3] *= factor[None, :, None]
         if len(element.gloss):
             # Each ring, the caps' included, has the gloss of its tube.
             gloss = np.repeat(element.gloss[self.kept], np.diff(self.first) + 2).astype(np.float32)
-            white = _CREST * gloss[:, None] * np.abs(np.sin(angle)).astype(np.float32) ** _NARROW
+            white = CREST * gloss[:, None] * np.abs(np.sin(angle)).astype(np.float32) ** NARROW
             out[..., :3] += (1.0 - out[..., :3]) * white[..., None]
         return out.reshape(-1, 4)
 

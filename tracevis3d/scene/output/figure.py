@@ -1,4 +1,7 @@
-"""A built scene as a figure: the data rendered, what explains it as shapes and texts over the picture."""
+"""A built scene as a figure: the data rendered, what explains it as shapes and texts over the picture.
+
+Flat twins are shapes throughout.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,19 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ...atomic import replacing
+from ...drawing.primitives import Image
 from ...figures import pdf, svg
 from ...figures.fonts import Fonts
-from ...figures.page import Page, Patch, Text, line, straight
+from ...figures.page import Page, Patch, Shape, Text, line, straight
 from ...progress import Progress, silent
-from ..build import Built
+from ..build import Built, opaque
 from ..camera import View
 from ..geometry.forms import Purpose
 from ..parts import PART
 from ..text.glyphs import font_files, typeface
 from ..text.labels import Texts
+from . import engines
+from .outlines import can_be_outlined, outlines
 from .render import still
 
 _WRITERS = {".svg": svg.write, ".pdf": pdf.write}
@@ -28,6 +34,8 @@ _WRITERS = {".svg": svg.write, ".pdf": pdf.write}
 _PRINTED = ("labels", "names", "axis", "title", "legend")
 #: Points along a text that must be seen, as shares of its length.
 _SEEN_AT = (0.05, 0.35, 0.65, 0.95)
+#: Share of the shapes' area that may show another element than the one in front.
+_MOST_WRONG = 0.05
 #: Elements this close in front of a text, as a share of its distance, are its own surface.
 _CLOSE = 2e-3
 
@@ -42,7 +50,7 @@ def write(
     recipe: str = "",
     purpose: Purpose = "still",
     progress: Progress = silent,
-) -> tuple[str, dict[str, int]]:
+) -> tuple[str, dict[str, float]]:
     """Write a figure, by its suffix.
 
     Parameters
@@ -58,7 +66,8 @@ def write(
     Returns
     -------
     (str, dict)
-        The engine, and how many texts were written and how many are hidden by the data.
+        The engine; how many texts were written and how many are hidden by the data; how many shapes show the
+        data, and in which share of their area one is seen that is not in front.
 
     Raises
     ------
@@ -67,35 +76,56 @@ def write(
     InputError
         If the file can't be written.
     """
-    fonts = Fonts([path for path in font_files() if path is not None])
-    printed = [shown for shown in built.collection.objects if _is_printed(shown)]
-    for shown in printed:
+    fonts = Fonts([path for path in font_files(built.frame.font) if path is not None])
+    elements = built.drawing.elements
+    outlined = built.style.straight and can_be_outlined(built.drawing)
+    shapes, wrong = outlines(built, opaque(built.drawing.palette, built.style)) if outlined else ([], 0.0)
+    if wrong > _MOST_WRONG:
+        # Elements cross each other: no order of shapes shows what is in front.
+        outlined, shapes = False, []
+    unseen, before = [], []
+    for shown in built.collection.objects:
+        at = shown.get("tracevis3d_element", -1)
+        if _is_printed(shown):
+            unseen.append(shown)
+        elif outlined and 0 <= at < len(elements) and not isinstance(elements[at], Image):
+            before.append(shown)
+    counts = {"shapes": len(shapes), "shapes_out_of_order": round(wrong, 4)} if outlined else {}
+    for shown in unseen:
         shown.hide_render = shown.hide_viewport = True
-    with tempfile.TemporaryDirectory(prefix="tracevis3d-") as folder:
-        picture = Path(folder) / "data.png"
-        name = still(
-            built,
-            picture,
-            engine=engine,
-            samples=samples,
-            transparent=True,
-            purpose=purpose,
-            progress=progress,
-        )
-        page, hidden = _page(built, picture.read_bytes(), transparent, recipe, fonts)
+    for shown in before:
+        shown.hide_render = True
+    name = engines.suited(built.style.name, purpose != "still") if engine == "auto" else engine
+    picture = b""
+    if not outlined or any(isinstance(element, Image) for element in elements):
+        with tempfile.TemporaryDirectory(prefix="tracevis3d-") as folder:
+            file = Path(folder) / "data.png"
+            name = still(
+                built,
+                file,
+                engine=engine,
+                samples=samples,
+                transparent=True,
+                purpose=purpose,
+                progress=progress,
+            )
+            picture = file.read_bytes()
+    page, hidden = _page(built, picture, shapes, transparent, recipe, fonts)
     with replacing(path) as partial:
         _WRITERS[path.suffix.lower()](page, partial, fonts)
-    return name, {"texts": len(page.texts), "texts_hidden": hidden}
+    return name, {"texts": len(page.texts), "texts_hidden": hidden, **counts}
 
 
 def _is_printed(shown: Any) -> bool:
     return str(shown.get(PART, "")).startswith(_PRINTED)
 
 
-def _page(built: Built, picture: bytes, transparent: bool, recipe: str, fonts: Fonts) -> tuple[Page, int]:
+def _page(
+    built: Built, picture: bytes, shapes: list[Shape], transparent: bool, recipe: str, fonts: Fonts
+) -> tuple[Page, int]:
     frame, style, view, print_ = built.frame, built.style, built.view, built.printed
     # Heights of the font for a size of Blender's.
-    em = typeface().cap_height / fonts.usual.cap_height
+    em = typeface(frame.font).cap_height / fonts.usual.cap_height
     below, above, texts = [], [], []
     pixel = max(1.0, frame.height / 1080)
     for ruler in print_.rulers:
@@ -124,6 +154,7 @@ def _page(built: Built, picture: bytes, transparent: bool, recipe: str, fonts: F
         recipe,
         background,
         picture,
+        shapes,
         below,
         above,
         texts,
@@ -150,7 +181,7 @@ def _seen(built: Built, group: Texts) -> NDArray[np.bool_]:
     layer.update()
     graph = layer.depsgraph
     for i in range(len(group)):
-        length = typeface().width(group.text[i]) * group.size[i]
+        length = typeface(built.frame.font).width(group.text[i]) * group.size[i]
         middle = group.start[i] + group.up[i] * (0.4 * group.size[i])
         for share in _SEEN_AT:
             point = middle + group.right[i] * (share * length)

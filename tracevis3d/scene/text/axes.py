@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...drawing.primitives import Axis
 from ...layout.lettering import Typeface, clean
 from ..camera import View
-from .labels import Free, Texts, least_height, unit
+from .labels import Free, Texts, unit
 
 _TICK = 0.35
 _MINOR = 0.18
@@ -125,7 +125,7 @@ def choose_texts(
             corners = view.pixels(np.array([middle + a * side + b * over for a in (-1, 1) for b in (-1, 1)]))
             around = corners[[0, 1, 3, 2]]
             tall = float(np.linalg.norm(corners[1] - corners[0]))
-            if tall < least_height(view) or not free.take_quad(around):
+            if tall < view.frame.least_line or not free.take_quad(around):
                 left_out += 1
                 continue
             chosen.text.append(text)

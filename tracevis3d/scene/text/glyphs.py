@@ -1,9 +1,10 @@
-"""Glyphs taken once per character from Blender's own font."""
+"""Glyphs taken once per character from Blender's own font, or one that was chosen."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...figures import font_files as fonts_here
+from ...figures.fonts import Font
 from ...layout.lettering import Glyph, Typeface
 
 #: Lines of one text object: each character stands on its own line, found again by its height.
@@ -35,10 +38,18 @@ class BlenderTypeface(Typeface):
     """Noto Sans, which ships with Blender, and Blender's fonts of other scripts for what it lacks.
 
     The advance of a character is where a bar behind it moves to.
+
+    Parameters
+    ----------
+    font : str
+        A font that comes before all others: its file, or its family.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, font: str = "") -> None:
         super().__init__()
+        self._files = font_files(font)
+        if font and self._files[0] is not None:
+            self.cap_share = Font(self._files[0], 0).cap_height
         # Each load takes milliseconds however few characters it is for.
         self.need([_USUAL])
         # Capitals are three fifths of the line height, as usual for text set with a leading of 120 %.
@@ -52,7 +63,7 @@ class BlenderTypeface(Typeface):
         missing = sorted(set(twins.values()))
         before = set(bpy.data.fonts.keys())
         try:
-            for path in font_files():
+            for path in self._files:
                 font = bpy.data.fonts.load(str(path), check_existing=True) if path else None
                 for at in range(0, len(missing), _BATCH):
                     found.update(_measured(missing[at : at + _BATCH], font))
@@ -65,26 +76,32 @@ class BlenderTypeface(Typeface):
         return {c: found[twin].glyph for c, twin in twins.items()}
 
 
-_typeface: BlenderTypeface | None = None
+@cache
+def typeface(font: str = "") -> BlenderTypeface:
+    """Return the one typeface of this process, or that whose first font was chosen."""
+    return BlenderTypeface(font)
 
 
-def typeface() -> BlenderTypeface:
-    """Return the one typeface of this process."""
-    global _typeface
-    if _typeface is None:
-        _typeface = BlenderTypeface()
-    return _typeface
-
-
-def font_files() -> list[Path | None]:
-    """Return the fonts to try in turn; None is the one that is built into Blender."""
+def _folder() -> Path:
     utils: Any = bpy.utils
-    folder = Path(utils.system_resource("DATAFILES") or ".") / "fonts"
+    return Path(utils.system_resource("DATAFILES") or ".") / "fonts"
+
+
+def font_files(font: str = "") -> list[Path | None]:
+    """Return the fonts to try in turn; None is the one that is built into Blender.
+
+    Raises
+    ------
+    UsageError
+        If ``font``, a file or a family, was not found.
+    """
+    folder = _folder()
     first = [folder / name for name in _FIRST if (folder / name).is_file()]
     rest = sorted(p for p in folder.glob("*.woff2") if p.name not in (*_NEVER, *_FIRST))
     # Fonts with one weight before the variable ones.
     rest.sort(key=lambda p: "VariableFont" in p.name)
-    return [*first, None, *rest]
+    chosen = [fonts_here.find(font, (folder,))] if font else []
+    return [*chosen, *first, None, *rest]
 
 
 def _lines(texts: Sequence[str], font: Any | None) -> list[tuple[NDArray[np.float32], NDArray[np.int32]]]:

@@ -20,8 +20,6 @@ _MOST = 30_000
 _UPRIGHT = 1.5
 #: Texts with a larger covered share are not shown.
 _COVERED = 0.0
-#: Lines of less height than this many pixels (of a 1080 line picture) can't be read.
-LEAST_HEIGHT = 7.0
 
 
 @dataclass
@@ -124,11 +122,6 @@ class Free:
             return False
         window[:] = window | (not only_look)
         return True
-
-
-def least_height(view: View) -> float:
-    """Return the smallest height of a line of text that is shown, in pixels."""
-    return LEAST_HEIGHT * max(1.0, view.frame.height / 1080, view.frame.dpi / 150)
 
 
 def unit(vector: Sequence[float] | NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -236,7 +229,7 @@ def _readable(labels: Labels, view: View) -> NDArray[np.int64]:
     inside = (at >= 0).all(axis=1) & (at[:, 0] <= view.frame.width) & (at[:, 1] <= view.frame.height)
     # A text of a few characters is at least one line height wide.
     roomy = np.asarray(labels.room) >= height
-    return np.flatnonzero((tall >= least_height(view)) & inside & roomy & (height > 0))
+    return np.flatnonzero((tall >= view.frame.least_line) & inside & roomy & (height > 0))
 
 
 def overlaps(outlines: Sequence[NDArray[np.floating[Any]]]) -> int:

@@ -17,6 +17,8 @@ from ..styles import Style
 
 _MOST_ROWS = 5
 _SEPARATOR = "   ·   "
+#: Lines of the title and of notes, where the size of the type is said: 8 and 6 points beside 7.
+_TITLE, _NOTES = 8 / 7, 6 / 7
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,15 @@ class _Cell:
 class _Layout:
     def __init__(self, drawing: Drawing, style: Style, frame: Frame, typeface: Typeface) -> None:
         self.drawing, self.style, self.frame, self.typeface = drawing, style, frame, typeface
-        scale = min(frame.height / 1080, frame.width / 1440)
-        self.text = max(22.0 * scale, 9.0)
-        self.heading = max(34.0 * scale, 11.0)
-        self.small = max(17.0 * scale, 8.0)
-        self.margin = max(44.0 * scale, 5.0)
+        if frame.points:
+            line = typeface.line_of(frame.type_size)
+            self.text, self.heading, self.small, self.margin = line, _TITLE * line, _NOTES * line, line
+        else:
+            scale = min(frame.height / 1080, frame.width / 1440)
+            self.text = max(22.0 * scale, 9.0)
+            self.heading = max(34.0 * scale, 11.0)
+            self.small = max(17.0 * scale, 8.0)
+            self.margin = max(44.0 * scale, 5.0)
         self.out = SurroundingTexts(text=self.text)
 
     def size(self, line: float) -> float:

@@ -134,7 +134,8 @@ def _eye(built: Built, index: int, stop: Viewpoint) -> Any:
 
 def _caption(built: Built, stop: Viewpoint, pane: camera.Pane, name: str) -> Iterable[tuple[str, Any]]:
     """Make the caption's plate and text on a pane before the camera."""
-    frame, faces = built.frame, typeface()
+    frame = built.frame
+    faces = typeface(frame.font)
     line = _LINE * frame.height
     size = line * faces.size_per_line
     text = clean(stop.caption)
