@@ -50,6 +50,7 @@ def views() -> dict[str, list[Path]]:
         "matrix": [RECORDED / "vt_pylint_0.9M.json.gz"],
         "city": [RECORDED / "vt_pylint_0.9M.json.gz"],
         "ramp": [RECORDED / "sync_pillow_8w.json.gz"],
+        "source": [RECORDED / "vt_pylint_0.9M.json.gz"],
     }
     small = {
         "icicle": [EXAMPLES / "vt_sphinxtext_E.json.gz"],
@@ -61,6 +62,7 @@ def views() -> dict[str, list[Path]]:
         "matrix": [EXAMPLES / "vt_sphinxtext_E.json.gz"],
         "city": [EXAMPLES / "vt_sphinxtext_E.json.gz"],
         "ramp": [EXAMPLES / "sync_pillow_8w.json.gz"],
+        "source": [EXAMPLES / "vt_sphinxtext_E.json.gz"],
     }
     found = {}
     for name, traces in large.items():

@@ -128,10 +128,11 @@ SUBJECTS = {
         f"features/city/{name}.py": ("city/test_metrics", "city/test_view")
         for name in ("findings", "treemap")
     },
+    **{f"features/source/{name}.py": ("source/test_metrics",) for name in ("findings", "metrics", "names")},
     **{f"features/ramp/{name}.py": ("ramp/test_rounds",) for name in ("findings", "rounds")},
     **{
         f"features/{name}/view/layout.py": (f"{name}/test_view",)
-        for name in ("city", "matrix", "ramp", "tracks")
+        for name in ("city", "matrix", "ramp", "source", "tracks")
     },
     "views/calls/rounds.py": ("ramp/test_rounds",),
     **{f"tables/{name}.py": ("tables/test_tables",) for name in ("arrow", "column", "table", "tabular")},

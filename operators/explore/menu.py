@@ -11,6 +11,7 @@ from ...tracevis3d.views.calls.clusters import call_under
 from ..state import settings, sources, trace_state
 from . import actions
 from .overlay import state
+from .source import line_of
 
 
 class TRACEVIS3D_MT_element(bpy.types.Menu):
@@ -25,7 +26,8 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
         layout.operator_context = "INVOKE_DEFAULT"
         target = target_of(state.hit)
         if target is None:
-            _draw_beside(layout, context)
+            if not _draw_line(layout, state.hit):
+                _draw_beside(layout, context)
             return
         view, key, call = target
         trace = sources.loaded(key)
@@ -46,7 +48,9 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
             else:
                 _entry(layout, f"tracevis3d.{action.name}", target, icon=action.icon)
         layout.separator()
-        _entry(layout, "tracevis3d.open_source", target, icon="TEXT")
+        entry = _entry(layout, "tracevis3d.open_source", target, icon="TEXT")
+        if place := line_of(state.hit.picked):
+            entry.file, entry.line = place
         _entry(layout, "tracevis3d.copy_as_python", target, icon="COPYDOWN")
 
 
@@ -54,6 +58,18 @@ def _entry(layout: Any, name: str, target: tuple[str, str, int], **look: Any) ->
     operator = layout.operator(name, **look)
     operator.view, operator.trace, operator.call = target[0], target[1], str(target[2])
     return operator
+
+
+def _draw_line(layout: Any, hit: Any) -> bool:
+    """Lay out what can be done with a line of source that no call belongs to; return whether there is one."""
+    place = None if hit is None or bpy.data.collections.get(hit.view) is None else line_of(hit.picked)
+    if place is None:
+        return False
+    file, line = place
+    layout.label(text=f"{file}:{line}" if line else file)
+    entry = layout.operator("tracevis3d.open_source", icon="TEXT")
+    entry.view, entry.file, entry.line = hit.view, file, line
+    return True
 
 
 def _draw_beside(layout: Any, context: bpy.types.Context) -> None:

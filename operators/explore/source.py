@@ -1,14 +1,16 @@
-"""Open a function's source in Blender's text editor, at its line."""
+"""Open a source file in Blender's text editor: where a function begins, or at an element's line."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import IntProperty, StringProperty
 
+from ...tracevis3d.drawing.picked import PickedElement
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.trace.names import words_of
-from ..state import trace_state
+from ...tracevis3d.views.element_metadata import FILE, LINE
+from ..state import sources, trace_state
 from .actions import OnCall
 
 trace_state.PROPERTIES["sources_folder"] = StringProperty(
@@ -47,8 +49,29 @@ def find_file(recorded: str, folder: str, beside: str) -> Path | None:
     return None
 
 
+class Wanted(NamedTuple):
+    """A place in the source."""
+
+    #: What people call it.
+    label: str
+    #: The file as the trace has it; empty: unknown.
+    recorded: str
+    line: int
+    #: The file on this machine; None: it is not here.
+    file: Path | None
+    #: The key of the trace.
+    key: str
+
+
+def line_of(picked: PickedElement) -> tuple[str, int] | None:
+    """Return the file and the line that an element shows; None if it shows none, 0 if no line."""
+    file = dict(picked.texts).get(FILE, "")
+    line = dict(picked.values).get(LINE, 0.0)
+    return (file, int(line)) if file else None
+
+
 class TRACEVIS3D_OT_open_source(OnCall, bpy.types.Operator):
-    """Open the function's source file in the text editor, at its line"""
+    """Open the source file in the text editor, at the line of the element or of its function"""
 
     bl_idname = "tracevis3d.open_source"
     bl_label = "Open Source"
@@ -58,14 +81,22 @@ class TRACEVIS3D_OT_open_source(OnCall, bpy.types.Operator):
         name="Folder of Sources", subtype="DIR_PATH", options={"SKIP_SAVE"},
         description="Folder of the program's files on this machine",
     )  # fmt: skip
+    file: StringProperty(
+        name="File", description="As the trace has it; empty: that of the call's function",
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
+    line: IntProperty(
+        name="Line", description="Line of the file; 0: where the function begins", min=0,
+        options={"SKIP_SAVE"},
+    )  # fmt: skip
     filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         try:
-            words, file, _ = self._found(context)
+            wanted = self._wanted(context)
         except TraceVisError as error:
             return self.refuse(error)
-        if words.file and file is None:
+        if wanted.recorded and wanted.file is None:
             # Somewhere else on this machine: ask for the folder.
             context.window_manager.fileselect_add(self)
             return {"RUNNING_MODAL"}
@@ -73,41 +104,48 @@ class TRACEVIS3D_OT_open_source(OnCall, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         try:
-            words, file, key = self._found(context)
+            wanted = self._wanted(context)
         except TraceVisError as error:
             return self.refuse(error)
-        if not words.file:
-            self.report({"ERROR"}, f"The trace doesn't say in which file {words.label} is")
+        if not wanted.recorded:
+            self.report({"ERROR"}, f"The trace doesn't say in which file {wanted.label} is")
             return {"CANCELLED"}
+        file = wanted.file
         if file is None:
-            self.report({"ERROR"}, f"{words.file} is not on this machine: choose the folder that contains it")
+            self.report(
+                {"ERROR"}, f"{wanted.recorded} is not on this machine: choose the folder that contains it"
+            )
             return {"CANCELLED"}
         if self.directory:
-            trace_state.ensure(key).sources_folder = self.directory
+            trace_state.ensure(wanted.key).sources_folder = self.directory
         try:
             text = loaded(file)
         except (OSError, RuntimeError) as error:
             self.report({"ERROR"}, f"{file}: it can't be read: {str(error).strip()}")
             return {"CANCELLED"}
-        line = min(max(words.line, 1), len(text.lines))
+        line = min(max(wanted.line, 1), len(text.lines))
         text.current_line_index = line - 1
         text.select_set(line - 1, 0, line - 1, len(text.lines[line - 1].body))
         show(context, text, line)
         self.report({"INFO"}, f"{file.name}, line {line}")
         return {"FINISHED"}
 
-    def _found(self, context: bpy.types.Context) -> tuple[Any, Path | None, str]:
-        """Return what the function is called, its file on this machine, and the trace's key."""
-        view, source, trace, call = self.resolve(context)
-        words = words_of(trace, int(trace.calls.function[call]))
-        key = trace_state.keys_of(view)[source]
+    def _wanted(self, context: bpy.types.Context) -> Wanted:
+        """Return which file and line are wanted: those that are given, else of the call's function."""
+        if self.file:
+            keys = trace_state.keys_of(self.resolve_view(context))
+            key = self.trace if self.trace in keys else keys[0]
+            trace, recorded, line, label = sources.loaded(key), self.file, self.line, self.file
+        else:
+            view, source, trace, call = self.resolve(context)
+            key = trace_state.keys_of(view)[source]
+            words = words_of(trace, int(trace.calls.function[call]))
+            recorded, line, label = words.file, words.line, words.label
         record = trace_state.find(key)
         folder = self.directory or (record.sources_folder if record is not None else "")
-        return (
-            words,
-            find_file(words.file, bpy.path.abspath(folder), str(Path(trace.source.path).parent)),
-            key,
-        )
+        beside = str(Path(trace.source.path).parent) if trace is not None else ""
+        file = find_file(recorded, bpy.path.abspath(folder), beside)
+        return Wanted(label, recorded, line, file, key)
 
 
 def loaded(file: Path) -> Any:

@@ -54,6 +54,7 @@ def empty_file():
         ("city", [EXAMPLES / f"vt_sphinxtext_{name}.json.gz" for name in "EF"]),
         ("city", [RECORDED / "vt_pylint_0.9M.json.gz"]),
         ("ramp", [EXAMPLES / "sync_pillow_8w.json.gz"]),
+        ("source", [EXAMPLES / "sync_pillow_8w.json.gz"]),
         ("ramp", [EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2)]),
         ("memory", [RECORDED / "memray_pillow_threads.records.tsv.gz"]),
         ("memory", [PUBLIC / "KDE/heaptrack/tests/auto/heaptrack.heaptrack_gui.99529.zst"]),

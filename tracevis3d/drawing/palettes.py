@@ -77,6 +77,9 @@ PALETTES: dict[str, Palette] = {
     ),
 }
 
+#: Where most have a small value, and a quiet colour.
+QUIET = Palette("from light grey to dark blue", parse(_MUTED), parse("dfe3e8 b4c4d6 6d93bd 2f5f93 14365c"))
+
 #: Colour of everything without a legend entry of its own.
 OTHER: Colors = parse("b9bcc1")[0]
 #: Lines of grids and rulers: middle grey, visible on white and on black.

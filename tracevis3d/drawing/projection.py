@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .frame import Frame
-from .primitives import Camera
+from .primitives import Camera, Vector
 
 #: Sensor width in mm that ``Camera.lens`` assumes.
 SENSOR_MM = 36.0
@@ -92,6 +93,38 @@ def fit(camera: Camera, frame: Frame, share: tuple[float, float] = (1.0, 1.0)) -
         back = 1.0 - z.min()
     eye = (low + high) / 2 + right * across + up * along - forward * back
     return Projection(eye, right, up, forward, float(tangent), perspective, frame)
+
+
+def camera_over(low: Vector, high: Vector, opening: float, turn: float, tilt: float, lens: float) -> Camera:
+    """Return the camera of a map that rises as it opens: from straight above to in front of it.
+
+    Parameters
+    ----------
+    low, high : Vector
+        The box that must be in the picture.
+    opening : float
+        0: flat, seen from straight above; 1: opened.
+    turn, tilt : float
+        Degrees to the right of straight ahead, and above it, of the opened one.
+    lens : float
+        Focal length in mm of the opened one.
+
+    Returns
+    -------
+    Camera
+        Orthographic if flat.
+    """
+    across, above = math.radians(opening * turn), math.radians(90.0 - opening * (90.0 - tilt))
+    return Camera(
+        direction=(
+            math.sin(across) * math.cos(above), -math.cos(across) * math.cos(above), math.sin(above)
+        ),
+        up=(0.0, 1.0, 0.0) if opening == 0 else (0.0, 0.0, 1.0),
+        low=low,
+        high=high,
+        projection="orthographic" if opening == 0 else "perspective",
+        lens=lens,
+    )  # fmt: skip
 
 
 def _unit(vector: NDArray[np.float64]) -> NDArray[np.float64]:

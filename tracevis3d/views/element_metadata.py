@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 
 #: Kinds of elements whose ids are calls.
 CALLS = ("call", "cluster")
+#: Titles of the text and of the value by which an element's line is opened in an editor.
+FILE, LINE = "file", "line"
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,6 +27,7 @@ OWN = {
     "matrix": Own("..features.matrix.view.view"),
     "ramp": Own("..features.ramp.view.view"),
     "city": Own("..features.city.view.view"),
+    "source": Own("..features.source.view.view"),
     "tracks": Own("..features.tracks.view.view"),
 }
 

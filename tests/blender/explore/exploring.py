@@ -198,6 +198,9 @@ if not Path(recorded).is_file():
     text = bpy.data.texts[tail.name]
     assert text.lines[text.current_line_index].body == f"line {int(trace.functions.line[function])}"
     assert bpy.ops.tracevis3d.open_source(**about) == {"FINISHED"}, "the folder was not remembered"
+    # Elements of the view source show lines.
+    assert bpy.ops.tracevis3d.open_source(view=about["view"], file=recorded, line=321) == {"FINISHED"}
+    assert text.lines[text.current_line_index].body == "line 321"
 
 # As a script, which draws the same.
 view = support.only_view()

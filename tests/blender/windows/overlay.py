@@ -18,7 +18,7 @@ import support
 place = Path(place)
 LEAST = 11.0  # pixels
 #: Views that no other step points at, flattens, and opens again.
-NEW = ("tracks", "matrix", "city", "ramp")
+NEW = ("tracks", "matrix", "city", "ramp", "source")
 
 
 def main():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.builder import DrawingBuilder
-from ....drawing.palettes import Colors, parse
+from ....drawing.palettes import QUIET, Colors, parse
 from ....drawing.primitives import Legend, LegendEntry, Marks, Meaning, Tubes
 from ....drawing.shorthand import boxes, texts
 from ....layout.scales import Scale
@@ -17,8 +17,6 @@ from ..treemap import District
 from .layout import PLATE, Layout
 
 _RAMP = 64
-#: Most buildings have a small value, and a quiet colour.
-_QUIET = parse("dfe3e8 b4c4d6 6d93bd 2f5f93 14365c")
 #: Share of its ground that a building fills: the same for all, so that areas stay in proportion.
 _FOOT = 0.82
 #: Largest factor of growth and shrinkage on the colour ramp.
@@ -183,9 +181,7 @@ def _colors(drawing: DrawingBuilder, picture: Layout) -> tuple[NDArray[np.int32]
     p = picture.parameters
     if picture.before is not None:
         return _change_colors(drawing, picture)
-    share = np.linspace(0.0, len(_QUIET) - 1.0, _RAMP)
-    ramp = np.stack([np.interp(share, np.arange(len(_QUIET)), _QUIET[:, c]) for c in range(4)], axis=1)
-    first = drawing.color(ramp)
+    first = drawing.color(QUIET.ramp(_RAMP))
     run, write = picture.runs[-1], writer(p.color)
     value = run.of(p.color, len(picture.path))
     scale = Scale.over("linear" if p.color == "age" else "log", value)

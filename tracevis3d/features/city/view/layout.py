@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ....drawing.frame import Frame
-from ....drawing.primitives import Camera, Vector
-from ....drawing.projection import fit
+from ....drawing.primitives import Camera
+from ....drawing.projection import camera_over, fit
 from ....layout.scales import Scale
 from ....trace.model import Trace
 from ..metrics import ADDITIVE, Floats, Ints, Parts, floors, longest_calls, measured, parts_of
@@ -197,15 +196,8 @@ def camera(picture: Layout) -> Camera:
     Camera
     """
     p, u = picture.parameters, picture.open
-    turn, tilt = math.radians(u * p.turn), math.radians(90.0 - u * (90.0 - p.tilt))
-    direction: Vector = (
-        math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt)
+    return camera_over(
+        (0.0, 0.0, 0.0),
+        (WIDE, DEEP, max(0.75 * picture.high, 0.1)),
+        u, p.turn, p.tilt, 70.0,
     )  # fmt: skip
-    return Camera(
-        direction=direction,
-        up=(0.0, 1.0, 0.0) if u == 0 else (0.0, 0.0, 1.0),
-        low=(0.0, 0.0, 0.0),
-        high=(WIDE, DEEP, max(0.75 * picture.high, 0.1)),
-        projection="orthographic" if u == 0 else "perspective",
-        lens=70.0,
-    )

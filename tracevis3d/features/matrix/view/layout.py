@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ....drawing.frame import Frame
-from ....drawing.primitives import Camera, Vector
-from ....drawing.projection import fit
+from ....drawing.primitives import Camera
+from ....drawing.projection import camera_over, fit
 from ....layout.scales import Scale
 from ....layout.ticks import rounds
 from ....trace.model import Trace
@@ -168,21 +167,14 @@ def camera(picture: Layout) -> Camera:
     Camera
     """
     p, u = picture.parameters, picture.open
-    turn, tilt = math.radians(u * p.turn), math.radians(90.0 - u * (90.0 - p.tilt))
-    direction: Vector = (
-        math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt)
-    )  # fmt: skip
     # The picture must also contain the names around.
     beside = GAP + (1 - u) * WALL if picture.has_walls else 0.2
     high = max(picture.high, u * WALL if picture.has_walls else 0.0, 0.1)
-    return Camera(
-        direction=direction,
-        up=(0.0, 1.0, 0.0) if u == 0 else (0.0, 0.0, 1.0),
-        low=(-beside, 0.0, 0.0),
-        high=(picture.wide, picture.deep + beside, high + u * p.spread * HIGH),
-        projection="orthographic" if u == 0 else "perspective",
-        lens=80.0,
-    )
+    return camera_over(
+        (-beside, 0.0, 0.0),
+        (picture.wide, picture.deep + beside, high + u * p.spread * HIGH),
+        u, p.turn, p.tilt, 80.0,
+    )  # fmt: skip
 
 
 def _with_names(picture: Layout) -> Camera:
