@@ -387,6 +387,9 @@ def test_the_flat_twin_of_the_sequence_is_the_plain_raster(tmp_path, trace):
     # Time goes down, the first call on top; the hierarchy goes to the right.
     assert at[0, 0, 1] > at[-1, 0, 1] + 200
     assert at[0, 0, 0] < at[0, -1, 0] - 200
+    # No pixel holds two rows or two columns.
+    assert image.pixel.shape[1] >= at[0, -1, 0] - at[0, 0, 0]
+    assert image.pixel.shape[0] >= at[0, 0, 1] - at[-1, 0, 1]
     rng = np.random.default_rng(0)
     tried = 0
     for r, c in zip(
@@ -399,6 +402,39 @@ def test_the_flat_twin_of_the_sequence_is_the_plain_raster(tmp_path, trace):
         assert np.abs(shown[y, x] - plain[r, c]).max() < 14
         tried += int(plain[r, c].min() < 250)
     assert tried > 100
+
+
+@pytest.mark.parametrize("palette", ["safe", "paper"])
+def test_rows_of_the_flat_sequence_are_equation_3_of_their_calls(trace, palette):
+    """Of some rows each pixel is the mean of its calls' colours, call by call, by equations 2 and 3."""
+    drawing = drawn(trace, opening=0, unroll=1, palette=palette)
+    image = of(drawing, "sequence")
+    ramp = drawing.palette[slice(drawing.legends[0].ramp[0], drawing.legends[0].ramp[1] + 1), :3] * 255
+    given = arrange([trace], Parameters(level="class", opening=0, unroll=1))
+    (found,), h, sectors = given.found, given.hierarchy, given.sectors
+    rows, columns = image.pixel.shape[:2]
+    n = len(found)
+    for row in (0, rows // 3, rows - 1):
+        low, high = row * n / rows, (row + 1) * n / rows
+        mixed, whole = np.zeros((columns, 4)), 0.0
+        for i in range(int(low), min(int(np.ceil(high)), n)):
+            window = found.pair[min(max(i - 12, 0), n - 25) :][:25]
+            weight = (min(high, i + 1) - max(low, i)) / np.mean(window == found.pair[i])
+            whole += weight
+            a, b = (int(h.node[e[found.pair[i]]]) for e in (found.caller, found.callee))
+            ahead = sectors.middle[a] <= sectors.middle[b]
+            start = (sectors.low if ahead else sectors.high)[a] * columns
+            end = (sectors.high if ahead else sectors.low)[b] * columns
+            left, right = min(start, end), max(start, end)
+            for x in range(int(left), min(int(np.ceil(right)), columns)):
+                part = min(right, x + 1) - max(left, x)
+                place = min(max((x + 0.5 - start) / (end - start), 0), 1) * (len(ramp) - 1)
+                color = [np.interp(place, range(len(ramp)), ramp[:, c]) for c in range(3)]
+                mixed[x] += np.array([*color, 1.0]) * weight * part
+        shown = mixed[:, 3] / whole > 2e-3
+        np.testing.assert_allclose(image.pixel[row, :, 3] / 255, mixed[:, 3] / whole, atol=0.003)
+        wanted = mixed[shown, :3] / mixed[shown, 3:]
+        np.testing.assert_allclose(image.pixel[row, shown, :3], wanted, atol=1.6)
 
 
 def test_darkest_blending_is_the_same_in_any_order():

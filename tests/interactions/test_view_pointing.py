@@ -252,3 +252,25 @@ def test_an_outlier_among_a_million_calls_is_named_marked_and_in_its_row():
     bar = drawing.meaning["lone call"]
     assert bar.values[0][1][marked.tolist().index(lone)] == 1
     assert image.pixel[row, :, 3].max() > 0
+
+
+@pytest.mark.parametrize("color", ["direction", "time"])
+def test_edges_of_the_flat_bundles_can_be_pointed_at(trace, color):
+    """Behind the image lies a tube along each edge, narrower than it: it is met, and not seen."""
+    drawing = drawn(trace, opening=0, unroll=0, color=color)
+    image, tubes = of(drawing, "bundles"), of(drawing, "interaction")
+    assert isinstance(image, Image)
+    (found,) = arrange([trace], Parameters(level="class", opening=0, unroll=0)).found
+    meaning = meaning_of(drawing, "interaction")
+    assert sorted(meaning["calls"]) == sorted(found.counts(0, len(found)).tolist())
+    assert len(tubes) == found.pairs
+    direction = np.array(drawing.camera.direction)
+    origin, right, down = (
+        image.point[0, 0],
+        *(image.point[i, j] - image.point[0, 0] for i, j in ((0, 1), (1, 0))),
+    )
+    place = tubes.point - origin
+    assert (place @ direction < -0.05).all()
+    r, q = (np.rint(place @ step / (step @ step)).astype(int) for step in (down, right))
+    assert (image.pixel[r, q, 3] > 0).all()
+    assert (2 * tubes.radius[:, 0] > 0).all()

@@ -24,6 +24,8 @@ THICKEST, THINNEST, TAPER = 0.085, 0.008, 0.35
 OUTLIER = 0.04
 #: How far the uppermost of flat tubes lies above the lowest.
 _ABOVE = 0.8
+#: How much of the width of an edge in an image the tube behind it has, and how far behind it is at least.
+_INSIDE, _BEHIND = 0.8, 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +116,32 @@ def choose(drum: Drum, p: Parameters, first_of_all: NDArray[np.bool_] | None = N
         int(count[rows].sum()),
         len(rows),
     )
+
+
+def below_bundles(
+    picture: Layout, drum: Drum, color: NDArray[np.int32], p: Parameters
+) -> tuple[Chosen, Tubes]:
+    """Return tubes for pointing at the edges of an image of bundles: it covers them.
+
+    Parameters
+    ----------
+    picture : Layout
+    drum : Drum
+    color : int32 (2, pairs)
+        Palette indices at the caller's and the callee's end of each pair.
+    p : Parameters
+
+    Returns
+    -------
+    (Chosen, Tubes)
+        One row for each pair that is drawn, and its tube.
+    """
+    every = choose(drum, replace(p, slices=1, calls=max(drum.found.pairs, 1)))
+    most = max(int(d.counts.max(initial=0)) for d in picture.drums)
+    radius = _INSIDE * radii(every.count, most, p)
+    made = tubes(picture, drum, every, radius, (color[0, every.pair], color[1, every.pair]), "interaction", p)
+    behind = np.array(picture.camera.direction) * -(_ABOVE + _BEHIND)
+    return every, replace(made, point=(made.point + behind).astype(np.float32))
 
 
 def pulled(picture: Layout, drum: Drum, p: Parameters) -> NDArray[np.bool_]:

@@ -21,6 +21,8 @@ from .sequence import contributions, even_rows, frequencies, sequence_image, tim
 _AROUND = 97
 #: Maximum number of points of an image, which is a mesh.
 _MOST_POINTS = 300_000
+#: Of one that is flat, with a point for each pixel of the picture; how much finer it is to have that surely.
+_MOST_FLAT, _FINER = 2_500_000, 1.2
 #: Width of lines at least, in scene units.
 HAIR = 0.014
 #: Diameter of the beads at lone calls.
@@ -56,6 +58,7 @@ def sequence(
     ramp: NDArray[np.uint8],
     p: Parameters,
     frame: Frame,
+    pixel: float,
     tone: Floats | None = None,
 ) -> Image | None:
     """Return the calls of the window as an image on the mantle; None if there are none to show.
@@ -71,6 +74,8 @@ def sequence(
     p : Parameters
     frame : Frame
         Of the picture: how fine the image is.
+    pixel : float
+        About how many scene units a pixel of the picture is.
     tone : float64 (pairs,), optional
         Place on the ramp, 0 to 1, of pairs that have one colour.
 
@@ -81,11 +86,16 @@ def sequence(
     found = drum.found
     if p.mantle == "none" or drum.high <= drum.low or drum.bend.length <= 0:
         return None
-    # Flat, a column is about two pixels of the picture.
-    columns = int(np.clip(max(6 * found.elements, 0.45 * frame.width * picture.flat), 240, 1000))
-    rows = int(
-        min(max(1.1 * frame.width if not picture.flat else frame.height, 256), _MOST_POINTS // columns)
-    )
+    if picture.flat:
+        # No pixel of the picture holds two rows, nor two columns.
+        columns, rows = (
+            max(int(_FINER * length / pixel), 2) for length in (drum.bend.circumference, drum.bend.length)
+        )
+        coarser = max(columns * rows / _MOST_FLAT, 1.0) ** 0.5
+        columns, rows = int(columns / coarser), int(rows / coarser)
+    else:
+        columns = int(np.clip(6 * found.elements, 240, 1000))
+        rows = int(min(max(1.1 * frame.width, 256), _MOST_POINTS // columns))
     if p.axis == "time":
         edge = timed_rows(found.time, *drum.window, rows)
     else:

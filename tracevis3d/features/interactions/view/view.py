@@ -233,20 +233,22 @@ def _drum(
     hair = max(mantle.HAIR, _HAIR * pixel)
     tone = tones.of_pairs(picture, drum, p)
     if picture.flat and drum.bend.unroll == 0 and p.blend == "darkest":
+        ends = np.full((2, found.pairs), first, np.int32)
         if p.color == "time":
-            at = np.bincount(found.pair[drum.low : drum.high], drum.place, found.pairs) / np.maximum(
-                drum.counts, 1
-            )
-            mine = colors[first + np.rint(at * (last - first)).astype(np.int64), :3]
-            start = end = mine
+            at = np.bincount(found.pair[drum.low : drum.high], drum.place, found.pairs)
+            ends += np.rint(at / np.maximum(drum.counts, 1) * (last - first)).astype(np.int32)
         elif tone is not None:
-            start = end = colors[first + np.rint(tone * (last - first)).astype(np.int64), :3]
+            ends += np.rint(tone * (last - first)).astype(np.int32)
         else:
-            start, end = (np.repeat(colors[[c], :3], found.pairs, axis=0) for c in (first, last))
-        elements.append(chords.flat_bundles(picture, drum, (start, end), p, frame))
+            ends[1] = last
+        elements.append(
+            chords.flat_bundles(picture, drum, (colors[ends[0], :3], colors[ends[1], :3]), p, frame)
+        )
+        every, below = chords.below_bundles(picture, drum, ends, p)
+        elements.append(metadata.numbered(below, _mean(meaning, picture, drum, "interaction", every)))
         return elements
     ramp = np.rint(colors[first : last + 1] * 255).astype(np.uint8)
-    image = mantle.sequence(picture, drum, ramp, p, frame, tone)
+    image = mantle.sequence(picture, drum, ramp, p, frame, pixel, tone)
     if image is not None:
         elements.append(image)
     if not (picture.flat and drum.bend.unroll == 1):
