@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +12,11 @@ import tracevis3d as tv
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Image, Tubes, Wedges
 from tracevis3d.errors import UsageError
-from tracevis3d.features.interactions.view.layout import arrange
+from tracevis3d.features.interactions.view.chords import choose
+from tracevis3d.features.interactions.view.layout import arrange, compose
 from tracevis3d.features.interactions.view.parameters import Parameters
+from tracevis3d.trace.names import lane_title
+from tracevis3d.units import percentage
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -520,3 +524,27 @@ def test_no_tube_hides_a_bead(weka, unroll):
     for bead, size in zip(beads.point, beads.size, strict=True):
         behind = np.linalg.norm((tubes.point - bead) @ axes, axis=1) < 0.5 * size
         assert ((tubes.point[behind] - bead) @ towards < -0.5 * size).all()
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_of_threads_that_tubes_show_little_of_it_is_said_how_much(own):
+    trace = tv.load(EXAMPLES / "weka_parallel_9t.tsv.gz")
+    drawing = drawn(trace, calls=300, own=own)
+    (said,) = (note for note in drawing.notes if note.startswith("tubes show less of the calls of "))
+    p = Parameters(level="class", calls=300, own=own)
+    (drum,) = compose([trace], p).drums
+    every = choose(drum, p)
+    tubes = {(int(pair), int(place * p.slices)) for pair, place in zip(every.pair, every.place, strict=True)}
+    found, shown, of = drum.found, Counter(), Counter()
+    for i in range(drum.low, drum.high):
+        pair = int(found.pair[i])
+        if own or found.caller[pair] != found.callee[pair]:
+            thread = int(trace.calls.thread[found.call[i]])
+            of[thread] += 1
+            shown[thread] += (pair, int(drum.place[i - drum.low] * p.slices)) in tubes
+    few = [t for t in of if of[t] >= 0.01 * of.total() and shown[t] < 0.8 * of[t]]
+    busiest = max(few, key=lambda t: (of[t], -t))
+    assert said.split(" of ", 2)[2].startswith(
+        f"{lane_title(trace, busiest)} {percentage(shown[busiest] / of[busiest])}"
+    )
+    assert said.endswith(f" and {len(few) - 3} more threads") == (len(few) > 3)

@@ -72,6 +72,28 @@ def test_rounds_come_first_and_say_how_sure_they_are():
     assert found.certainty.startswith("the 6 rounds are ")
 
 
+@given(programs())
+@settings(max_examples=40, deadline=None)
+def test_what_is_the_same_all_the_time_is_in_each_tenth(trace):
+    elements = element_hierarchy(trace, "class")
+    found = interactions(trace, elements)
+    calls = [c for c in range(len(trace)) if trace.calls.parent[c] >= 0]
+    ends = [(owner(elements, trace, int(trace.calls.parent[c])), owner(elements, trace, c)) for c in calls]
+    text = headline.throughout(elements.hierarchy, found, (0, len(found)))
+    n = len(ends)
+    if n < 10:
+        assert not text
+        return
+    parts = [{ends[i] for i in range(n) if i * 10 // n == part} for part in range(10)]
+    always = Counter(pair for pair in ends if all(pair in part for part in parts))
+    if not always:
+        assert text == f"no two {elements.hierarchy.kind} call each other all the time"
+        return
+    share = percentage(sum(always.values()) / n)
+    most = [f"{a} → {b}" for (a, b), count in always.items() if count == max(always.values())]
+    assert text in [f"the same all the time: {share} of the calls, most of them {words}" for words in most]
+
+
 def pair(a, b):
     shared = shared_hierarchy([a, b], "class")
     found = [interactions(trace, e) for trace, e in zip((a, b), shared, strict=True)]
@@ -90,6 +112,10 @@ def test_of_two_runs_what_differs_most_is_counted(a, b):
             (owner(elements, trace, int(trace.calls.parent[c])), owner(elements, trace, c)) for c in calls
         ]
         counts.append(Counter(ends))
+    same = pair(a, b).same
+    both = sum(2 * min(counts[0][ends], counts[1][ends]) for ends in counts[0] | counts[1])
+    whole = sum(sum(c.values()) for c in counts)
+    assert not same or same == f"the same in both: {percentage(both / whole)} of the calls"
     change = {ends: abs(counts[0][ends] - counts[1][ends]) for ends in counts[0] | counts[1]}
     if not sum(change.values()):
         assert text.startswith("A and B make the same calls between ")

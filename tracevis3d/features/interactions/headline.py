@@ -29,6 +29,8 @@ _PART = 0.4
 _ONE, _TWO = 0.5, 0.4
 #: Rounds that are so much alike do nearly the same.
 _NEARLY = 0.9
+#: What is in each of this many equal parts of a run is there all the time.
+_PARTS = 10
 #: Two runs make the same calls if they differ in less of them.
 _SAME = 1e-4
 
@@ -43,10 +45,13 @@ class Headline:
         One plain sentence without a final period.
     certainty : str
         What it rests on, in numbers; empty where it is counted and not found.
+    same : str
+        What stays the same all the time, or is the same in both runs; empty: it is said by the title.
     """
 
     text: str
     certainty: str = ""
+    same: str = ""
 
 
 def of_run(
@@ -95,13 +100,51 @@ def of_run(
     if name and share[most] >= _PART:
         sure = f"{len(phases)} phases explain {percentage(phases.explained)} of what varies"
         part = percentage(float(share[most]))
-        return Headline(_joined(f"The main phase, {name}, has {part} of the {relation}", traffic), sure)
+        text = f"The main phase, {name}, has {part} of the {relation}"
+        return Headline(_joined(text, traffic), sure, throughout(hierarchy, found, stretch, relation))
+    same = throughout(hierarchy, found, stretch, relation)
     threads = len(np.unique(trace.calls.thread[found.call[low:high]]))
     if traffic and threads > 1:
-        return Headline(_joined(f"{threads} threads make {high - low:,} {relation}", traffic))
+        return Headline(_joined(f"{threads} threads make {high - low:,} {relation}", traffic), "", same)
     if traffic:
-        return Headline(traffic)
-    return Headline(f"{high - low:,} {relation} between {int(hierarchy.merged.sum()):,} {hierarchy.kind}")
+        return Headline(traffic, "", same)
+    elements = int(hierarchy.merged.sum())
+    return Headline(f"{high - low:,} {relation} between {elements:,} {hierarchy.kind}", "", same)
+
+
+def throughout(
+    hierarchy: Hierarchy, found: Interactions, stretch: tuple[int, int], relation: str = "calls"
+) -> str:
+    """Say which part of a run's interactions is made all the time: of pairs that are in each tenth of it.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+    found : Interactions
+    stretch : (int, int)
+        The window, among the interactions.
+    relation : str
+        What the interactions are called.
+
+    Returns
+    -------
+    str
+        Empty if there are fewer than ten.
+    """
+    low, high = stretch
+    n = high - low
+    if n < _PARTS:
+        return ""
+    pair = found.pair[low:high].astype(np.int64)
+    part = np.arange(n) * _PARTS // n
+    known = np.bincount(np.unique(part * found.pairs + pair) % found.pairs, minlength=found.pairs)
+    counts = np.where(known == _PARTS, found.counts(low, high), 0)
+    if not counts.any():
+        return f"no two {hierarchy.kind} call each other all the time"
+    most = int(np.argmax(counts))
+    a, b = (hierarchy.distinct[int(hierarchy.node[e[most]])] for e in (found.caller, found.callee))
+    share = percentage(float(counts.sum()) / n)
+    return f"the same all the time: {share} of the {relation}, most of them {a} → {b}"
 
 
 def _joined(first: str, second: str) -> str:
@@ -154,12 +197,14 @@ def of_pair(
     names = hierarchy.distinct
     alone = np.where((active[0] > 0) != (active[1] > 0), active[0] + active[1], 0.0)
     element, pair = int(np.argmax(alone)), int(np.argmax(change))
-    sure = f"{percentage(float(change.sum()) / max(whole, 1))} of the {relation} of both are in one alone"
+    part = float(change.sum()) / max(whole, 1)
+    sure = f"{percentage(part)} of the {relation} of both are in one alone"
+    same = f"the same in both: {percentage(1.0 - part)} of the {relation}"
     if alone[element] >= 0.5 * change[pair]:
         s = int(active[1][element] > 0)
         name = names[int(hierarchy.node[element])]
         text = f"Only {'AB'[s]} uses {name}: {int(alone[element]):,} {relation}"
-        return Headline(text, sure)
+        return Headline(text, sure, same)
     a, b = (int(hierarchy.node[e]) for e in divmod(int(code[pair]), found[0].elements))
     who = f"{names[a]} calls itself" if a == b else f"{names[a]} calls {names[b]}"
     if relation == "flows":
@@ -167,7 +212,7 @@ def of_pair(
     many = [
         f"{int(n):,} times in {side}" if n else f"never in {side}" for n, side in zip(times[:, pair], "AB")
     ]
-    return Headline(f"{who} {many[0]}, {many[1]}", sure)
+    return Headline(f"{who} {many[0]}, {many[1]}", sure, same)
 
 
 def joint_counts(found: Sequence[Interactions], counts: Sequence[Ints]) -> tuple[Ints, Ints]:

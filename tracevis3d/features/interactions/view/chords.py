@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -13,6 +13,8 @@ from ....drawing.primitives import Image, Tubes
 from ....errors import UsageError
 from ....kernels.interactions.chord_image import draw_darkest
 from ....layout.bundle import bundle
+from ....trace.names import lane_title
+from ....units import percentage
 from .layout import Drum, Floats, Ints, Layout
 from .parameters import Parameters
 from .radial import control_points, petals
@@ -26,6 +28,8 @@ OUTLIER = 0.04
 _ABOVE = 0.8
 #: How much of the width of an edge in an image the tube behind it has, and how far behind it is at least.
 _INSIDE, _BEHIND = 0.8, 0.1
+#: Share of all calls that threads make of which is said how much of them is shown; threads named at most.
+_OF_ALL, _NAMED = 0.01, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +49,8 @@ class Chosen:
         Calls that the drawn ones represent, and all in the window.
     rows : int
         How many there were to choose from.
+    covered : bool (window,) or (0,)
+        Which calls of the window they represent.
     """
 
     pair: NDArray[np.int32]
@@ -54,6 +60,7 @@ class Chosen:
     calls: int
     of: int
     rows: int
+    covered: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
 
     def __len__(self) -> int:
         return len(self.pair)
@@ -107,6 +114,8 @@ def choose(drum: Drum, p: Parameters, first_of_all: NDArray[np.bool_] | None = N
     most = max(p.calls, int(wanted.sum()))
     chosen = rows[np.lexsort((rows, -count[rows], ~is_peak, ~wanted))][:most]
     chosen.sort()
+    is_chosen = np.zeros(size, np.bool_)
+    is_chosen[chosen] = True
     return Chosen(
         (chosen % max(found.pairs, 1)).astype(np.int32),
         count[chosen],
@@ -115,7 +124,42 @@ def choose(drum: Drum, p: Parameters, first_of_all: NDArray[np.bool_] | None = N
         int(count[chosen].sum()),
         int(count[rows].sum()),
         len(rows),
+        is_chosen[code],
     )
+
+
+def less_of_threads(drum: Drum, every: Chosen, least: float, p: Parameters) -> list[str]:
+    """Say of which threads tubes show a smaller share of the calls: threads that make a hundredth of all.
+
+    Parameters
+    ----------
+    drum : Drum
+    every : Chosen
+        What is drawn.
+    least : float
+        The share that tubes are to show.
+    p : Parameters
+        ``own`` says whether calls within an element count.
+
+    Returns
+    -------
+    list of str
+        One sentence at most.
+    """
+    found = drum.found
+    counts = p.own | (found.caller != found.callee)[found.pair[drum.low : drum.high]]
+    thread = drum.trace.calls.thread[found.call[drum.low : drum.high]][counts]
+    all_of = np.bincount(thread)
+    shown = np.bincount(thread, every.covered[counts], len(all_of))
+    few = np.flatnonzero((all_of > 0) & (all_of >= _OF_ALL * len(thread)) & (shown < least * all_of))
+    if len(few) == 0 or np.count_nonzero(all_of) < 2:
+        return []
+    few = few[np.argsort(-all_of[few], kind="stable")]
+    named = [
+        f"{lane_title(drum.trace, int(t))} {percentage(float(shown[t] / all_of[t]))}" for t in few[:_NAMED]
+    ]
+    more = f" and {len(few) - _NAMED} more threads" if len(few) > _NAMED else ""
+    return [f"tubes show less of the {p.relation} of {', '.join(named)}{more}"]
 
 
 def below_bundles(

@@ -165,7 +165,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         ),
         notes=(
             *_subject(traces, picture, p),
-            *filter(None, [headline.certainty]),
+            *filter(None, [headline.same, headline.certainty]),
             *_notes(picture, p),
             *notes,
         ),
@@ -295,6 +295,7 @@ def _drum(
                 f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as {tubes_}, "
                 f"{units.percentage(share, 3)} of the {p.relation}; all are on the mantle"
             )
+            notes += chords.less_of_threads(drum, every, _MOST_CALLS, p)
     elements.append(mantle.phase_lines(drum, paint.named["grid"], hair))
     elements.append(mantle.rims(drum, paint.named["leader"], hair))
     return elements
