@@ -32,7 +32,7 @@ def summary(trace: Trace, lines: Lines) -> str:
     share = units.percentage(float(lines.value[top] / total))
     said = f"{place(lines, top)} in {label(trace, lines, top)} has {share} of the {lines.height.title}"
     if few > 1:
-        said += f"; {few:,} of {len(lines):,} lines have {units.percentage(_MOST)}"
+        said += f"; {few:,} of {np.count_nonzero(lines.value):,} lines have {units.percentage(_MOST)}"
     return said
 
 

@@ -22,7 +22,7 @@ METRICS = {
     "auto": "of a profile what it weighs, else the self time, the bytes or the waits; colour: a second one",
     "time": "self time of the functions that begin there",
     "calls": "calls of the functions that begin there",
-    "waits": "time that the line waits; where lines of waits aren't recorded, the function that waits",
+    "waits": "time that the line waits; where it isn't recorded, the function around the wait",
     "bytes": "bytes that the line allocates",
     "blocks": "how many blocks the line allocates",
     "weight": "what a profile weighs (samples, time, instructions, cache misses), of the line that ran",
@@ -87,15 +87,19 @@ def _calls(trace: Trace, _: int) -> Items:
 
 
 def _waits(trace: Trace, _: int) -> Items:
-    """Return waits, at the lines of the functions that call what waits."""
+    """Return waits, at the lines of the functions that call what waits; else where functions around begin."""
     sync, calls = trace.sync, trace.calls
     rows = np.flatnonzero((sync.kind == WAIT) & (sync.contended != 0) & (sync.call >= 0))
-    waiting = sync.call[rows]
     line = sync.line[rows].astype(np.int64) if len(sync.line) else np.zeros(len(rows), np.int64)
-    caller = calls.parent[waiting]
-    at = (line > 0) & (caller >= 0)
-    function = calls.function[np.where(at, caller, waiting)].astype(np.int64)
-    line = np.where(at, line, _first_lines(trace, function))
+    call = np.where(line > 0, calls.parent[sync.call[rows]], sync.call[rows])
+    function = np.full(len(rows), -1, np.int64)
+    function[call >= 0] = calls.function[call[call >= 0]]
+    line = np.where(line > 0, line, _first_lines(trace, function))
+    # Built-in functions, such as those of locks, are in no file.
+    while len(lost := np.flatnonzero((line == 0) & (call >= 0))):
+        call[lost] = calls.parent[call[lost]]
+        function[lost] = np.where(call[lost] >= 0, calls.function[call[lost]], -1)
+        line[lost] = _first_lines(trace, function[lost])
     return Items("waiting", units.duration, function, line, (sync.end - sync.start)[rows].astype(np.float64))
 
 
