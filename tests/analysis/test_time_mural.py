@@ -5,12 +5,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support import synthetic
+from tracevis3d.analysis.mural import packed_cells
 from tracevis3d.analysis.time_mural import (
     HEIGHT,
     WIDTH,
     memory_mural,
     occupancy,
-    packed,
     time_mural,
     unpacked,
 )
@@ -41,7 +41,7 @@ def test_each_call_adds_the_time_that_it_has_in_a_cell(seed, n, chain, width, he
             started[row, int((start - low) * WIDTH / (high - low))] = True
     assert (cells[started] > 0).all()
     assert cells.max() == (255 if wanted.any() else int(started.any()))  # one may start without lasting
-    again = unpacked(packed(cells))
+    again = unpacked(packed_cells(cells))
     assert np.array_equal(again, cells)
 
 
@@ -86,6 +86,6 @@ def test_the_skyline_is_the_most_bytes_of_each_moment(rows, span) -> None:
 
 
 def test_damaged_texts_are_no_mural() -> None:
-    text = packed(np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH), np.uint8))
+    text = packed_cells(np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH), np.uint8))
     for damaged in ("", "no mural", text[: len(text) // 2], text[5:], "é"):
         assert unpacked(damaged) is None

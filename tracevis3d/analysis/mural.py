@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import zlib
 from dataclasses import dataclass
 
@@ -37,7 +38,7 @@ class Mural:
 
     def packed(self) -> str:
         """Return it as text, a few thousand characters; :func:`unpacked` reads it."""
-        return base64.b85encode(zlib.compress(np.stack([self.shown, self.hidden]).tobytes())).decode()
+        return packed_cells(np.stack([self.shown, self.hidden]))
 
 
 def mural(calls: Calls, hidden: NDArray[np.bool_]) -> Mural:
@@ -65,13 +66,41 @@ def mural(calls: Calls, hidden: NDArray[np.bool_]) -> Mural:
 
 def unpacked(text: str) -> Mural | None:
     """Return the strip that :meth:`Mural.packed` wrote; None if the text is none."""
-    wanted = 2 * HEIGHT * WIDTH
+    cells = unpacked_cells(text, (2, HEIGHT, WIDTH))
+    return None if cells is None else Mural(*cells)
+
+
+def packed_cells(cells: NDArray[np.uint8]) -> str:
+    """Return the cells of a mural as text, a few thousand characters; :func:`unpacked_cells` reads it.
+
+    Parameters
+    ----------
+    cells : uint8 (...)
+
+    Returns
+    -------
+    str
+    """
+    return base64.b85encode(zlib.compress(cells.tobytes())).decode()
+
+
+def unpacked_cells(text: str, shape: tuple[int, ...]) -> NDArray[np.uint8] | None:
+    """Return the cells that :func:`packed_cells` wrote.
+
+    Parameters
+    ----------
+    text : str
+    shape : tuple of int
+
+    Returns
+    -------
+    uint8 of this shape, or None
+        None if the text holds no cells of this shape.
+    """
+    wanted = math.prod(shape)
     try:
-        # A stored text may unpack to any size: at most a strip is read.
+        # A stored text may unpack to any size: no more than the cells are read.
         stored = zlib.decompressobj().decompress(base64.b85decode(text), wanted + 1)
     except (ValueError, zlib.error, binascii.Error):
         return None
-    if len(stored) != wanted:
-        return None
-    shown, hidden = np.frombuffer(stored, np.uint8).reshape(2, HEIGHT, WIDTH)
-    return Mural(shown, hidden)
+    return np.frombuffer(stored, np.uint8).reshape(shape) if len(stored) == wanted else None

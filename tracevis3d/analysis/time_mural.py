@@ -6,15 +6,12 @@ its cells, so that nothing is left out.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import zlib
-
 import numpy as np
 from numpy.typing import NDArray
 
 from ..trace.model import Calls, Memory
 from .measures import bytes_alive
+from .mural import unpacked_cells
 
 #: Cells of a stored mural.
 WIDTH, HEIGHT = 960, 20
@@ -113,22 +110,8 @@ def memory_mural(memory: Memory, low: int, high: int) -> NDArray[np.uint8]:
     return np.asarray(np.ceil(255 * share), np.uint8)
 
 
-def packed(cells: NDArray[np.uint8]) -> str:
-    """Return a mural as text, a few thousand characters; :func:`unpacked` reads it.
-
-    Parameters
-    ----------
-    cells : uint8 (HEIGHT, WIDTH)
-
-    Returns
-    -------
-    str
-    """
-    return base64.b85encode(zlib.compress(cells.tobytes(), 9)).decode()
-
-
 def unpacked(text: str) -> NDArray[np.uint8] | None:
-    """Return the mural that :func:`packed` wrote.
+    """Return the mural that was stored with :func:`.mural.packed_cells`.
 
     Parameters
     ----------
@@ -139,10 +122,4 @@ def unpacked(text: str) -> NDArray[np.uint8] | None:
     uint8 (HEIGHT, WIDTH) or None
         None if the text is not a mural.
     """
-    wanted = WIDTH * HEIGHT
-    try:
-        # A stored text may unpack to any size: at most a mural is read.
-        stored = zlib.decompressobj().decompress(base64.b85decode(text), wanted + 1)
-    except (ValueError, zlib.error, binascii.Error):
-        return None
-    return np.frombuffer(stored, np.uint8).reshape(HEIGHT, WIDTH) if len(stored) == wanted else None
+    return unpacked_cells(text, (HEIGHT, WIDTH))

@@ -512,7 +512,7 @@ class Source:
     def title(self) -> str:
         """The file's name without its suffixes, for pictures."""
         name = self.name
-        for suffix in (".gz", ".zst", ".json", ".tv3", ".tsv", ".txt"):
+        for suffix in (".gz", ".zst", ".json", ".tv3", ".tsv", ".txt", ".rsf"):
             name = name.removesuffix(suffix)
         return name or self.name
 

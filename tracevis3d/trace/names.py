@@ -17,24 +17,6 @@ LONGEST_TITLE = 36
 _LEAST_PROCESS = 8
 
 
-def file_name(trace: Trace) -> str:
-    """Return the name of a trace's file without folder and suffixes.
-
-    Parameters
-    ----------
-    trace : Trace
-
-    Returns
-    -------
-    str
-        Empty if it comes from no file.
-    """
-    name = trace.source.path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-    for suffix in (".gz", ".zst", ".json", ".tv3", ".tsv", ".rsf"):
-        name = name.removesuffix(suffix)
-    return name
-
-
 @dataclass(frozen=True)
 class FunctionWords:
     """The displayed name of a function.

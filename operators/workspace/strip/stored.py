@@ -4,7 +4,8 @@ from typing import Any
 
 from bpy.props import StringProperty
 
-from ....tracevis3d.analysis.time_mural import memory_mural, packed, time_mural
+from ....tracevis3d.analysis.mural import packed_cells
+from ....tracevis3d.analysis.time_mural import memory_mural, time_mural
 from ....tracevis3d.trace.cached_results import cached_with_trace
 from ....tracevis3d.trace.model import Trace
 from ....tracevis3d.views.time_window import Window, whole
@@ -24,7 +25,7 @@ trace_state.PROPERTIES["whole"] = StringProperty(
 @cached_with_trace(most=1)
 def _mural(trace: Trace) -> str:
     window = whole(trace)
-    return packed(
+    return packed_cells(
         time_mural(trace.calls, *window) if len(trace.calls) else memory_mural(trace.memory, *window)
     )
 

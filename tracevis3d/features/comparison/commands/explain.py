@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, table
 from ....drawing.frame import Frame
 from ....drawing.output import Output, check, need_blender
 from ....errors import UsageError
-from .match import comparing
+from .match import comparing, match_settings
 
 #: Shown by --help.
 EXAMPLES = (
@@ -68,23 +67,13 @@ def run(args: argparse.Namespace) -> None:
         If the words don't go together, or a number is out of range.
     """
     from ....command_line import warm_up
-    from ..matching.identity import read_renamed
-    from ..matching.match import check_settings
     from ..report.story import explain, made_folder
 
     if args.top < 1:
         raise UsageError(f"--top {args.top}: 1 is the minimum")
     if args.walk and not args.output:
         raise UsageError("--walk: the tour is in story.blend; name a folder for it with -o")
-    settings: dict[str, Any] = {
-        "tau": args.tau,
-        "identity": args.identity,
-        "measure": args.measure,
-        "rewrite": args.rewrite,
-        "renamed": read_renamed(args.renamed) if args.renamed else [],
-        "fuzzy": args.fuzzy,
-    }
-    check_settings(settings["tau"], settings["identity"], settings["measure"], settings["rewrite"])
+    settings = match_settings(args)
     frame = Frame.parse(args.size) if args.size else Frame()
     output = Output(style=args.style, engine=args.engine, frame=frame)
     if args.output:

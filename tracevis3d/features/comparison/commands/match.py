@@ -51,13 +51,24 @@ def comparing(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(args: argparse.Namespace) -> None:
-    """Compare two traces and print the results."""
-    from ..matching.identity import read_renamed
-    from ..matching.match import check_settings, compare
-    from ..matching.summary import sentences, summary
+def match_settings(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what :func:`comparing` and ``--renamed`` were given, checked.
 
-    settings: dict[str, Any] = {
+    Parameters
+    ----------
+    args : Namespace
+        As the parser read them.
+
+    Returns
+    -------
+    dict of str to Any
+        Keyword arguments of :func:`..matching.match.compare`.
+    """
+    from ..matching.identity import read_renamed
+    from ..matching.match import check_settings
+
+    check_settings(args.tau, args.identity, args.measure, args.rewrite)
+    return {
         "tau": args.tau,
         "identity": args.identity,
         "measure": args.measure,
@@ -65,7 +76,14 @@ def run(args: argparse.Namespace) -> None:
         "renamed": read_renamed(args.renamed) if args.renamed else [],
         "fuzzy": args.fuzzy,
     }
-    check_settings(settings["tau"], settings["identity"], settings["measure"], settings["rewrite"])
+
+
+def run(args: argparse.Namespace) -> None:
+    """Compare two traces and print the results."""
+    from ..matching.match import compare
+    from ..matching.summary import sentences, summary
+
+    settings = match_settings(args)
     with Bar(args.quiet) as bar:
         a, b = (load(path, args, bar) for path in (args.a, args.b))
         facts = summary(compare(a, b, **settings, cache=not args.no_cache, progress=bar))

@@ -19,7 +19,6 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....layout.icicle import Lanes
 from ....trace.model import Trace
-from ....trace.names import file_name
 from ....views.time_window import WIDTH, time_window
 from ..matching.many_traces import letter_of
 from ..view.geometry.walls import Fold
@@ -336,5 +335,5 @@ def _camera(
 
 def _names(traces: Sequence[Trace]) -> tuple[str, ...]:
     """Return names that fit the space beside the walls: what distinguishes them is at their end."""
-    names = [file_name(t) or "trace" for t in traces]
+    names = [t.source.title for t in traces]
     return tuple(name if len(name) <= _NAME else "…" + name[1 - _NAME :] for name in names)

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels
 from ....layout import ticks
-from ....trace.names import file_name
 from ....views.time_window import WIDTH
 from ..matching.many_traces import letter_of
 from .annotations.frames import FrameBuilder, plates
@@ -125,7 +124,8 @@ def _chains(wall: Wall, boxes: Boxes, room: Floats, enough: float, most: int) ->
 
 def title(wall: Wall) -> str:
     """Return the file's name without suffixes."""
-    return file_name(wall.trace) or f"trace {letter_of(wall.source)}"
+    source = wall.trace.source
+    return source.title if source.path else f"trace {letter_of(wall.source)}"
 
 
 #: Free space between what stands behind a wall and its ruler.

@@ -17,7 +17,6 @@ from ....drawing.selector import Selector
 from ....errors import UsageError
 from ....progress import Progress
 from ....trace.model import Trace
-from ....trace.names import file_name
 from ....units import read_time
 from ....views.calls.actions import with_actions
 from ....views.time_window import TimeAxis
@@ -459,7 +458,7 @@ def _subject(traces: Sequence[Trace], picture: Layout, p: Parameters) -> list[st
     """Return what is drawn."""
     h = picture.hierarchy
     letters = [f"{letter} is " for letter in "AB"] if len(traces) > 1 else [""]
-    which = ", ".join(letter + file_name(trace) for letter, trace in zip(letters, traces, strict=True))
+    which = ", ".join(letter + trace.source.title for letter, trace in zip(letters, traces, strict=True))
     calls = " and ".join(f"{d.high - d.low:,}" for d in picture.drums)
     return [f"{which}: {calls} {p.relation} between {int(h.merged.sum()):,} {h.kind}"]
 
