@@ -26,6 +26,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """In one of several parallel processes, share what is compiled with the others."""
     if hasattr(config, "workerinput"):
         compile_once()
+        # So are modules: tests start hundreds of processes.
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        sys.dont_write_bytecode = False
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

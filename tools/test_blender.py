@@ -368,7 +368,7 @@ class Way:
         folders = {"/mnt/project": (ROOT, False), "/mnt/out": (self.place, True)}
         if LARGE.is_file():
             folders["/mnt/traces"] = (LARGE.parent, False)
-        home = {"HOME": "/mnt/out/home", "LIBGL_ALWAYS_SOFTWARE": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+        home = {"HOME": "/mnt/out/home", "LIBGL_ALWAYS_SOFTWARE": "1"}
         (self.place / "home").mkdir(exist_ok=True)
         with self.log.open("a") as log:
             log.write(f"\n==== blender {' '.join(words)}\n")

@@ -30,7 +30,7 @@ def step(message):
     bpy.ops.ed.undo_push(message=message)
 
 
-def until(test, seconds=20.0, doing=lambda: None):
+def until(test, seconds=60.0, doing=lambda: None):
     end = time.monotonic() + seconds
     while not test() and time.monotonic() < end:
         doing()

@@ -34,7 +34,6 @@ class Blender:
             "BLENDER_USER_CONFIG": str(place / "config"),
             "BLENDER_USER_SCRIPTS": str(place / "scripts"),
             "NUMBA_CACHE_DIR": str(beside / "kernels"),
-            "PYTHONDONTWRITEBYTECODE": "1",
         }
 
     @classmethod
