@@ -13,7 +13,7 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.errors import UsageError
 from tracevis3d.features.memory.view.arrangement import memory_use
 from tracevis3d.features.memory.view.parameters import Parameters
-from tracevis3d.features.memory.view.story import members, told
+from tracevis3d.features.memory.view.story import headline_finding, members
 from tracevis3d.features.memory.view.view import VIEW
 from tracevis3d.progress import silent
 
@@ -54,9 +54,9 @@ def test_members_of_a_cohort_are_those_that_it_counts(trace) -> None:
 
 def test_the_title_is_the_first_finding_that_matters(trace) -> None:
     use = memory_use(trace)
-    first = told(use, Parameters())
+    first = headline_finding(use, Parameters())
     assert first is use.findings[0]
-    assert told(use, Parameters(finding=3)) is use.findings[2]
+    assert headline_finding(use, Parameters(finding=3)) is use.findings[2]
 
 
 def test_a_report_has_a_picture_of_each_finding_with_its_sentence(recorded, tmp_path, capsys) -> None:

@@ -485,19 +485,19 @@ class Plain:
                         total[node] += min(max(extra, g["low"]), g["high"])
                     elif g not in known and abs(extra) < 0.02 * self.most_time:
                         total[node] += extra
-        found, told = [], set()
+        found, reported = [], set()
         for node in sorted(range(self.n), key=lambda n: (-rounded(total[n]), n)):
             factor = (usual[node] + total[node]) / max(usual[node], 1)
             if not self.known(node) or abs(total[node]) < 0.01 * self.most_time or 1 / 1.15 < factor < 1.15:
                 continue
             inside = self.under([node])
             here = [(ratio, weight) for n, ratio, weight in self.spread() if n in inside]
-            if len(found) == 2 or told & (inside | set(self.above(node))) or len(here) < 5:
+            if len(found) == 2 or reported & (inside | set(self.above(node))) or len(here) < 5:
                 continue
             drift = plain_median(here) - math.log(self.pace)
             if drift * total[node] <= 0 or abs(drift) < math.log(1.15):
                 continue
-            told |= inside
+            reported |= inside
             details = {"change_ns": round(total[node]), "factor": math.exp(drift), "start": False}
             found.append(
                 self.finding(

@@ -158,10 +158,10 @@ def _sources(
 
     A file that has the name of caller and callee is the callee's.
     """
-    told = np.flatnonzero(rest >= 0)
-    numbers, first = np.unique(function[told], return_index=True)
+    with_place = np.flatnonzero(rest >= 0)
+    numbers, first = np.unique(function[with_place], return_index=True)
     found: dict[int, dict[str, Any]] = {}
-    for number, row in zip(numbers.tolist(), told[first].tolist()):
+    for number, row in zip(numbers.tolist(), with_place[first].tolist()):
         begin = int(rest[row])
         match = _PLACE.match(bytes(text[begin : begin + _LONGEST_PLACE]))
         if match is None:

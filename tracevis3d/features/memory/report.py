@@ -42,14 +42,14 @@ def write_report(
     InputError
         If the folder can't be written to.
     """
-    from ...scene.output.findings_report import Told
+    from ...scene.output.findings_report import ReportedFinding
     from ...scene.output.findings_report import write_report as write
 
     def draw(number: int, progress: Progress) -> Drawing:
         return VIEW.draw([trace], Parameters(finding=number), output.frame, progress)
 
-    use, told = memory_use(trace), []
+    use, reported = memory_use(trace), []
     for i, found in enumerate(use.findings):
         words = sentence(found, use)
-        told.append(Told(found.kind, words, f"{words}.", partial(draw, i + 1)))
-    return write(folder, f"Memory of {trace.source.name}", told, facts, "memory.json", output, progress)
+        reported.append(ReportedFinding(found.kind, words, f"{words}.", partial(draw, i + 1)))
+    return write(folder, f"Memory of {trace.source.name}", reported, facts, "memory.json", output, progress)

@@ -132,8 +132,8 @@ def _by_earlier_holders(waits: Synchronization) -> _Part:
     ops, held = waits.ops, waits.held
     wait, object = _contended(waits)
     which = holders_at(held, object.astype(np.int32), ops.start[wait])
-    told = (which == -1) & (ops.holder[wait] >= 0) & (ops.holder[wait] != ops.thread[wait])
-    wait, object = wait[told], object[told]
+    recorded = (which == -1) & (ops.holder[wait] >= 0) & (ops.holder[wait] != ops.thread[wait])
+    wait, object = wait[recorded], object[recorded]
     following = next_holds(held, object.astype(np.int32), ops.start[wait])
     until = np.where(following >= 0, np.append(held.start, 0)[following], ops.end[wait])
     thread = ops.holder[wait].astype(np.int64)

@@ -48,15 +48,15 @@ def write_report(
     InputError
         If the folder can't be written to.
     """
-    from ...scene.output.findings_report import Told
+    from ...scene.output.findings_report import ReportedFinding
     from ...scene.output.findings_report import write_report as write
 
     def draw(number: int, progress: Progress) -> Drawing:
         return VIEW.draw([trace], Parameters(finding=number, rules=rules), output.frame, progress)
 
-    told = [
-        Told(found.kind, found.title, f"{found.sentence} ({found.how}).", partial(draw, i + 1))
+    reported = [
+        ReportedFinding(found.kind, found.title, f"{found.sentence} ({found.how}).", partial(draw, i + 1))
         for i, found in enumerate(findings_of(waits_of(trace, rules), rules))
     ]
     heading = f"Waits in {trace.source.name}"
-    return write(folder, heading, told, facts, "waits.json", output, progress)
+    return write(folder, heading, reported, facts, "waits.json", output, progress)

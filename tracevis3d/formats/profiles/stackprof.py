@@ -164,15 +164,15 @@ def _take_sums(
             if callee >= 0:
                 edges[function, callee] = edges.get((function, callee), 0) + max(whole_of(weight), 0)
         by_line = fields_of(said.get("lines"))
-        told = 0
+        counted = 0
         for key, weight in by_line.items():
             mine = whole_of(items_of(weight)[1]) if len(items_of(weight)) > 1 else 0
             line = whole_of(_number(key))
             if mine > 0:
                 rows.append((function, line if 0 < line < 1 << 31 else 0, mine))
-                told += mine
-        if count > told:
-            rows.append((function, 0, count - told))
+                counted += mine
+        if count > counted:
+            rows.append((function, 0, count - counted))
     if not rows:
         raise ValueError("it has no samples")
     first = recording.add_stacks(

@@ -20,8 +20,8 @@ _MOST, _MOST_OF_KIND = 5, 2
 
 
 @dataclass(frozen=True)
-class Told:
-    """A finding as a report tells it.
+class ReportedFinding:
+    """A finding as it stands in a report.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class Told:
 def write_report(
     folder: str,
     heading: str,
-    found: Sequence[Told],
+    found: Sequence[ReportedFinding],
     facts: dict[str, Any],
     facts_name: str,
     output: Output,
@@ -57,7 +57,7 @@ def write_report(
         Is made if there is none.
     heading : str
         The report's first line.
-    found : sequence of Told
+    found : sequence of ReportedFinding
         All findings, the most important first.
     facts : dict
         What is written as JSON.
@@ -82,7 +82,7 @@ def write_report(
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: the folder can't be made: {error.strerror}") from error
-    chosen: list[Told] = []
+    chosen: list[ReportedFinding] = []
     for one in found:
         alike = sum(other.kind == one.kind for other in chosen)
         if len(chosen) < _MOST and alike < _MOST_OF_KIND:

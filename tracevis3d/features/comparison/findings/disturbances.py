@@ -45,7 +45,7 @@ def stalls(evidence: Evidence, judged: Groups, start: list[Finding]) -> list[Fin
     evidence : Evidence
     judged : Groups
     start : list of Finding
-        What is reported of the import of modules is not told again.
+        What is reported of the import of modules is not reported again.
 
     Returns
     -------
@@ -53,15 +53,15 @@ def stalls(evidence: Evidence, judged: Groups, start: list[Finding]) -> list[Fin
     """
     if evidence.exact:
         return []
-    told = np.zeros(len(evidence.paths), np.bool_)
+    reported = np.zeros(len(evidence.paths), np.bool_)
     for finding in start:
-        told[finding.nodes] = True
-    told = told[evidence.paths.of_call[1][judged.b]]
+        reported[finding.nodes] = True
+    reported = reported[evidence.paths.of_call[1][judged.b]]
     of = judged.of_pair
     over = [np.minimum(judged.low, 0.0)[of] - judged.extra, judged.extra - np.maximum(judged.high, 0.0)[of]]
     found = []
     for s, beyond in enumerate(over):
-        which = np.flatnonzero((beyond >= LEAST_STALL * evidence.most_time) & ~told)
+        which = np.flatnonzero((beyond >= LEAST_STALL * evidence.most_time) & ~reported)
         if len(which):
             which = which[np.lexsort(((judged.a, judged.b)[s][which], -rounded(beyond[which])))]
             found.append(_stall(evidence, judged, s, which, beyond[which]))
@@ -140,13 +140,13 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
     apart = (factor >= LEAST_FACTOR) | (factor <= 1 / LEAST_FACTOR)
     large = np.flatnonzero((np.abs(total) >= evidence.least_time) & apart & (evidence.state < 2))
     found: list[Finding] = []
-    told = np.zeros(len(paths), np.bool_)
+    reported = np.zeros(len(paths), np.bool_)
     nodes, ratio, weight = evidence.spread
     for place in large[np.argsort(-rounded(total[large]), kind="stable")].tolist():
         if len(found) == _MOST:
             break
         inside = evidence.within(np.array([place]))
-        if told[inside].any() or told[evidence.paths.way(place)].any():
+        if reported[inside].any() or reported[evidence.paths.way(place)].any():
             continue
         here = inside[nodes]
         if np.count_nonzero(here) < _ENOUGH_PATHS:
@@ -154,7 +154,7 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
         drift = weighted_median(ratio[here], weight[here]) - math.log(evidence.pace)
         if drift * total[place] <= 0 or abs(drift) < math.log(LEAST_FACTOR):
             continue
-        told |= inside
+        reported |= inside
         about = evidence.about(np.array([place]))
         found.append(
             Finding(

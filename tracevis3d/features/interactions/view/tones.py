@@ -144,13 +144,13 @@ def callouts(picture: Layout, ramp: tuple[int, int]) -> tuple[Callout, ...]:
     code, times = joint_counts(found, [d.counts for d in picture.drums])
     kind = [differences(picture, d) for d in picture.drums]
     change = np.abs(times[1] - times[0])
-    told: list[Callout] = []
+    chosen: list[Callout] = []
     for i in np.argsort(-change, kind="stable").tolist():
         more = picture.drums[int(times[1, i] > times[0, i])]
         pair = np.flatnonzero(
             more.found.caller.astype(np.int64) * more.found.elements + more.found.callee == code[i]
         )
-        if not len(pair) or len(told) == _CALLOUTS:
+        if not len(pair) or len(chosen) == _CALLOUTS:
             break
         if more.bend.length <= 0 or not kind[more.source][pair[0]]:
             continue
@@ -166,8 +166,8 @@ def callouts(picture: Layout, ramp: tuple[int, int]) -> tuple[Callout, ...]:
         words = describe(picture.hierarchy, more.found, int(pair[0]))
         color = ramp[0] + round(place * (ramp[1] - ramp[0]))
         call = (more.source, int(more.found.call[row]))
-        told.append(Callout(words, f"calls: {many}", vector(point), float(change[i]), color, (call,)))
-    return tuple(told)
+        chosen.append(Callout(words, f"calls: {many}", vector(point), float(change[i]), color, (call,)))
+    return tuple(chosen)
 
 
 def against_layers(picture: Layout, drum: Drum) -> NDArray[np.bool_]:

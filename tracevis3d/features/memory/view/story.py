@@ -45,7 +45,7 @@ def story(use: MemoryUse, p: Parameters) -> MemoryFinding | None:
     return use.findings[p.finding - 1]
 
 
-def told(use: MemoryUse, p: Parameters) -> MemoryFinding | None:
+def headline_finding(use: MemoryUse, p: Parameters) -> MemoryFinding | None:
     """Return the finding that a picture's title tells: the one that it is about, else the first that matters.
 
     Parameters

@@ -36,7 +36,7 @@ from .layout import Layout, compose
 from .metadata import meaning
 from .parameters import Parameters
 from .regroup import on_the_way
-from .story import told
+from .story import headline_finding
 from .terrain import Heights, Places, floor, footprints, heights, pieces, terrain
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
 
 def _title(picture: Layout) -> str:
     """Return what was found first, and else how much memory there is."""
-    found = told(picture.use, picture.parameters)
+    found = headline_finding(picture.use, picture.parameters)
     name = picture.trace.source.title
     return f"{name}: {sentence(found, picture.use) if found else _amounts(picture)}"
 

@@ -317,5 +317,5 @@ def _reordered(evidence: Evidence, kinds: list[Kinds], strengths: list[Floats]) 
             inside = slice(i, i + int(c.extent[i]))
             plain = kinds[s][inside] == SAME
             kinds[s][inside] = np.where(plain, MOVED, kinds[s][inside])
-            told = float(strength_of(np.array([share]), np.ones(1))[0])
-            strengths[s][inside] = np.where(plain, told, strengths[s][inside])
+            strength = float(strength_of(np.array([share]), np.ones(1))[0])
+            strengths[s][inside] = np.where(plain, strength, strengths[s][inside])
