@@ -100,12 +100,13 @@ def filtered(trace: Trace, stack: str) -> Trace:
     return reduced(trace, apply(parse(stack), Facts(trace)))
 
 
-def info(trace: Trace) -> dict[str, Any]:
+def info(trace: Trace, progress: Progress = silent) -> dict[str, Any]:
     """Return the facts of a trace, as ``tracevis3d info --json`` prints them.
 
     Parameters
     ----------
     trace : Trace
+    progress : Progress
 
     Returns
     -------
@@ -125,7 +126,9 @@ def info(trace: Trace) -> dict[str, Any]:
     from .analysis.subtrees import distinct_subtrees
     from .trace.profile import totals
 
+    progress(0.0, "finding distinct subtrees")
     subtrees = distinct_subtrees(trace.calls)
+    progress(0.6, "finding distinct sets")
     try:
         sets: int | None = len(distinct_sets(subtrees))
     except InputError:  # a trace made so that its sets take forever: the other facts still hold

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -26,3 +27,21 @@ def part(progress: Progress, low: float, high: float) -> Progress:
         progress(low + (high - low) * done, what)
 
     return report
+
+
+def in_steps(progress: Progress, *steps: tuple[str, float, Callable[[], object]]) -> None:
+    """Take steps one after the other.
+
+    Parameters
+    ----------
+    progress : Progress
+        What is reported to.
+    *steps : (str, float, callable)
+        What is being done, about how long it takes compared with the others, and what does it.
+    """
+    done, whole = 0.0, sum(share for _, share, _ in steps)
+    for what, share, take in steps:
+        progress(done / whole, what)
+        take()
+        done += share
+    progress(1.0, "")

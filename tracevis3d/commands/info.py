@@ -30,7 +30,7 @@ def run(args: argparse.Namespace) -> None:
     warm_up.begin()
     with Bar(args.quiet) as bar:
         trace = load(args.trace, args, bar)
-        facts = api.info(trace)
+        facts = api.info(trace, bar)
     if args.json:
         print_json(facts)
         return

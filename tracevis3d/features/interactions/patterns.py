@@ -12,6 +12,7 @@ from ...analysis.sets import distinct_sets
 from ...analysis.subtrees import Subtrees, distinct_subtrees
 from ...filters.facts import Facts as Known
 from ...filters.sequence_list import sequences
+from ...progress import Progress, silent
 from ...trace.model import Trace
 from ...trace.names import label_of_call
 from .hierarchy import By, Elements, Level, element_hierarchy
@@ -40,6 +41,7 @@ def phase_facts(
     by: By | str = "auto",
     least: float = LEAST,
     outliers: int = 10,
+    progress: Progress = silent,
 ) -> Facts:
     """Return the phases of a run, which of them recur, its rounds, its rarest interactions, and its layers.
 
@@ -54,14 +56,18 @@ def phase_facts(
         Share of the variation that each cut has to explain.
     outliers : int
         How many of the rarest interactions are listed.
+    progress : Progress
 
     Returns
     -------
     dict
     """
+    progress(0.0, "finding interactions")
     elements = element_hierarchy(trace, level, by)  # type: ignore[arg-type]
     found = interactions(trace, elements)
+    progress(0.4, "finding phases")
     phases = find_phases(found, least=least)
+    progress(0.7, "naming phases, finding rounds")
     does = names_of_kinds(trace, found, phases)
     return {
         "file": trace.source.path,
@@ -196,6 +202,7 @@ def pattern_facts(
     by: By | str = "auto",
     least: float = 0.8,
     most: int = 20,
+    progress: Progress = silent,
 ) -> Facts:
     """Return what recurs: subtrees, loops of equal and of similar calls, sequences, repeats of a stretch.
 
@@ -210,22 +217,28 @@ def pattern_facts(
         Share of the calls that a repeat of the stretch has in common with it.
     most : int
         Entries of each list.
+    progress : Progress
 
     Returns
     -------
     dict
     """
+    progress(0.0, "finding recurring subtrees")
     subtrees = distinct_subtrees(trace.calls)
     facts: Facts = {
         "file": trace.source.path,
         "distinct_subtrees": len(subtrees),
         "repeated": _repeated(trace, subtrees, most),
-        "loops": _loops(trace, subtrees, find_runs(subtrees), most),
-        "alike": _loops(trace, subtrees, find_alike(subtrees, distinct_sets(subtrees)), most),
-        "sequences": _sequences(trace, subtrees, most),
-        "stretch": None,
     }
+    progress(0.3, "finding loops")
+    facts["loops"] = _loops(trace, subtrees, find_runs(subtrees), most)
+    progress(0.4, "finding loops of similar calls")
+    facts["alike"] = _loops(trace, subtrees, find_alike(subtrees, distinct_sets(subtrees)), most)
+    progress(0.6, "finding sequences")
+    facts["sequences"] = _sequences(trace, subtrees, most)
+    facts["stretch"] = None
     if start_ns is not None and end_ns is not None:
+        progress(0.8, "finding repeats of the stretch")
         elements = element_hierarchy(trace, level, by)  # type: ignore[arg-type]
         found = interactions(trace, elements)
         low, high = found.range(start_ns, end_ns)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...progress import Progress, in_steps, part, silent
 from ...trace.model import WAIT, Trace
 from ...trace.names import named_threads
 from ...units import read_time
@@ -25,6 +26,7 @@ def waits_facts(
     every: bool = False,
     end: str | None = None,
     at: str | None = None,
+    progress: Progress = silent,
 ) -> dict[str, Any]:
     """Return who waits for whom: see :func:`tracevis3d.api.waits`.
 
@@ -39,6 +41,7 @@ def waits_facts(
         The thread whose end the critical path leads to: its name or id.
     at : str, optional
         The moment that it leads to, as people write times.
+    progress : Progress
 
     Returns
     -------
@@ -46,6 +49,14 @@ def waits_facts(
     """
     found = find_waits(trace, rules)
     thread = int(named_threads(trace, end, "end")[0]) if end else None
+    in_steps(
+        part(progress, 0.0, 0.7),
+        ("finding waits and releases", 2, lambda: found.ops),
+        ("finding who woke whom", 1, lambda: found.woken_by),
+        ("finding who held what", 1, lambda: found.held_by),
+        ("splitting waits by cause", 2, lambda: found.causes),
+    )
+    progress(0.7, "looking for what stands out")
     return summary(found, found.path(thread, read_time("at", at) if at else None), every)
 
 

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
             raise UsageError(f"--end {args.end}: the end must be after the start, {args.start}")
     with Bar(args.quiet) as bar:
         trace = load(args.trace, args, bar)
-        facts = pattern_facts(trace, start, end, args.level, args.by, args.similarity)
+        facts = pattern_facts(trace, start, end, args.level, args.by, args.similarity, progress=bar)
     if args.json:
         print_json(facts)
         return

@@ -58,7 +58,8 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"--least {args.least:g} is not above 0 and at most 1")
     with Bar(args.quiet) as bar:
         trace = load(args.trace, args, bar)
-        facts = phase_facts(trace, args.level, args.by, LEAST if args.least is None else args.least)
+        least = LEAST if args.least is None else args.least
+        facts = phase_facts(trace, args.level, args.by, least, progress=bar)
     if args.json:
         print_json(facts)
         return

@@ -8,6 +8,7 @@ from typing import Any
 from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
+from ....progress import in_steps
 from ....units import byte_size, count, duration
 
 _MOST = 12
@@ -55,7 +56,15 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"--most {args.most} is not 1 or more")
     with Bar(args.quiet) as bar:
         trace = load(args.trace, args, bar)
-        facts = memory_facts(memory_use(trace), args.most)
+        use = memory_use(trace)
+        in_steps(
+            bar,
+            ("finding blocks", 4, lambda: use.blocks),
+            ("finding call sites", 2, lambda: use.sites),
+            ("counting by call site", 2, lambda: use.table),
+            ("looking for leaks and churn", 2, lambda: use.findings),
+        )
+        facts = memory_facts(use, args.most)
         if args.output:
             from ....drawing.output import Output
             from ..report import write_report

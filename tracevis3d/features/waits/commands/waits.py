@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
 
     with Bar(args.quiet) as bar:
         trace = load(args.trace, args, bar)
-        facts = waits_facts(trace, rules=args.rules, every=args.every, end=args.end, at=args.at)
+        facts = waits_facts(trace, rules=args.rules, every=args.every, end=args.end, at=args.at, progress=bar)
         if args.output:
             from ....drawing.output import Output
             from ..report import write_report
