@@ -21,6 +21,9 @@ from tracevis3d.formats import registry
 from tracevis3d.formats.speedscope import format
 from tracevis3d.progress import silent
 
+from . import perfetto_trace
+from .bench_chrome import perfetto
+
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared")) / "traces" / "recorded"
 
@@ -64,7 +67,26 @@ def _rows(folder: Path) -> list[dict[str, Any]]:
     pftrace = folder / "thr.pftrace"
     pftrace.write_bytes((RECORDED / "python_threads" / "thr_v311.pftrace").read_bytes())
     found.append(_row("Perfetto protobuf, 10,736 packets", pftrace, plain_packets, "protobuf to lists"))
+    large = folder / "large.pftrace"
+    perfetto_trace.write(large, 4_000_000)
+    engine = perfetto(large)
+    if engine is not None:
+        found.append(_against_engine(large, engine))
     return found
+
+
+def _against_engine(path: Path, first: dict[str, Any]) -> dict[str, Any]:
+    """Return how fast a Perfetto trace is read, and by Perfetto's own engine, in turns."""
+    runs, ours, calls = [first], [], 0
+    for _ in range(3):
+        calls, took = _best(1, lambda: len(registry.open_trace(path).calls))
+        ours.append(took)
+        runs.append(perfetto(path) or first)
+    if calls != first["calls"]:
+        raise AssertionError(f"Perfetto found {first['calls']:,} calls, we {calls:,}")
+    size = path.stat().st_size / 1e6
+    peer = size / min(run["seconds"] for run in runs)
+    return _speeds("Perfetto protobuf, 4 million events", size / min(ours), peer, "Perfetto's engine (wasm)")
 
 
 def _row(
@@ -74,7 +96,10 @@ def _row(
     calls, ours = _best(5, lambda: len(registry.open_trace(path).calls))
     others, peer = _best(3, lambda: plain(path))
     assert others in (calls, -1), (name, calls, others)
-    ours, peer = size / ours / 1e6, size / peer / 1e6
+    return _speeds(name, size / ours / 1e6, size / peer / 1e6, peer_name)
+
+
+def _speeds(name: str, ours: float, peer: float, peer_name: str) -> dict[str, Any]:
     return {
         "name": name,
         "ours": ours,

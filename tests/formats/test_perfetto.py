@@ -6,12 +6,15 @@ import sys
 import zlib
 from collections import defaultdict
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.errors import InputError, MissingDependency
-from tracevis3d.formats import perfetto, registry
+from tracevis3d.formats import registry
+from tracevis3d.formats.perfetto import format as perfetto
+from tracevis3d.kernels.formats import scan_perfetto as kernels
 from tracevis3d.progress import silent
 
 pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
@@ -350,3 +353,117 @@ def test_any_bytes_end_in_a_trace_or_a_sentence(tmp_path_factory, noise, at):
         pass
     else:
         assert len(trace.calls) <= 8 + len(noise)
+
+
+TRACKS = st.sampled_from((0, 2, 3, 2**64 - 1))
+EVENTS = st.fixed_dictionaries(
+    {"type": st.sampled_from((BEGIN, BEGIN, END, END, INSTANT, COUNTER, 0))},
+    optional={
+        "track_uuid": TRACKS,
+        "name": st.sampled_from(("", "a", "b", "a long name of a function")),
+        "name_iid": st.integers(1, 3),
+        "counter_value": st.integers(-5, 2**40),
+        "double_counter_value": st.floats(-1, 1),
+        "flow_ids": st.lists(st.integers(1, 3), max_size=2),
+        "terminating_flow_ids": st.lists(st.integers(1, 3), max_size=1),
+        "flow_ids_old": st.lists(st.integers(1, 3), max_size=1),
+        "category_iids": st.just([1]),
+        "timestamp_delta_us": st.integers(0, 9),
+        "extra_counter_values": st.just([7]),
+        "legacy_event": st.just({"phase": ord("B"), "pid_override": 1, "tid_override": 4}),
+    },
+)
+INTERNED = st.lists(st.tuples(st.integers(1, 3), st.sampled_from("abcd")), max_size=2)
+PACKETS = st.fixed_dictionaries(
+    {},
+    optional={
+        "trusted_packet_sequence_id": st.integers(0, 2),
+        "timestamp": st.integers(0, 100) | st.sampled_from((2**40, 2**62, 2**64 - 1)),
+        "timestamp_clock_id": st.sampled_from((1, 6, 64)),
+        "sequence_flags": st.integers(0, 3),
+        "previous_packet_dropped": st.integers(0, 1),
+        "trusted_uid": st.integers(0, 9),
+        "track_event": EVENTS,
+        "interned_data": INTERNED.map(
+            lambda named: {"event_names": [{"iid": i, "name": n} for i, n in named]}
+        ),
+        "trace_packet_defaults": st.fixed_dictionaries(
+            {"timestamp_clock_id": st.sampled_from((0, 1, 64, 65))},
+            optional={"track_event_defaults": st.fixed_dictionaries({"track_uuid": TRACKS})},
+        ),
+    },
+)
+OTHERS = st.one_of(
+    st.builds(
+        lambda unit, runs: {
+            "clock_snapshot": {
+                "clocks": [
+                    {"clock_id": 6, "timestamp": 50},
+                    {"clock_id": 64, "timestamp": 10, "unit_multiplier_ns": unit, "is_incremental": runs},
+                    {"clock_id": 1, "timestamp": 2**61},
+                ]
+            },
+            "trusted_packet_sequence_id": 1,
+        },
+        st.sampled_from((1, 1000, 2**40)),
+        st.booleans(),
+    ),
+    st.builds(
+        lambda uuid, runs: {
+            "track_descriptor": {
+                "uuid": uuid,
+                "counter": {"unit_multiplier": 3, "is_incremental": runs},
+                "name": "count",
+            }
+        },
+        TRACKS,
+        st.booleans(),
+    ),
+)
+
+
+def content(path):
+    """Return all that is read of a file, in a form that can be compared; or the sentence that refuses it."""
+    try:
+        trace = read(path)
+    except InputError as error:
+        return str(error)
+    names = ("calls", "counters", "flows", "spans", "instants")
+    tables = {
+        name: {
+            k: np.asarray(v).tolist() for k, v in vars(getattr(trace, name)).items() if hasattr(v, "dtype")
+        }
+        for name in names
+    }
+    return (
+        tables, list(trace.functions.name), trace.threads.tid, trace.threads.name, trace.origin_ns,
+        trace.problems.as_dict(),
+    )  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(PACKETS | PACKETS | PACKETS | OTHERS, max_size=25),
+    st.binary(max_size=6),
+    st.integers(0, 2000),
+    st.booleans(),
+)
+def test_the_kernel_reads_what_the_typed_messages_say(tmp_path_factory, packets, noise, at, packed):
+    trace = pb2.Trace(packet=[pb2.TracePacket(**packet) for packet in packets])
+    data = trace.SerializeToString()
+    if packed:
+        packed_packets = pb2.TracePacket(compressed_packets=zlib.compress(data))
+        event = pb2.TracePacket(timestamp=3, track_event=pb2.TrackEvent(type=BEGIN, name="b", track_uuid=2))
+        data = pb2.Trace(packet=[event, packed_packets, event]).SerializeToString()
+    data = data[:at] + noise + data[at:]
+    path = tmp_path_factory.mktemp("twin") / "a.pftrace"
+    path.write_bytes(data)
+    found = content(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernels, "scan_track_events", typed_only)
+        assert content(path) == found
+
+
+def typed_only(data, state, *rest):
+    """Stop at each packet."""
+    return kernels.DONE if state[kernels.AT] >= len(data) else kernels.OTHER

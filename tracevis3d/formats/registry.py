@@ -40,7 +40,7 @@ _OWN = {
     "enter_exit": ".enter_exit",
     "uftrace": ".uftrace.format",
     "ctf": ".ctf.format",
-    "perfetto": ".perfetto",
+    "perfetto": ".perfetto.format",
     "rsf": ".rsf",
     "otf2": ".otf2.format",
     "heaptrack": ".heaptrack",

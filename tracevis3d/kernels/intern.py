@@ -96,8 +96,8 @@ class InternedNames:
         self.table = np.full(2 * room, -1, np.int32)
         fill_table(self.table, self.hashes, count)
 
-    def texts(self, data: NDArray[np.uint8], count: int) -> list[str]:
-        """Return the first ``count`` names, decoded; bytes that are no UTF-8 become U+FFFD."""
+    def texts(self, data: NDArray[np.uint8], count: int, first: int = 0) -> list[str]:
+        """Return the names from ``first`` up to ``count``, decoded; bytes that are no UTF-8 become U+FFFD."""
         blob = data.data
-        bounds = zip(self.starts[:count].tolist(), self.lengths[:count].tolist(), strict=True)
+        bounds = zip(self.starts[first:count].tolist(), self.lengths[first:count].tolist(), strict=True)
         return [str(blob[low : low + length], "utf-8", "replace") for low, length in bounds]

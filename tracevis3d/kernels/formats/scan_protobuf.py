@@ -16,7 +16,7 @@ S_ROWS, S_DAMAGED, S_BYTE, S_MESSAGE, STATE_SIZE = 0, 1, 2, 3, 4
 
 
 @inline
-def _varint(data, at, stop):  # type: ignore[no-untyped-def]
+def read_varint(data, at, stop):  # type: ignore[no-untyped-def]
     """Return a number, and what follows it; -1 in place of that if there is none."""
     value = np.uint64(0)
     shift = np.uint64(0)
@@ -43,7 +43,7 @@ def scan_fields(data, first, stop, is_dry, state, message, number, value, size):
         end = np.int64(stop[i])
         while at < end:
             begin = at
-            tag, at = _varint(data, at, end)
+            tag, at = read_varint(data, at, end)
             kind = np.int64(tag & np.uint64(7))
             field = np.int64(tag >> np.uint64(3))
             length = np.int64(-1)
@@ -51,11 +51,11 @@ def scan_fields(data, first, stop, is_dry, state, message, number, value, size):
             is_good = at >= 0 and field > 0
             if is_good:
                 if kind == VARINT:
-                    plain, at = _varint(data, at, end)
+                    plain, at = read_varint(data, at, end)
                     found = np.int64(plain)
                     is_good = at >= 0
                 elif kind == BYTES:
-                    plain, at = _varint(data, at, end)
+                    plain, at = read_varint(data, at, end)
                     length = np.int64(plain)
                     found = at
                     is_good = at >= 0 and length >= 0 and length <= end - at
@@ -91,7 +91,7 @@ def scan_packed(data, first, stop, is_dry, state, message, value):  # type: igno
         end = np.int64(stop[i])
         while at < end:
             begin = at
-            plain, at = _varint(data, at, end)
+            plain, at = read_varint(data, at, end)
             if at < 0:
                 if state[S_DAMAGED] == 0:
                     state[S_BYTE] = begin

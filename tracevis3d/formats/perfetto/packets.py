@@ -1,0 +1,602 @@
+"""Perfetto's packets: plain track events by the kernel, all others one by one as typed messages.
+
+The messages are those of the ``perfetto`` package. A trace is a sequence of packets; they are decoded one by
+one, so that a damaged file is read as far as possible.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.formats import scan_perfetto as kernels
+from ...kernels.intern import InternedNames
+from ...progress import Progress, silent
+from ...trace.model import RecordedId
+from ...trace.recording import Recording
+from .clocks import Clocks
+from .rows import UNNAMED, Finished, Pairs, Rows
+
+PACKET_TAG = 0x0A
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_TIME_LIMIT = 1 << 62
+#: A block of packed packets may unpack to this many bytes.
+_MAX_UNPACKED = 1 << 28
+_STATE_CLEARED, _NEEDS_STATE = 1, 2
+_SLICE_BEGIN, _SLICE_END, _INSTANT, _COUNTER = 1, 2, 3, 4
+_FLOW_FIELDS = (
+    ("flow_ids", 0),
+    ("flow_ids_old", 0),
+    ("terminating_flow_ids", 1),
+    ("terminating_flow_ids_old", 1),
+)
+#: Fields of packets that contain nothing a view could show.
+_HOUSEKEEPING = frozenset(
+    (
+        None,
+        "trace_uuid",
+        "trace_config",
+        "trace_stats",
+        "ftrace_stats",
+        "system_info",
+        "service_event",
+        "synchronization_marker",
+        "chrome_metadata",
+        "chrome_benchmark_metadata",
+        "extension_descriptor",
+        "trace_provenance",
+        "process_descriptor",
+        "track_event_range_of_interest",
+        "trigger",
+        "chrome_trigger",
+        "ui_state",
+    )
+)
+
+
+def varint(data: memoryview, at: int) -> tuple[int, int]:
+    """Return a variable-length number and what follows it; the number is -1 if there is none.
+
+    Parameters
+    ----------
+    data : memoryview
+    at : int
+        Its first byte.
+
+    Returns
+    -------
+    number, next : int
+    """
+    value = shift = 0
+    while at < len(data) and shift < 64:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    return -1, at
+
+
+def _text(value: str | bytes) -> str:
+    """Return a string field; one that is not UTF-8 comes as bytes."""
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
+
+
+class _Sequence:
+    """The state of the packets of one writer.
+
+    Attributes
+    ----------
+    row : int
+        Its row in the kernel's table.
+    table : int
+        The number of its table of names.
+    """
+
+    __slots__ = ("clock", "counters", "has_state", "pid", "row", "table", "tid", "time_us", "track")
+
+    def __init__(self, row: int, table: int) -> None:
+        self.row = row
+        self.clear(table)
+        self.has_state = False
+        self.pid = self.tid = 0
+        self.time_us = 0
+
+    def clear(self, table: int) -> None:
+        """Forget the defaults and what was interned."""
+        self.table = table
+        self.clock = 0
+        self.track: int | None = None
+        self.counters: list[int] = []
+        self.has_state = True
+
+
+class PacketReader:
+    """Turns packets into rows.
+
+    Parameters
+    ----------
+    protos : module
+        Perfetto's messages.
+    recording : Recording
+        Gets what they say.
+
+    Attributes
+    ----------
+    rows : Rows
+    """
+
+    def __init__(self, protos: Any, recording: Recording) -> None:
+        self._decode = protos.TracePacket.FromString
+        self._recording = recording
+        self.rows = Rows(recording)
+        self._clocks = Clocks()
+        self._sequences: dict[int, _Sequence] = {}
+        self._sequence_pairs = Pairs()
+        self._sequence_rows: NDArray[np.int64] = np.zeros((64, kernels.SEQUENCE_COLUMNS), np.int64)
+        self._tables: list[dict[int, str]] = []
+        self._descriptors: dict[int, Any] = {}
+        self._thread_names: dict[tuple[int, int], str] = {}
+        self._process_names: dict[int, str] = {}
+        self._spans: list[tuple[int, int, int, int, int]] = []
+        self._open_spans: dict[tuple[Any, ...], list[int]] = {}
+        self._typed_packets = 0
+
+    @property
+    def packets(self) -> int:
+        """How many packets could be decoded."""
+        return self._typed_packets + int(self.rows.state[kernels.PACKETS])
+
+    # -- packets -------------------------------------------------------------------------------
+
+    def read(self, data: memoryview, progress: Progress, depth: int = 0) -> None:
+        """Read all packets of a file, or of packed packets.
+
+        Parameters
+        ----------
+        data : memoryview
+            The bytes.
+        progress : Progress
+        depth : int
+            1 for packed packets, which hold no others.
+        """
+        if not len(data):
+            return
+        # Always read-only, like a mapped file: kernels are compiled for one type.
+        column = np.frombuffer(data.toreadonly(), np.uint8)
+        texts, number_of = InternedNames(), np.empty(0, np.int32)
+        state = self.rows.state
+        outer = int(state[kernels.AT]), int(state[kernels.TEXTS])
+        at: int | None = 0
+        count = state[kernels.TEXTS] = 0
+        steps = 0
+        while at is not None:
+            state[kernels.AT], state[kernels.TEXTS] = at, len(number_of)
+            state[kernels.REFERENCE], state[kernels.CLOCKS] = self._clocks.reference, len(self._clocks)
+            first = int(state[kernels.ROWS])
+            result = kernels.scan_track_events(
+                column, state, *self._sequence_pairs.arrays, self._sequence_rows, self._clocks.table,
+                *self.rows.tracks.arrays, *self.rows.names.arrays, *texts.arrays, *self.rows.columns,
+            )  # fmt: skip
+            at, count = int(state[kernels.AT]), int(state[kernels.TEXTS])
+            if count > len(number_of):
+                number_of = self._extended(number_of, texts, column, count)
+            if count and state[kernels.ROWS] > first:
+                self.rows.take_texts(first, number_of)
+            if result == kernels.DONE:
+                break
+            if result == kernels.FULL:
+                self.rows.grow(texts)
+            else:
+                at = self._take_next(data, at, depth)
+            steps += 1
+            if (result == kernels.FULL or steps % 10_000 == 0) and at is not None:
+                progress(at / len(data), "reading packets")
+        state[kernels.AT], state[kernels.TEXTS] = outer
+
+    def _extended(
+        self, number_of: NDArray[np.int32], texts: InternedNames, data: NDArray[np.uint8], count: int
+    ) -> NDArray[np.int32]:
+        """Return the numbers of a buffer's names, now of ``count``."""
+        more = [self.rows.text(text) for text in texts.texts(data, count, len(number_of))]
+        return np.concatenate([number_of, np.array(more, np.int32)])
+
+    def _take_next(self, data: memoryview, at: int, depth: int) -> int | None:
+        """Take the field at a byte, a packet or another; return where the next one begins.
+
+        What can't be followed ends the walk with None, counted.
+        """
+        start = at
+        tag, at = varint(data, at)
+        kind = tag & 7
+        size = 0
+        if tag >= 0 and kind == _VARINT:
+            size, at = varint(data, at)
+            size = min(size, 0)
+        elif tag >= 0 and kind == _BYTES:
+            size, at = varint(data, at)
+        elif tag >= 0 and kind in (_FIXED64, _FIXED32):
+            size = 8 if kind == _FIXED64 else 4
+        elif tag >= 0:
+            self._recording.problems.add("malformed", f"byte {start:,}: the rest of the file has no packets")
+            return None
+        if tag < 0 or size < 0 or at + size > len(data):
+            self._recording.problems.add("truncated", f"byte {start:,}: the last packet is cut off")
+            return None
+        if tag == PACKET_TAG:
+            self._take(start, data[at : at + size], depth)
+        return at + size
+
+    def _sequence(self, number: int) -> _Sequence:
+        """Return the state of a sequence of packets; a new one has none."""
+        found = self._sequences.get(number)
+        if found is None:
+            row = self._sequence_pairs.add(number, 0, len(self._sequences))
+            if row >= len(self._sequence_rows):
+                self._sequence_rows = np.concatenate(
+                    [self._sequence_rows, np.zeros_like(self._sequence_rows)]
+                )
+            found = self._sequences[number] = _Sequence(row, self._new_table({}))
+            self._publish(found)
+        return found
+
+    def _new_table(self, names: dict[int, str]) -> int:
+        self._tables.append(names)
+        return len(self._tables) - 1
+
+    def _intern(self, sequence: _Sequence, number: int, name: str) -> None:
+        """Give a number of a sequence a name, from here on."""
+        names = self._tables[sequence.table]
+        if names.get(number) == name:
+            return
+        if number in names or self.rows.names.find(sequence.table, number) >= 0:
+            # What was read so far keeps its names.
+            sequence.table = self._new_table({**names, number: name})
+        else:
+            names[number] = name
+
+    def _publish(self, sequence: _Sequence) -> None:
+        """Write the state of a sequence where the kernel reads it."""
+        row = self._sequence_rows[sequence.row]
+        row[kernels.HAS_STATE] = sequence.has_state
+        row[kernels.CLOCK] = sequence.clock
+        row[kernels.HAS_TRACK] = sequence.track is not None
+        row[kernels.TRACK] = np.array(sequence.track or 0, np.uint64).astype(np.int64)
+        row[kernels.TABLE] = sequence.table
+
+    def _take(self, at: int, packed: memoryview, depth: int) -> None:
+        problems = self._recording.problems
+        try:
+            packet = self._decode(bytes(packed))
+        except Exception as error:  # protobuf's backends raise different ones
+            problems.add("malformed", f"the packet at byte {at:,} ({type(error).__name__})")
+            return
+        self._typed_packets += 1
+        # Requesting all fields is faster than testing each.
+        fields = {field.name: value for field, value in packet.ListFields()}
+        number = fields.get("trusted_packet_sequence_id", 0)
+        is_new = number not in self._sequences
+        sequence = self._sequence(number)
+        if not is_new and fields.get("previous_packet_dropped"):
+            sequence.has_state = False
+            problems.add("lost", f"before byte {at:,}")
+        flags = fields.get("sequence_flags", 0)
+        if flags & _STATE_CLEARED or fields.get("incremental_state_cleared"):
+            sequence.clear(self._new_table({}))
+        if "interned_data" in fields:
+            for entry in packet.interned_data.event_names:
+                self._intern(sequence, entry.iid, _text(entry.name))
+        if "trace_packet_defaults" in fields:
+            defaults = packet.trace_packet_defaults
+            sequence.clock = defaults.timestamp_clock_id
+            if defaults.track_event_defaults.HasField("track_uuid"):
+                sequence.track = defaults.track_event_defaults.track_uuid
+            sequence.counters = list(defaults.track_event_defaults.extra_counter_track_uuids)
+        self._publish(sequence)
+        if "track_event" not in fields:
+            self._other(at, packet, number, sequence, depth)
+        elif flags & _NEEDS_STATE and not sequence.has_state:
+            problems.add("lost", f"byte {at:,}: what this packet refers to")
+        else:
+            event = {field.name: value for field, value in fields["track_event"].ListFields()}
+            self._track_event(at, fields, event, number, sequence)
+
+    def _other(self, at: int, packet: Any, number: int, sequence: _Sequence, depth: int) -> None:
+        """Take a packet that is not a track event."""
+        what = packet.WhichOneof("data")
+        if what == "track_descriptor":
+            self._descriptors[packet.track_descriptor.uuid] = packet.track_descriptor
+        elif what == "clock_snapshot":
+            self._clocks.snapshot(number, packet.clock_snapshot)
+        elif what == "thread_descriptor":
+            thread = packet.thread_descriptor
+            sequence.pid, sequence.tid = thread.pid, thread.tid
+            sequence.time_us = thread.reference_timestamp_us
+            if thread.thread_name:
+                self._thread_names[thread.pid, thread.tid] = _text(thread.thread_name)
+        elif what == "process_tree":
+            for process in packet.process_tree.processes:
+                self._process_names[process.pid] = " ".join(map(_text, process.cmdline))
+            for thread in packet.process_tree.threads:
+                self._thread_names[thread.tgid, thread.tid] = _text(thread.name)
+        elif what == "compressed_packets" and depth == 0:
+            self._compressed(at, packet.compressed_packets)
+        elif what not in _HOUSEKEEPING:
+            self._recording.problems.add("unsupported", f"byte {at:,}: {what}")
+
+    def _compressed(self, at: int, packed: bytes) -> None:
+        unpacker = zlib.decompressobj()
+        try:
+            data = unpacker.decompress(packed, _MAX_UNPACKED)
+        except zlib.error as error:
+            self._recording.problems.add("malformed", f"the packed packets at byte {at:,} ({error})")
+            return
+        if unpacker.unconsumed_tail or not unpacker.eof:
+            self._recording.problems.add("truncated", f"the packed packets at byte {at:,}")
+        self.read(memoryview(data), silent, depth=1)
+
+    # -- track events --------------------------------------------------------------------------
+
+    def _track_event(
+        self, at: int, packet: dict[str, Any], event: dict[str, Any], number: int, sequence: _Sequence
+    ) -> None:
+        """Take a track event; ``packet`` and ``event`` are the fields that are there."""
+        legacy = event.get("legacy_event")
+        time = self._time(packet, event, number, sequence)
+        if time is None or not 0 <= time < _TIME_LIMIT:
+            self._recording.problems.add("bad time", f"the packet at byte {at:,}")
+            return
+        if "track_uuid" in event:
+            track = self._track(event["track_uuid"])
+        elif legacy is not None and (legacy.pid_override or legacy.tid_override or sequence.track is None):
+            process, tid = legacy.pid_override or sequence.pid, legacy.tid_override or sequence.tid
+            track = self._thread_track(process, tid)
+        elif sequence.track is not None:
+            track = self._track(sequence.track)
+        elif sequence.tid:
+            track = self._thread_track(sequence.pid, sequence.tid)
+        else:
+            track = self._track(0)
+        name = _text(event.get("name", ""))
+        if not name and (iid := event.get("name_iid", 0) or (legacy.name_iid if legacy is not None else 0)):
+            name = self._tables[sequence.table].get(iid, "")
+        kind = event.get("type", 0)
+        if kind == _SLICE_BEGIN:
+            self.rows.add(at, track, kernels.BEGIN, self.rows.text(name), time)
+        elif kind == _SLICE_END:
+            self.rows.add(at, track, kernels.END, kernels.NO_NAME, time)
+        elif kind == _INSTANT:
+            self.rows.add(at, track, kernels.INSTANT, self.rows.text(name), time)
+        elif kind == _COUNTER:
+            value = event.get("counter_value", event.get("double_counter_value"))
+            if value is not None:
+                self._add_counter(at, event.get("track_uuid") or sequence.track or 0, time, value)
+        elif legacy is not None and legacy.phase:
+            self._legacy(at, track, name, time, legacy)
+        else:
+            self._recording.problems.add(
+                "unsupported", f"the packet at byte {at:,}: a track event of type {kind}"
+            )
+            return
+        uuids = event.get("extra_counter_track_uuids") or sequence.counters
+        for uuid, value in zip(uuids, event.get("extra_counter_values", ()), strict=False):
+            self._add_counter(at, uuid, time, value)
+        uuids = event.get("extra_double_counter_track_uuids", ())
+        for uuid, value in zip(uuids, event.get("extra_double_counter_values", ()), strict=False):
+            self._add_counter(at, uuid, time, value)
+        for field, ends in _FLOW_FIELDS:
+            for flow in event.get(field, ()):
+                self.rows.add_flow(flow, track, time, ends)
+        if legacy is not None and legacy.bind_id and legacy.flow_direction:
+            self.rows.add_flow(legacy.bind_id, track, time, int(legacy.flow_direction == 1))
+
+    def _time(
+        self, packet: dict[str, Any], event: dict[str, Any], number: int, sequence: _Sequence
+    ) -> int | None:
+        if "timestamp_delta_us" in event:
+            sequence.time_us += event["timestamp_delta_us"]
+            return int(sequence.time_us) * 1000
+        if "timestamp_absolute_us" in event:
+            return int(event["timestamp_absolute_us"]) * 1000
+        if "timestamp" not in packet:
+            return None
+        return self._clocks.time(
+            number, packet.get("timestamp_clock_id") or sequence.clock, packet["timestamp"]
+        )
+
+    def _legacy(self, at: int, track: int, name: str, time: int, legacy: Any) -> None:
+        """Take an event of the old kind, by its letter."""
+        phase = chr(legacy.phase) if 0 < legacy.phase < 128 else "?"
+        if phase == "X":
+            end = time + legacy.duration_us * 1000
+            self.rows.add(at, track, kernels.COMPLETE, self.rows.text(name), time, min(end, _TIME_LIMIT))
+        elif phase == "B":
+            self.rows.add(at, track, kernels.BEGIN, self.rows.text(name), time)
+        elif phase == "E":
+            self.rows.add(at, track, kernels.END, kernels.NO_NAME, time)
+        elif phase in "IinR":
+            self.rows.add(at, track, kernels.INSTANT, self.rows.text(name), time)
+        elif phase in "bSeF":
+            self._span(at, track, name, time, legacy, phase in "bS")
+        elif phase in "stf":
+            self.rows.add_flow(
+                legacy.unscoped_id or legacy.global_id or legacy.local_id, track, time, int(phase == "f")
+            )
+        else:
+            self._recording.problems.add(
+                "unsupported", f"the packet at byte {at:,}: an event of phase {phase}"
+            )
+
+    def _span(self, at: int, track: int, name: str, time: int, legacy: Any, begins: bool) -> None:
+        which = legacy.WhichOneof("id")
+        number = getattr(legacy, which) if which else 0
+        key = (which, number, _text(legacy.id_scope), track if which == "local_id" else -1)
+        stack = self._open_spans.setdefault(key, [])
+        if begins:
+            text = self._recording.text("spans", name or UNNAMED)
+            self._spans.append((text, track, time, -1, stack[-1] if stack else -1))
+            stack.append(len(self._spans) - 1)
+        elif stack:
+            row = stack.pop()
+            self._spans[row] = (*self._spans[row][:3], max(time, self._spans[row][2]), self._spans[row][4])
+        else:
+            self._recording.problems.add("unmatched end", f"the packet at byte {at:,}")
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    def _track(self, uuid: int) -> int:
+        return self.rows.track(uuid)
+
+    def _thread_track(self, process: int, tid: int) -> int:
+        return self.rows.track(process, 1 + tid)
+
+    def _add_counter(self, at: int, uuid: int, time: int, value: float) -> None:
+        is_whole = isinstance(value, int)
+        more = value if is_whole else int(np.float64(value).view(np.int64))
+        kind = kernels.INTEGER if is_whole else kernels.FLOAT
+        self.rows.add(at, self.rows.track(uuid), kind, kernels.NO_NAME, time, int(more))
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Hand all rows to the recording, now that every track is known."""
+        recording, rows = self._recording, self.rows.finish(self._tables)
+        n = int(self.rows.state[kernels.TRACKS])
+        is_timed, is_counted = rows.used(n)
+        is_timed[[span[1] for span in self._spans]] = True
+        thread: NDArray[np.int32] = np.full(n, -1, np.int32)
+        series: NDArray[np.int32] = np.full(n, -1, np.int32)
+        keys = zip(self.rows.tracks.first[:n].tolist(), self.rows.tracks.second[:n].tolist(), strict=True)
+        for number, key in enumerate(keys):
+            process, tid, name = self._timeline(*key)
+            if is_timed[number]:
+                thread[number] = recording.thread(process, tid)
+                if name:
+                    recording.name_thread(process, tid, name)
+            if is_counted[number]:
+                series[number] = recording.series(process, name or f"counter {key[0]}")
+        for pid, name in self._process_names.items():
+            recording.name_process(pid, name)
+        self._finish_events(rows, thread)
+        self._finish_counters(rows, series)
+        self._finish_flows(rows.flows, thread)
+        self._finish_spans(rows, thread)
+
+    def _finish_events(self, rows: Finished, thread: NDArray[np.int32]) -> None:
+        recording, events = self._recording, rows.events
+        is_end = events["kind"] == kernels.END
+        names, number = rows.names(events["name"][~is_end])
+        function: NDArray[np.int32] = np.full(len(is_end), -1, np.int32)
+        function[~is_end] = recording.functions(names)[number]
+        recording.add_events(
+            thread=thread[events["track"]],
+            kind=events["kind"],
+            function=function,
+            time=events["time"],
+            end=np.where(events["kind"] == kernels.COMPLETE, events["more"], events["time"]),
+        )
+        instants = rows.instants
+        if len(instants["time"]):
+            names, number = rows.names(instants["name"])
+            text = np.array([recording.text("instants", name) for name in names], np.int32)
+            recording.add_instants(name=text[number], thread=thread[instants["track"]], time=instants["time"])
+
+    def _finish_counters(self, rows: Finished, series: NDArray[np.int32]) -> None:
+        """Bring counters to their units; those that say by how much they grow are summed."""
+        track, value = rows.counters["track"], rows.values()
+        if not len(track):
+            return
+        for number in np.flatnonzero(series >= 0).tolist():
+            descriptor = self._descriptors.get(int(self.rows.tracks.first[number]))
+            if descriptor is None or not descriptor.HasField("counter"):
+                continue
+            unit = descriptor.counter.unit_multiplier or 1
+            if unit != 1 or descriptor.counter.is_incremental:
+                own = np.flatnonzero(track == number)
+                value[own] *= unit
+                if descriptor.counter.is_incremental:
+                    value[own] = np.cumsum(value[own])
+        self._recording.add_counters(series=series[track], time=rows.counters["time"], value=value)
+
+    def _timeline(self, uuid: int, after: int) -> tuple[RecordedId, RecordedId, str]:
+        """Return process, thread id and name of a track, by its key."""
+        if after:
+            process, tid = uuid, after - 1
+            return process, tid, self._thread_names.get((process, tid), "")
+        descriptor = self._descriptors.get(uuid)
+        if descriptor is None:
+            return 0, uuid, ""
+        which = descriptor.WhichOneof("static_or_dynamic_name")
+        name = _text(getattr(descriptor, which)) if which else ""
+        process, thread = self._owner(descriptor)
+        if descriptor.HasField("thread"):
+            said = (
+                _text(descriptor.thread.thread_name) or name or self._thread_names.get(thread or (0, 0), "")
+            )
+            return process, descriptor.thread.tid, said
+        return process, uuid, name
+
+    def _owner(self, descriptor: Any) -> tuple[int, tuple[int, int] | None]:
+        """Return the process of a track, from its nearest ancestor that names one, and note its name."""
+        for _ in range(64):
+            if descriptor.HasField("thread"):
+                thread = descriptor.thread
+                self._notice_process(descriptor)
+                parent = self._descriptors.get(descriptor.parent_uuid)
+                if parent is not None:
+                    self._notice_process(parent)
+                return thread.pid, (thread.pid, thread.tid)
+            if descriptor.HasField("process"):
+                self._notice_process(descriptor)
+                return descriptor.process.pid, None
+            parent = self._descriptors.get(descriptor.parent_uuid)
+            if parent is None or parent is descriptor:
+                break
+            descriptor = parent
+        return 0, None
+
+    def _notice_process(self, descriptor: Any) -> None:
+        if descriptor.HasField("process"):
+            process = descriptor.process
+            if name := _text(process.process_name) or " ".join(map(_text, process.cmdline)):
+                self._process_names.setdefault(process.pid, name)
+
+    def _finish_flows(self, flows: dict[str, NDArray[Any]], thread: NDArray[np.int32]) -> None:
+        """Join the events of each flow, in the order of their times, by arrows."""
+        flow, track, time, ends = flows["flow"], flows["track"], flows["time"], flows["ends"]
+        if not len(flow):
+            return
+        order = np.lexsort((time, flow))
+        flow, track, time, ends = flow[order], track[order], time[order], ends[order]
+        joined = (flow[1:] == flow[:-1]) & (ends[:-1] == 0)
+        text = self._recording.text("flows", "flow")
+        self._recording.add_flows(
+            name=np.full(int(joined.sum()), text, np.int32),
+            source_thread=thread[track[:-1][joined]],
+            start=time[:-1][joined],
+            target_thread=thread[track[1:][joined]],
+            end=time[1:][joined],
+        )
+
+    def _finish_spans(self, rows: Finished, thread: NDArray[np.int32]) -> None:
+        if not self._spans:
+            return
+        name, track, start, end, parent = (np.array(column) for column in zip(*self._spans, strict=True))
+        never = end < 0
+        is_complete = rows.events["kind"] == kernels.COMPLETE
+        last = max(
+            (
+                int(times.max())
+                for times in (rows.events["time"], rows.events["more"][is_complete], start, end)
+                if len(times)
+            ),
+            default=0,
+        )
+        self._recording.problems.add("unmatched begin", "an asynchronous event", int(never.sum()))
+        self._recording.add_spans(
+            name=name, thread=thread[track], start=start, end=np.where(never, last, end), parent=parent
+        )

@@ -1,0 +1,283 @@
+"""What the packets of a Perfetto trace say, in columns: rows of events and of flows, and their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.formats import scan_perfetto as kernels
+from ...kernels.intern import InternedNames
+from ...trace.recording import Recording
+
+#: Rows, and rows of flows, that are written before the next ones get room.
+_ROOM = 1 << 16
+#: What a slice, an instant or a span without a name is called.
+UNNAMED = "(unnamed)"
+
+
+class Pairs:
+    """Numbers pairs of uint64 in order of appearance, for kernels and for Python.
+
+    Attributes
+    ----------
+    first, second : uint64 (capacity,)
+    slots : int32 (2 * capacity,)
+    """
+
+    def __init__(self, capacity: int = 1024) -> None:
+        self.first, self.second = np.zeros((2, capacity), np.uint64)
+        self.slots: NDArray[np.int32] = np.full(2 * capacity, -1, np.int32)
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.int32], NDArray[np.uint64], NDArray[np.uint64]]:
+        """Return what the kernels take, in their order."""
+        return self.slots, self.first, self.second
+
+    def find(self, first: int, second: int) -> int:
+        """Return the number of a pair; below 0 if it is new."""
+        return int(kernels.find_pair(np.uint64(first), np.uint64(second), *self.arrays))
+
+    def add(self, first: int, second: int, count: int) -> int:
+        """Return the number of a pair; that is ``count``, the number of pairs so far, if it is new."""
+        found = self.find(first, second)
+        if found >= 0:
+            return found
+        if count >= len(self.first):
+            self.grow(count)
+            found = self.find(first, second)
+        self.slots[-1 - found] = count
+        self.first[count], self.second[count] = first, second
+        return count
+
+    def grow(self, count: int) -> None:
+        """Double the room; ``count`` pairs are in use."""
+        room = 2 * len(self.first)
+        self.first, self.second = np.resize(self.first, room), np.resize(self.second, room)
+        self.slots = np.full(2 * room, -1, np.int32)
+        kernels.fill_pairs(self.slots, self.first, self.second, count)
+
+
+class _Columns:
+    """Columns that get more room as they fill: full parts, and the one that is written to."""
+
+    def __init__(self, **dtypes: type[np.generic]) -> None:
+        self._dtypes = dtypes
+        self._full: list[tuple[NDArray[Any], ...]] = []
+        self.last = self._empty(_ROOM)
+
+    def _empty(self, room: int) -> tuple[NDArray[Any], ...]:
+        return tuple(np.empty(room, dtype) for dtype in self._dtypes.values())
+
+    def close(self, used: int) -> None:
+        """Begin a new part; ``used`` rows of the last one are written."""
+        self._full.append(tuple(column[:used].copy() for column in self.last))
+        # A packet with more flows than a part holds needs a longer one.
+        self.last = self._empty(_ROOM if used else 2 * len(self.last[0]))
+
+    def take(self, used: int) -> dict[str, NDArray[Any]]:
+        """Return all columns, of whose last part ``used`` rows are written; they are gone here."""
+        parts = [*self._full, tuple(column[:used] for column in self.last)]
+        self._full, self.last = [], self._empty(0)
+        return {name: np.concatenate(found) for name, found in zip(self._dtypes, zip(*parts, strict=True))}
+
+
+class Rows:
+    """The rows that packets make, written by the kernel or one by one.
+
+    Attributes
+    ----------
+    tracks : Pairs
+        Tracks by uuid and 0, or by process and 1 + the thread's id.
+    names : Pairs
+        Names by the number of a sequence's table, and the number there.
+    state : int64 (scan_perfetto.STATE_SIZE,)
+        That of the kernel.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self.state: NDArray[np.int64] = np.zeros(kernels.STATE_SIZE, np.int64)
+        self.tracks, self.names = Pairs(), Pairs()
+        self._texts: dict[str, int] = {}
+        self._events = _Columns(
+            place=np.int64, track=np.int32, kind=np.uint8, name=np.int32, time=np.int64, more=np.int64
+        )
+        self._flows = _Columns(flow=np.uint64, track=np.int32, time=np.int64, ends=np.uint8)
+        self._places: NDArray[np.int64] = np.empty(0, np.int64)
+
+    @property
+    def columns(self) -> tuple[NDArray[Any], ...]:
+        """Return the columns that the kernel writes to, in its order."""
+        return *self._events.last, *self._flows.last
+
+    def text(self, text: str) -> int:
+        """Return the number of a name; NO_NAME if it is empty."""
+        return self._texts.setdefault(text, len(self._texts)) if text else kernels.NO_NAME
+
+    def track(self, first: int, second: int = 0) -> int:
+        """Return the number of a track, by its key in :attr:`tracks`."""
+        mask = (1 << 64) - 1
+        found = self.tracks.add(first & mask, second & mask, int(self.state[kernels.TRACKS]))
+        self.state[kernels.TRACKS] = max(self.state[kernels.TRACKS], found + 1)
+        return found
+
+    def add(self, place: int, track: int, kind: int, name: int, time: int, more: int = 0) -> None:
+        """Write a row as the kernel does."""
+        at = int(self.state[kernels.ROWS])
+        if at >= len(self._events.last[0]):
+            self._make_room()
+            at = 0
+        row = (place, track, kind, name, time, more)
+        for column, value in zip(self._events.last, row, strict=True):
+            column[at] = value
+        self.state[kernels.ROWS] = at + 1
+
+    def add_flow(self, flow: int, track: int, time: int, ends: int) -> None:
+        """Write a row of a flow as the kernel does."""
+        at = int(self.state[kernels.FLOWS])
+        if at >= len(self._flows.last[0]):
+            self._make_room()
+            at = 0
+        for column, value in zip(self._flows.last, (flow, track, time, ends), strict=True):
+            column[at] = value
+        self.state[kernels.FLOWS] = at + 1
+
+    def _make_room(self) -> None:
+        if self.state[kernels.ROWS] >= len(self._events.last[0]):
+            self._events.close(int(self.state[kernels.ROWS]))
+            self.state[kernels.ROWS] = 0
+        else:
+            self._flows.close(int(self.state[kernels.FLOWS]))
+            self.state[kernels.FLOWS] = 0
+
+    def grow(self, texts: InternedNames) -> None:
+        """Make room wherever the kernel may have found none.
+
+        Parameters
+        ----------
+        texts : InternedNames
+            The names of the buffer that it reads.
+        """
+        state = self.state
+        if state[kernels.TEXTS] >= len(texts.starts):
+            texts.grow(int(state[kernels.TEXTS]))
+        elif state[kernels.TRACKS] >= len(self.tracks.first):
+            self.tracks.grow(int(state[kernels.TRACKS]))
+        elif state[kernels.NAMES] >= len(self.names.first):
+            self.names.grow(int(state[kernels.NAMES]))
+        else:
+            self._make_room()
+
+    def take_texts(self, first: int, number_of: NDArray[np.int32]) -> None:
+        """Give rows of the last part, from ``first`` on, the numbers here of a buffer's names.
+
+        Parameters
+        ----------
+        first : int
+        number_of : int32 (k,)
+            By the buffer's own number.
+        """
+        name = self._events.last[3][first : int(self.state[kernels.ROWS])]
+        is_text = name >= 0
+        name[is_text] = number_of[name[is_text]]
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def place(self, event: int) -> str:
+        """Name the place of an event."""
+        if event < len(self._places):
+            return f"the packet at byte {self._places[event]:,}"
+        return f"event {event + 1:,}"
+
+    def finish(self, tables: list[dict[int, str]]) -> Finished:
+        """Return all rows with their names, sorted by what they are.
+
+        Parameters
+        ----------
+        tables : list of dict of int to str
+            The names of each table of a sequence.
+
+        Returns
+        -------
+        Finished
+        """
+        rows = self._events.take(int(self.state[kernels.ROWS]))
+        flows = self._flows.take(int(self.state[kernels.FLOWS]))
+        count = int(self.state[kernels.NAMES])
+        pairs = zip(self.names.first[:count].tolist(), self.names.second[:count].tolist(), strict=True)
+        of_pair = [self.text(tables[table].get(number, "")) for table, number in pairs]
+        # A name by number is below NO_NAME, counted down.
+        number_of = np.array([*of_pair[::-1], kernels.NO_NAME, *range(len(self._texts))], np.int32)
+        rows["name"] = number_of[rows["name"] + (count + 1)]
+        kind = rows["kind"]
+        has_name = (kind != kernels.END) & (kind <= kernels.INSTANT)
+        without = np.flatnonzero(has_name & (rows["name"] < 0))
+        if len(without):
+            first = f"the packet at byte {rows['place'][without[0]]:,}"
+            self._recording.problems.add("no name", first, len(without))
+        is_event = kind <= kernels.COMPLETE
+        self._places = rows["place"][is_event]
+        is_instant, is_counter = kind == kernels.INSTANT, kind > kernels.INSTANT
+
+        def part(of: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
+            return rows if of.all() else {name: column[of] for name, column in rows.items()}
+
+        return Finished(part(is_event), part(is_instant), part(is_counter), flows, [*self._texts])
+
+
+class Finished:
+    """All rows of a trace, by what they are: columns by name, in the order of the file.
+
+    Attributes
+    ----------
+    events, instants, counters : dict of str to array
+        ``place``, ``track``, ``kind``, ``name``, ``time`` and ``more``.
+    flows : dict of str to array
+        ``flow``, ``track``, ``time`` and ``ends``.
+    """
+
+    def __init__(
+        self,
+        events: dict[str, NDArray[Any]],
+        instants: dict[str, NDArray[Any]],
+        counters: dict[str, NDArray[Any]],
+        flows: dict[str, NDArray[Any]],
+        texts: list[str],
+    ) -> None:
+        self.events, self.instants, self.counters, self.flows = events, instants, counters, flows
+        self._texts = texts
+
+    def names(self, of: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
+        """Return the names that rows have, in order of appearance, and each row's number among them.
+
+        Parameters
+        ----------
+        of : int32 (n,)
+            The column ``name``; NO_NAME becomes :data:`UNNAMED`.
+
+        Returns
+        -------
+        names : list of str
+        number : int32 (n,)
+        """
+        first = np.full(len(self._texts) + 1, len(of), np.int64)
+        # Of several assignments the last one counts.
+        first[of[::-1]] = np.arange(len(of) - 1, -1, -1)
+        used = np.argsort(first, kind="stable")[: int((first < len(of)).sum())]
+        number: NDArray[np.int32] = np.empty(len(first), np.int32)
+        number[used] = np.arange(len(used))
+        texts = [*self._texts, UNNAMED]
+        return [texts[k] for k in used.tolist()], number[of]
+
+    def values(self) -> NDArray[np.float64]:
+        """Return the counters' values, float64 (n,)."""
+        more = self.counters["more"]
+        is_float = self.counters["kind"] == kernels.FLOAT
+        return np.where(is_float, more.view(np.float64), more.astype(np.float64))
+
+    def used(self, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which of ``n`` tracks have events, instants or flows, and which have counters, bool (n,)."""
+        timed = [np.bincount(rows["track"], minlength=n) for rows in (self.events, self.instants, self.flows)]
+        return np.sum(timed, axis=0) > 0, np.bincount(self.counters["track"], minlength=n) > 0
