@@ -20,6 +20,11 @@ UNNAMED = "(unnamed)"
 class Pairs:
     """Numbers pairs of uint64 in order of appearance, for kernels and for Python.
 
+    Parameters
+    ----------
+    capacity : int
+        Pairs that it has room for at first; a power of two.
+
     Attributes
     ----------
     first, second : uint64 (capacity,)
@@ -36,11 +41,34 @@ class Pairs:
         return self.slots, self.first, self.second
 
     def find(self, first: int, second: int) -> int:
-        """Return the number of a pair; below 0 if it is new."""
+        """Return the number of a pair.
+
+        Parameters
+        ----------
+        first, second : int
+            0 to 2**64 - 1.
+
+        Returns
+        -------
+        int
+            Below 0 if it is new.
+        """
         return int(kernels.find_pair(np.uint64(first), np.uint64(second), *self.arrays))
 
     def add(self, first: int, second: int, count: int) -> int:
-        """Return the number of a pair; that is ``count``, the number of pairs so far, if it is new."""
+        """Return the number of a pair, which is added if it is new.
+
+        Parameters
+        ----------
+        first, second : int
+            0 to 2**64 - 1.
+        count : int
+            How many pairs there are: the number of a new one.
+
+        Returns
+        -------
+        int
+        """
         found = self.find(first, second)
         if found >= 0:
             return found
@@ -52,7 +80,13 @@ class Pairs:
         return count
 
     def grow(self, count: int) -> None:
-        """Double the room; ``count`` pairs are in use."""
+        """Double the room.
+
+        Parameters
+        ----------
+        count : int
+            How many pairs there are.
+        """
         room = 2 * len(self.first)
         self.first, self.second = np.resize(self.first, room), np.resize(self.second, room)
         self.slots = np.full(2 * room, -1, np.int32)
@@ -86,6 +120,11 @@ class _Columns:
 class Rows:
     """The rows that packets make, written by the kernel or one by one.
 
+    Parameters
+    ----------
+    recording : Recording
+        Gets what has no name, as a problem.
+
     Attributes
     ----------
     tracks : Pairs
@@ -113,18 +152,50 @@ class Rows:
         return *self._events.last, *self._flows.last
 
     def text(self, text: str) -> int:
-        """Return the number of a name; NO_NAME if it is empty."""
+        """Return the number of a name.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        int
+            NO_NAME if it is empty.
+        """
         return self._texts.setdefault(text, len(self._texts)) if text else kernels.NO_NAME
 
     def track(self, first: int, second: int = 0) -> int:
-        """Return the number of a track, by its key in :attr:`tracks`."""
+        """Return the number of a track.
+
+        Parameters
+        ----------
+        first, second : int
+            Its key in :attr:`tracks`.
+
+        Returns
+        -------
+        int
+        """
         mask = (1 << 64) - 1
         found = self.tracks.add(first & mask, second & mask, int(self.state[kernels.TRACKS]))
         self.state[kernels.TRACKS] = max(self.state[kernels.TRACKS], found + 1)
         return found
 
     def add(self, place: int, track: int, kind: int, name: int, time: int, more: int = 0) -> None:
-        """Write a row as the kernel does."""
+        """Write a row as the kernel does.
+
+        Parameters
+        ----------
+        place : int
+            The packet's byte.
+        track, kind, name : int
+            As the kernel numbers them.
+        time : int
+            Nanoseconds.
+        more : int
+            The end of a complete slice, a counter's value, or a float's bits.
+        """
         at = int(self.state[kernels.ROWS])
         if at >= len(self._events.last[0]):
             self._make_room()
@@ -135,7 +206,19 @@ class Rows:
         self.state[kernels.ROWS] = at + 1
 
     def add_flow(self, flow: int, track: int, time: int, ends: int) -> None:
-        """Write a row of a flow as the kernel does."""
+        """Write a row of a flow as the kernel does.
+
+        Parameters
+        ----------
+        flow : int
+            Its id.
+        track : int
+            The track's number.
+        time : int
+            Nanoseconds.
+        ends : {0, 1}
+            Whether it ends there.
+        """
         at = int(self.state[kernels.FLOWS])
         if at >= len(self._flows.last[0]):
             self._make_room()
@@ -186,7 +269,17 @@ class Rows:
     # -- the end -------------------------------------------------------------------------------
 
     def place(self, event: int) -> str:
-        """Name the place of an event."""
+        """Name the place of an event.
+
+        Parameters
+        ----------
+        event : int
+            Its number among the slices' begins and ends.
+
+        Returns
+        -------
+        str
+        """
         if event < len(self._places):
             return f"the packet at byte {self._places[event]:,}"
         return f"event {event + 1:,}"
@@ -230,12 +323,18 @@ class Rows:
 class Finished:
     """All rows of a trace, by what they are: columns by name, in the order of the file.
 
-    Attributes
+    Parameters
     ----------
     events, instants, counters : dict of str to array
-        ``place``, ``track``, ``kind``, ``name``, ``time`` and ``more``.
+        ``place``, ``track``, ``kind``, ``name``, ``time`` and ``more``, (n,) each.
     flows : dict of str to array
-        ``flow``, ``track``, ``time`` and ``ends``.
+        ``flow``, ``track``, ``time`` and ``ends``, (n,) each.
+    texts : list of str
+        The names by number.
+
+    Attributes
+    ----------
+    events, instants, counters, flows : dict of str to array
     """
 
     def __init__(
@@ -278,6 +377,16 @@ class Finished:
         return np.where(is_float, more.view(np.float64), more.astype(np.float64))
 
     def used(self, n: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return which of ``n`` tracks have events, instants or flows, and which have counters, bool (n,)."""
+        """Return which tracks have events, instants or flows, and which have counters.
+
+        Parameters
+        ----------
+        n : int
+            How many tracks there are.
+
+        Returns
+        -------
+        timed, counted : bool (n,)
+        """
         timed = [np.bincount(rows["track"], minlength=n) for rows in (self.events, self.instants, self.flows)]
         return np.sum(timed, axis=0) > 0, np.bincount(self.counters["track"], minlength=n) > 0
