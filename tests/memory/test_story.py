@@ -36,7 +36,7 @@ def test_the_blocks_of_one_finding_are_lit_and_all_else_is_grey(trace) -> None:
         if found.site >= 0 or found.kind in ("cohort", "imports"):
             assert [color in lit for color in blocks.color] == mine[blocks.id].tolist()
         assert len(drawing.callouts) == 1
-        assert drawing.title.startswith(trace.source.name)
+        assert drawing.title.startswith(trace.source.title)
     with pytest.raises(UsageError, match=f"there are {len(use.findings)} findings"):
         VIEW.draw([trace], Parameters(finding=len(use.findings) + 1), Frame(), silent)
 

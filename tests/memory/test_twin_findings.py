@@ -206,7 +206,46 @@ def plain_imports(of, names, least):
     return [("imports", -1, 0, END, total(kept), {"blocks": len(kept)})]
 
 
-def plain_findings(blocks, sites, has_addresses):
+def plain_surely(group):
+    """Return the kept old blocks that live whichever of equal ones were freed."""
+    found = []
+    for size in {b.size for b in group}:
+        equal = sorted((b for b in group if b.size == size), key=lambda b: b.row)
+        old = [b for b in equal if 2 * (END - b.touched) >= END]
+        surely = len(old) - sum(not b.kept for b in equal)
+        found += [b for b in old if b.kept][: max(surely, 0)]
+    return found
+
+
+def plain_teeth(every, of, peaks, highest, clock):
+    """Return where live bytes rise and fall."""
+    least, found = 0.005 * highest, []
+    largest = [site for site in range(3) if peaks[site] >= max(least, 1)]
+    largest.sort(key=lambda s: -peaks[s])
+    for site in [-1, *largest]:
+        values = plain_live(every if site < 0 else of[site], 512)
+        for scale in (1 / 4, 1 / 16, 1 / 64, 1 / 256):
+            wave = int(max(scale * max(values), least, 1))
+            highs, lows = plain_turns(values, wave)
+            if scale < 1 / 4:
+                highs, lows = plain_regular(values, highs, lows)
+            elif site >= 0 and peaks[site] < 0.1 * highest:
+                continue
+            if len(highs) >= 3 and len(lows) >= 2:
+                swing = median(values[i] for i in highs) - median(values[i] for i in lows)
+                period = median(b - a for a, b in pairwise(highs)) * END / 512
+                group = every if site < 0 else of[site]
+                if period < 2 * clock and int(swing) * len(group) < 6 * total(group):
+                    continue
+                begin, end = ((i + 1) * END // 512 for i in (highs[0], max(highs[-1], lows[-1])))
+                found.append(
+                    ("saw-tooth", site, begin, end, int(swing), {"times": len(highs), "period_ns": period})
+                )
+                break
+    return found
+
+
+def plain_findings(blocks, sites, has_addresses, clock=0.0):
     """Return kind, site, begin, end, bytes and details of each finding, in order."""
     every = [Block(blocks, sites, i) for i in range(len(blocks))]
     of = [[b for b in every if b.site == site] for site in range(3)]
@@ -223,6 +262,7 @@ def plain_findings(blocks, sites, has_addresses):
     highest, peak_row = peak(every)
     peaks = [peak(group)[0] for group in of]
     least, found = 0.005 * highest, []
+    teeth = plain_teeth(every, of, peaks, highest, clock)
     # Leaks: what is kept grows in each quarter from when it begins, and not only in the first half.
     names = sites.name
     for site, group in enumerate(of):
@@ -236,32 +276,18 @@ def plain_findings(blocks, sites, has_addresses):
         if begun < 3 and all(quarters[begun:]) and quarters[2] + quarters[3] >= total(kept) / 4:
             share = {"blocks": len(kept), "share_of_blocks": len(kept) / len(group)}
             found.append(("leak", site, min(b.born for b in kept), END, total(kept), share))
+    if not has_addresses:
+        swing = {site: height for _, site, _, _, height, _ in teeth}
+        found = [f for f in found if f[4] >= 2 * swing.get(f[1], 0)]
     leaking = [site for _, site, *_ in found]
     for site, group in enumerate(of):
         old = [b for b in group if b.kept and 2 * (END - b.touched) >= END]
+        old = old if has_addresses else plain_surely(group)
         if total(old) >= max(4 * least, 1) and site not in leaking and "importlib" not in names[site]:
             begin = min(b.touched for b in old)
             found.append(("forgotten", site, begin, END, total(old), {"blocks": len(old)}))
     found += plain_imports(of, names, least)
-    largest = [site for site in range(3) if peaks[site] >= max(least, 1)]
-    largest.sort(key=lambda s: -peaks[s])
-    for site in [-1, *largest]:
-        values = plain_live(every if site < 0 else of[site], 512)
-        for scale in (1 / 4, 1 / 16, 1 / 64, 1 / 256):
-            wave = int(max(scale * max(values), least, 1))
-            highs, lows = plain_turns(values, wave)
-            if scale < 1 / 4:
-                highs, lows = plain_regular(values, highs, lows)
-            elif site >= 0 and peaks[site] < 0.1 * highest:
-                continue
-            if len(highs) >= 3 and len(lows) >= 2:
-                swing = median(values[i] for i in highs) - median(values[i] for i in lows)
-                period = median(b - a for a, b in pairwise(highs)) * END / 512
-                begin, end = ((i + 1) * END // 512 for i in (highs[0], max(highs[-1], lows[-1])))
-                found.append(
-                    ("saw-tooth", site, begin, end, int(swing), {"times": len(highs), "period_ns": period})
-                )
-                break
+    found += teeth
     for when, live in (("most", live_after(every, peak_row)), ("end", [b for b in every if b.died > END])):
         bytes_, free, hole, regions = plain_holes(live)
         if has_addresses and free >= 1 << 16 and free >= 0.2 * (bytes_ + free):
@@ -290,12 +316,12 @@ def plain_findings(blocks, sites, has_addresses):
     return sorted(found, key=lambda f: (order.index(f[0]), -f[4]))
 
 
-@given(programs(), st.sampled_from([True, True, False]))
+@given(programs(), st.sampled_from([True, True, False]), st.sampled_from([0.0, 0.0, END / 20]))
 @settings(deadline=None, max_examples=200)
-def test_findings_are_those_of_the_plain_twin(program, has_addresses) -> None:
+def test_findings_are_those_of_the_plain_twin(program, has_addresses, clock) -> None:
     blocks, sites = program
-    found = find_memory(blocks, sites, site_table(blocks, sites), has_addresses)
-    wanted = plain_findings(blocks, sites, has_addresses)
+    found = find_memory(blocks, sites, site_table(blocks, sites), has_addresses, clock)
+    wanted = plain_findings(blocks, sites, has_addresses, clock)
     assert [(f.kind, f.site, f.start_ns, f.end_ns, f.bytes) for f in found] == [f[:5] for f in wanted]
     for mine, other in zip(found, wanted):
         assert mine.details == pytest.approx(other[5])

@@ -22,6 +22,8 @@ GRID = 64
 _LEAST = 0.005
 #: A site grows if its last half adds this share of its kept bytes, by at least this many blocks.
 _GROWTH, _GROWING = 0.25, 8
+#: Where equal blocks are not told apart: by at least this multiple of the site's teeth.
+_ABOVE = 2
 #: Memory counts as forgotten if it is not accessed for this share of the run.
 _FORGOTTEN = 0.5
 #: Minimum share of the largest amount for a wave, and minimum number of waves.
@@ -29,6 +31,9 @@ _WAVE, _WAVES = 0.25, 3
 #: Smaller waves are looked for, too: so many in a row, of which none is higher or longer than the next by
 #: more than this share.
 _SCALES, _REGULAR, _UNEVEN = (_WAVE, _WAVE / 4, _WAVE / 16, _WAVE / 64), 4, 0.3
+#: A wave shorter than twice the time between two moments that are known counts only if it is as high as this
+#: many blocks: of fewer, order alone makes a wave.
+_FULL = 6
 #: Call sites that load modules: what they keep is the program itself.
 _IMPORTS = re.compile(r"<frozen (?:importlib|zipimport)|\b_bootstrap(?:_external)?\b")
 #: Churn: minimum number of blocks, maximum share of the run that they live, and minimum multiple of the live
@@ -91,7 +96,7 @@ class Holes:
 
 
 def find_memory(
-    blocks: Blocks, sites: Sites, table: SiteTable, has_addresses: bool
+    blocks: Blocks, sites: Sites, table: SiteTable, has_addresses: bool, clock_ns: float = 0.0
 ) -> tuple[MemoryFinding, ...]:
     """Return the findings, the most important kind first, then by bytes.
 
@@ -101,7 +106,9 @@ def find_memory(
     sites : Sites
     table : SiteTable
     has_addresses : bool
-        Whether addresses are real.
+        Whether addresses are real; if not, it is unknown which of equal blocks was freed.
+    clock_ns : float
+        Nanoseconds between two moments that are known, if those between are spread evenly; 0: all are known.
 
     Returns
     -------
@@ -111,11 +118,16 @@ def find_memory(
         return ()
     least = _LEAST * int(table.peak[-1])
     loads = set(loads_modules(sites))
+    teeth = _saw_teeth(blocks, sites, table, least, clock_ns)
     found = [f for f in _leaks(blocks, sites, table, least) if f.site not in loads]
+    if not has_addresses:
+        # If equal blocks are one, what is left of the last tooth has been there since the first.
+        swing = {tooth.site: tooth.bytes for tooth in teeth}
+        found = [f for f in found if f.bytes >= _ABOVE * swing.get(f.site, 0)]
     leaking = {finding.site for finding in found} | loads
-    found += [f for f in _forgotten(blocks, sites, table, least) if f.site not in leaking]
+    found += [f for f in _forgotten(blocks, sites, table, least, has_addresses) if f.site not in leaking]
     found += _imports(blocks, table, sorted(loads), least)
-    found += _saw_teeth(blocks, sites, table, least)
+    found += teeth
     found += _churn(blocks, sites, table, least)
     if has_addresses:
         found += _fragmentation(blocks, table)
@@ -194,10 +206,14 @@ def _leaks(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
     return found
 
 
-def _forgotten(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:
+def _forgotten(
+    blocks: Blocks, sites: Sites, table: SiteTable, least: float, has_addresses: bool
+) -> list[MemoryFinding]:
     """Sites with live bytes that were not accessed for half of the run."""
     touched = blocks.last_touch
     old = (blocks.free_row < 0) & (blocks.end - touched >= _FORGOTTEN * blocks.end)
+    if not has_addresses:
+        old &= _surely_kept(blocks, sites, blocks.end - touched >= _FORGOTTEN * blocks.end)
     bytes_ = np.bincount(sites.of_block[old], blocks.size[old], len(sites))
     count = np.bincount(sites.of_block[old], minlength=len(sites))
     since = np.full(len(sites), blocks.end)
@@ -209,6 +225,23 @@ def _forgotten(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> 
     ]  # fmt: skip
 
 
+def _surely_kept(blocks: Blocks, sites: Sites, old: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which old blocks live at the end whichever of equal blocks were freed, bool (n,).
+
+    Of the old blocks of a call site and size, so many as there are more of them than frees: the first ones.
+    """
+    kinds = np.stack([sites.of_block.astype(np.int64), blocks.size], axis=1)
+    _, of = np.unique(kinds, axis=0, return_inverse=True)
+    of = of.reshape(-1)
+    surely = np.bincount(of, old) - np.bincount(of, blocks.free_row >= 0)
+    mine = np.flatnonzero(old & (blocks.free_row < 0))
+    mine = mine[np.lexsort((blocks.row[mine], of[mine]))]
+    place = np.arange(len(mine)) - np.searchsorted(of[mine], of[mine])
+    found = np.zeros(len(blocks), np.bool_)
+    found[mine[place < surely[of[mine]]]] = True
+    return found
+
+
 def _imports(blocks: Blocks, table: SiteTable, loads: list[int], least: float) -> list[MemoryFinding]:
     """What modules' bytecode and names keep: no leak, but part of what lives."""
     kept, count = int(table.kept[loads].sum()), int(table.kept_blocks[loads].sum())
@@ -217,7 +250,9 @@ def _imports(blocks: Blocks, table: SiteTable, loads: list[int], least: float) -
     return [MemoryFinding("imports", -1, 0, blocks.end, kept, {"blocks": count})]
 
 
-def _saw_teeth(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:
+def _saw_teeth(
+    blocks: Blocks, sites: Sites, table: SiteTable, least: float, clock_ns: float
+) -> list[MemoryFinding]:
     """Where live bytes go up and down again and again, all together or of one of the largest sites.
 
     Waves are looked for at several scales, the largest first: a quarter of all that lives, as irregular as
@@ -251,6 +286,9 @@ def _saw_teeth(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> 
             ends = (np.array([tops[0], max(tops[-1], bottoms[-1])]) + 1) * blocks.end // cells
             swing = int(np.median(series[i, tops]) - np.median(series[i, bottoms]))
             period = float(np.median(np.diff(tops))) * blocks.end / cells
+            full = _FULL * table.allocated[of[i]] / max(table.blocks[of[i]], 1)
+            if period < 2 * clock_ns and swing < full:
+                continue
             found[i] = MemoryFinding(
                 "saw-tooth", of[i], int(ends[0]), int(ends[1]), swing,
                 {"times": len(tops), "period_ns": period},

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from ...trace.model import Trace
 from ...units import byte_size, counted, duration, percentage
 from .blocks import Blocks, Oddity, find_blocks
@@ -55,10 +57,21 @@ class MemoryUse:
         """Whether times are times; else they count the records."""
         return "no times" not in self.trace.problems
 
+    @property
+    def clock_ns(self) -> float:
+        """Nanoseconds between two moments that are known, where rows between are spread evenly; 0: all are.
+
+        The recorder samples its counters whenever it notes such a moment.
+        """
+        known = np.unique(self.trace.counters.time)
+        if "coarse times" not in self.trace.problems or len(known) < 2:
+            return 0.0
+        return float(np.median(np.diff(known)))
+
     @cached_property
     def findings(self) -> tuple[MemoryFinding, ...]:
         """The findings."""
-        return find_memory(self.blocks, self.sites, self.table, self.has_addresses)
+        return find_memory(self.blocks, self.sites, self.table, self.has_addresses, self.clock_ns)
 
 
 def memory_facts(use: MemoryUse, most: int = 20) -> dict[str, Any]:
@@ -167,6 +180,9 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
     if finding.kind == "forgotten":
         blocks = counted(count, "block")
         how = "untouched" if len(use.blocks.access) else "kept"
+        if not use.has_addresses:
+            # Whether one of two equal blocks was freed, or the other, is not recorded.
+            how = "kept in these blocks, or in equal ones,"
         return f"{where}: {byte_size(finding.bytes)} in {blocks}, {how} for at least half of the run"
     if finding.kind == "saw-tooth":
         return (

@@ -68,6 +68,11 @@ class Encoder:
         #: What was written, for the sentence at the end.
         self.calls = self.waits = self.releases = self.transfers = self.allocations = self.lost = 0
 
+    @property
+    def has_snapshots(self) -> bool:
+        """Whether blocks are known by snapshots of what lives."""
+        return self._looked > 0
+
     # -- sections ------------------------------------------------------------------------------
 
     def lines(self, kind: bytes, number: int, data: bytes) -> Iterator[bytes]:

@@ -1,0 +1,52 @@
+"""What is found in recordings of programs whose memory is known; the full table is made by the benchmarks."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import tracevis3d as tv
+from benchmarks.bench_truth_memory import judge, off_by
+from tests.conftest import ROOT
+from tests.memory.known_memory import program
+from tracevis3d.features.memory.view.arrangement import memory_use
+
+#: Programs in which each sort of part is; they take a second each, because memory is looked at in intervals.
+SEEDS = (10, 33)
+_RUN = """
+import json, sys
+import tracevis3d as tv
+from tests.memory.known_memory import program, run
+for seed in map(int, sys.argv[3:]):
+    parts = program(seed)
+    with tv.record(f"{sys.argv[1]}/{seed}.json", memory=sys.argv[2], threads=False):
+        kept = run(parts)
+    with open(f"{sys.argv[1]}/{seed}.kept", "w") as file:
+        json.dump(kept, file)
+"""
+
+
+@pytest.fixture(scope="module", params=["tracemalloc", "memray"])
+def recorded(request, tmp_path_factory):
+    """Run the programs one after the other in one process."""
+    if request.param == "memray":
+        pytest.importorskip("memray")
+    folder = tmp_path_factory.mktemp(request.param)
+    words = [sys.executable, "-c", _RUN, str(folder), request.param, *map(str, SEEDS)]
+    subprocess.run(words, cwd=ROOT, check=True, timeout=120)
+    return request.param, folder
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_is_known_is_found_and_nothing_else(recorded, seed) -> None:
+    engine, folder = recorded
+    use = memory_use(tv.load(str(folder / f"{seed}.json"), cache=False))
+    true, found = judge(seed, engine, use)
+    assert found == true
+    assert off_by(use, json.loads((folder / f"{seed}.kept").read_text())) <= 0.01
+
+
+def test_each_sort_of_part_is_in_one_of_the_programs() -> None:
+    names = {part.name for seed in SEEDS for part in program(seed)}
+    assert names == {"leak", "grow", "cache", "fill", "prepare", "load", "gather", "format_row"}
