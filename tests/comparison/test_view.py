@@ -19,6 +19,7 @@ from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.matching.sums import match_sums
 from tracevis3d.features.comparison.view import colors, focus
 from tracevis3d.features.comparison.view import matches as matching
+from tracevis3d.features.comparison.view.annotations import marks
 from tracevis3d.features.comparison.view.boxes import _by_density
 from tracevis3d.features.comparison.view.difference.offsets import offsets
 from tracevis3d.features.comparison.view.layout import OVERVIEW
@@ -656,3 +657,18 @@ def test_shades_of_density():
     assert alpha[0] == alpha[1] == pytest.approx(0.8 * 0.45)
     assert (np.diff(alpha[1:4]) > 0).all()
     assert alpha[4] == pytest.approx(0.8)
+
+
+def test_the_legend_says_how_many_of_the_outliers_are_marked(monkeypatch):
+    traces = pair(7)
+    whole = draw(traces, color="position")
+    marked = [e for e in whole.elements if e.kind == "outlier"]
+    every = len(marked[0].id)
+    assert every > 2
+    said = [e.text for legend in whole.legends for e in legend.entries if "positions differ" in e.text]
+    assert said == ["positions differ by more than 25 %"]
+    monkeypatch.setattr(marks, "_MOST_OUTLIERS", 2)
+    cut = draw(pair(7), color="position")
+    assert [len(e.id) for e in cut.elements if e.kind == "outlier"] == [2]
+    said = [e.text for legend in cut.legends for e in legend.entries if "positions differ" in e.text]
+    assert said == [f"positions differ by more than 25 %: 2 of {every}"]
