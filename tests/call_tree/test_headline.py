@@ -4,6 +4,7 @@ import pytest
 
 from tests.comparison.test_findings import leaf, traced
 from tracevis3d.features.call_tree.headline import about, headline
+from tracevis3d.formats import registry
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,12 @@ def test_where_the_time_goes(calls, said):
     trace = traced(calls)
     assert headline(trace) == said
     assert about(trace).endswith("on 1 thread")
+
+
+def test_a_root_that_names_its_thread_is_not_where_the_time_goes(tmp_path):
+    stacks = tmp_path / "two.folded"
+    # The other root names no thread, so that the first is read as a call.
+    stacks.write_text("thread (7): main;run;work 35\nthread (7): main;run;rest 35\nidle 30\n")
+    trace = registry.open_trace(stacks)
+    assert "thread (7): main" in trace.functions.name
+    assert headline(trace) == "70 % of the samples go to run and what it calls"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ... import units
@@ -11,6 +13,8 @@ from ...trace.model import Trace
 
 #: A function with at least this share of the time is named in the headline.
 _MOST = 0.4
+#: Roots of stacks that name their thread, as py-spy writes them: they do nothing themselves.
+_THREAD = re.compile(r"[Tt]hread \(\w+\)(: .*)?")
 
 
 def headline(trace: Trace) -> str:
@@ -47,13 +51,15 @@ def headline(trace: Trace) -> str:
     if own[alone] >= _MOST * every:
         return f"{trace.functions.label[alone]} alone has {share} of {of}"
     much = np.flatnonzero(whole >= _MOST * every)
+    much = much[[_THREAD.fullmatch(trace.functions.label[i]) is None for i in much.tolist()]]
     if len(much):
         # Of functions with the same time, the callee is closer to the work.
         first = np.full(len(whole), len(calls))
         np.minimum.at(first, calls.function, np.arange(len(calls)))
         best = int(much[np.lexsort((-first[much], whole[much]))[0]])
+        goes = "goes" if of.endswith("time") else "go"
         return (
-            f"{units.percentage(whole[best] / every)} of {of} goes to {trace.functions.label[best]} "
+            f"{units.percentage(whole[best] / every)} of {of} {goes} to {trace.functions.label[best]} "
             "and what it calls"
         )
     return f"{trace.functions.label[alone]} has most of {of} to itself: {share}"
