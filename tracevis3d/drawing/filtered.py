@@ -106,6 +106,8 @@ def taken(element: Any, which: NDArray[np.int64]) -> Any:
             rows["point"] = element.point[point]
         if isinstance(element, Tubes):
             rows["radius"] = element.radius[point]
+            optional = {name: getattr(element, name) for name in ("end_color", "gloss", "time")}
+            rows |= {name: values[which] for name, values in optional.items() if len(values)}
         elif isinstance(element, Lines):
             rows["width"] = element.width[which]
         return replace(element, color=element.color[which], id=element.id[which], **rows)
