@@ -16,6 +16,8 @@ from tracevis3d.analysis.compact import graph_of
 from tracevis3d.views import registry
 
 KEPT = ROOT / "tests" / "data" / "kept"
+#: What each version wrote, by its number.
+VERSIONS = {"0.1": KEPT, "1.0": KEPT / "1.0"}
 
 
 def described_trace(trace) -> dict:
@@ -42,10 +44,16 @@ def _hash(column) -> str:
     return hashlib.sha256(column.tobytes()).hexdigest()
 
 
+@pytest.fixture(params=VERSIONS)
+def kept(request):
+    """The folder of what a version wrote."""
+    return VERSIONS[request.param]
+
+
 @pytest.mark.parametrize("form", ["plain", "packed"])
-def test_columns_that_were_written_are_read(form) -> None:
-    wanted = json.loads((KEPT / "trace.json").read_text(encoding="utf-8"))
-    found = described_trace(tv.load(KEPT / f"{form}.tv3", cache=False))
+def test_columns_that_were_written_are_read(kept, form) -> None:
+    wanted = json.loads((kept / "trace.json").read_text(encoding="utf-8"))
+    found = described_trace(tv.load(kept / f"{form}.tv3", cache=False))
     assert {name: found.get(name) for name in wanted} == wanted
 
 
@@ -60,19 +68,19 @@ def described(message) -> dict:
     return json.loads(json.dumps(words))
 
 
-def session() -> list[tuple[str, list[bytes], dict]]:
-    kept = json.loads((KEPT / "feed.json").read_text(encoding="utf-8"))
-    return [(m["from"], [base64.b64decode(frame) for frame in m["frames"]], m["holds"]) for m in kept]
+def session(kept) -> list[tuple[str, list[bytes], dict]]:
+    talk = json.loads((kept / "feed.json").read_text(encoding="utf-8"))
+    return [(m["from"], [base64.b64decode(frame) for frame in m["frames"]], m["holds"]) for m in talk]
 
 
 def kind(frames: list[bytes]) -> str:
     return json.loads(frames[0])["t"]
 
 
-def test_messages_that_were_sent_are_understood() -> None:
+def test_messages_that_were_sent_are_understood(kept) -> None:
     from tracevis3d.live import protocol
 
-    said = session()
+    said = session(kept)
     assert len({kind(frames) for _, frames, _ in said}) == 12, "one of each message"
     for who, frames, wanted in said:
         message = (protocol.decode if who == "publisher" else protocol.decode_from_viewer)(frames)
@@ -84,14 +92,16 @@ def test_messages_that_were_sent_are_understood() -> None:
         assert json.loads(bytes(again[0])) == json.loads(frames[0])
 
 
-def test_a_viewer_of_an_earlier_publisher_gets_the_trace(monkeypatch) -> None:
+def test_a_viewer_of_an_earlier_publisher_gets_the_trace(kept, monkeypatch) -> None:
     zmq = pytest.importorskip("zmq")
     from tracevis3d.live import subscriber
     from tracevis3d.live.subscriber import Subscriber
 
     # This publisher answers one hello: on a busy machine it may seem silent, and must not be greeted again.
     monkeypatch.setattr(subscriber, "SILENT_S", 600.0)
-    said = [frames for who, frames, holds in session() if who == "publisher" and kind(frames) != "refused"]
+    said = [
+        frames for who, frames, holds in session(kept) if who == "publisher" and kind(frames) != "refused"
+    ]
     # A context that is let go with a socket in it waits for ever: where a test fails, both are closed.
     with zmq.Context() as context, context.socket(zmq.ROUTER) as router:
         router.linger = 0
@@ -116,11 +126,11 @@ def test_a_viewer_of_an_earlier_publisher_gets_the_trace(monkeypatch) -> None:
     assert [int(a) for a in trace.memory.address] == [2**64 - 16] * 2
 
 
-def test_an_earlier_viewer_is_served() -> None:
+def test_an_earlier_viewer_is_served(kept) -> None:
     zmq = pytest.importorskip("zmq")
     from tracevis3d.live.publisher import Publisher
 
-    said = [frames for who, frames, _ in session() if who == "viewer"]
+    said = [frames for who, frames, _ in session(kept) if who == "viewer"]
     asked = []
     with (
         zmq.Context() as context,

@@ -6,7 +6,7 @@ import pytest
 
 from tests.data.kept import promised as promises
 
-KEPT = json.loads((promises.KEPT / "promised-1.0.json").read_text(encoding="utf-8"))
+KEPT = json.loads((promises.KEPT / "1.0" / "promised.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("command", KEPT["command line"])

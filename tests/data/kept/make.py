@@ -7,6 +7,7 @@ beside the old ones.
 import base64
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,16 +19,30 @@ from tests.trace.test_store import full_trace
 from tracevis3d.live import protocol as p
 from tracevis3d.live.publisher import Publisher
 from tracevis3d.trace import store
+from tracevis3d.trace.model import Samples
+from tracevis3d.trace.strings import Strings
+from tracevis3d.version import __version__
 
 HERE = Path(__file__).resolve().parent
+#: A folder for each version that people have; 0.1 has none.
+MADE = HERE / ".".join(__version__.split(".")[:2])
 
 
 def columns():
     """A trace with something in every table, in both forms."""
     trace = full_trace()
-    store.save(trace, HERE / "plain.tv3")
-    store.save(trace, HERE / "packed.tv3", packed=True)
-    write("trace.json", described_trace(store.load(HERE / "plain.tv3")))
+    i32, i64 = np.int32, np.int64
+    trace = replace(
+        trace,
+        sync=replace(trace.sync, line=np.array([17, 0], i32)),
+        samples=Samples(
+            np.array([0, 2], i32), np.array([0, 1], i32), np.array([3, 64], i64), np.array([1, 2], i64),
+            np.array([1, -1], i32), Strings.of(["samples", "memory (bytes)"]),
+        ),
+    )  # fmt: skip
+    store.save(trace, MADE / "plain.tv3")
+    store.save(trace, MADE / "packed.tv3", packed=True)
+    write("trace.json", described_trace(store.load(MADE / "plain.tv3")))
 
 
 def session():
@@ -102,10 +117,11 @@ def session():
 
 def write(name, value):
     text = json.dumps(value, ensure_ascii=False, indent=1)
-    (HERE / name).write_text(text + "\n", encoding="utf-8")
+    (MADE / name).write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
+    MADE.mkdir(exist_ok=True)
     columns()
     session()
-    write("promised-1.0.json", promised())
+    write("promised.json", promised())
