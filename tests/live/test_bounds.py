@@ -120,7 +120,7 @@ def is_cut_off(connection: socket.socket, part: bytes, most: int = 1 << 28) -> b
     return False
 
 
-def feed_goes_on(endpoint: str, seconds: float = 10.0) -> bool:
+def feed_goes_on(endpoint: str, seconds: float = 60.0) -> bool:
     """Whether another viewer receives rows, and loses none."""
     with Subscriber(endpoint) as good:
         return until(lambda: good.rows > 50, seconds, lambda: good.drain(0.01, wait=0.02)) and not good.lost

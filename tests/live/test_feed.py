@@ -42,7 +42,7 @@ def rows(n: int, thread: int = 0, function: int = 0, at: int = 0) -> dict:
     }  # fmt: skip
 
 
-def until(test, seconds: float = 10.0, doing=lambda: time.sleep(0.005)) -> bool:
+def until(test, seconds: float = 60.0, doing=lambda: time.sleep(0.005)) -> bool:
     end = time.monotonic() + seconds
     while not test() and time.monotonic() < end:
         doing()
@@ -55,7 +55,7 @@ def test_a_replayed_trace_arrives_whole() -> None:
         assert until(lambda: publisher.viewers, doing=lambda: subscriber.drain(0.01))
         sender = threading.Thread(target=lambda: (replay(trace, publisher, np.inf), publisher.close()))
         sender.start()
-        watch(subscriber, seconds=20)
+        watch(subscriber, seconds=60)
         sender.join()
         assert subscriber.state == "ended"
         assert (subscriber.lost, subscriber.lost_batches, subscriber.bad) == (0, 0, 0)

@@ -164,7 +164,7 @@ for _ in range(100): step()
          f"ipc://{tmp_path}/feed", "--quiet"], cwd=ROOT,
     )  # fmt: skip
     with Subscriber(f"ipc://{tmp_path}/feed") as subscriber:
-        watch(subscriber, seconds=30)
+        watch(subscriber, seconds=60)
         assert (subscriber.state, subscriber.lost) == ("ended", 0)
         live = subscriber.finish()
     assert (process.wait(), follow.wait()) == (0, 0)

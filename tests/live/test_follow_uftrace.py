@@ -105,7 +105,7 @@ def test_a_growing_copy_is_reported_as_it_is_read_at_rest(tmp_path):
         following = threading.Thread(target=lambda: (follower.run(10), publisher.close()))
         writer.start()
         following.start()
-        watch(subscriber, seconds=20)
+        watch(subscriber, seconds=60)
         writer.join()
         following.join()
         assert (subscriber.state, subscriber.lost, subscriber.bad) == ("ended", 0, 0)
@@ -150,7 +150,7 @@ def test_uftrace_at_work(tmp_path):
          f"ipc://{tmp_path}/feed", "--quiet"], cwd=ROOT,
     )  # fmt: skip
     with Subscriber(f"ipc://{tmp_path}/feed") as subscriber:
-        watch(subscriber, seconds=30)
+        watch(subscriber, seconds=60)
         assert (subscriber.state, subscriber.lost) == ("ended", 0)
         live = subscriber.finish()
     assert (running.wait(), follow.wait()) == (0, 0)

@@ -78,7 +78,7 @@ def begun(tmp_path, end="", *options):
     return process, said.split()[-1]
 
 
-def watched(process, endpoint, seconds=20):
+def watched(process, endpoint, seconds=60):
     with Subscriber(endpoint) as subscriber:
         while subscriber.state != "connected":
             subscriber.drain(0.01, wait=0.1)
@@ -144,17 +144,20 @@ def test_a_program_that_is_killed_is_over_for_viewers(tmp_path):
 
 
 def test_who_comes_late_gets_what_is_open_and_lives(tmp_path):
-    script = tmp_path / "server.py"
-    script.write_text("""
-import sys, time
+    script, ready, over = tmp_path / "server.py", tmp_path / "ready", tmp_path / "over"
+    # Nobody comes before what is kept for those who come soon is gone.
+    script.write_text(f"""
+import os, time
 kept = []
 def serve():
     kept.append(bytearray(70_000))
     while not done():
         handle()
-def done(): return time.monotonic() > until
+def done():
+    if not said and time.monotonic() > begun + {OPENING_S + 0.3}: said.append(open({str(ready)!r}, "w"))
+    return os.access({str(over)!r}, os.F_OK)
 def handle(): time.sleep(0.005)
-until = time.monotonic() + 5.5
+begun, said = time.monotonic(), []
 serve()
 """)
     command = [sys.executable, "-m", "tracevis3d", "record", "--live", "tcp://127.0.0.1:*", "--memory"]
@@ -165,10 +168,15 @@ serve()
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     endpoint = process.stderr.readline().split()[-1]
-    # Later than what is kept for those who come soon.
-    time.sleep(OPENING_S + 1.5)
+    while not ready.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
     with Subscriber(endpoint) as late:
-        watch(late, seconds=20)
+        while late.rows < 100:
+            assert process.poll() is None
+            late.drain(0.01, wait=0.05)
+        over.touch()
+        watch(late, seconds=60)
         assert (late.state, late.lost, late.lost_batches) == ("ended", 0, 0)
         trace = late.finish()
     process.communicate()
@@ -226,9 +234,9 @@ for thread in threads: thread.join()
         # Without a word, and with credit that nobody will ever give back.
         gone._socket.close(0)
         gone.state = "ended"
-        watch(awake, seconds=30)
+        watch(awake, seconds=60)
         # All that time the second one has taken nothing.
-        watch(asleep, seconds=20)
+        watch(asleep, seconds=60)
         assert (awake.state, awake.lost, awake.bad) == ("ended", 0, 0)
         assert (asleep.state, asleep.lost, asleep.bad) == ("ended", 0, 0)
         assert awake.rows == asleep.rows > 10_000

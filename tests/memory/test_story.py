@@ -7,10 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from tracevis3d.api import load
+from tests.memory.test_view import trace_of
+from tracevis3d.api import load, save
 from tracevis3d.cli import main
 from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.output import Output
 from tracevis3d.errors import UsageError
+from tracevis3d.features.memory.report import write_report
+from tracevis3d.features.memory.summary import memory_facts
 from tracevis3d.features.memory.view.arrangement import memory_use
 from tracevis3d.features.memory.view.parameters import Parameters
 from tracevis3d.features.memory.view.story import headline_finding, members
@@ -59,15 +63,25 @@ def test_the_title_is_the_first_finding_that_matters(trace) -> None:
     assert headline_finding(use, Parameters(finding=3)) is use.findings[2]
 
 
-def test_a_report_has_a_picture_of_each_finding_with_its_sentence(recorded, tmp_path, capsys) -> None:
+def test_a_report_has_a_picture_of_each_finding_with_its_sentence(trace, tmp_path) -> None:
     pytest.importorskip("bpy")
-    path, folder = recorded / "memray_pillow_threads.records.tsv.gz", tmp_path / "report"
-    assert main(["memory", str(path), "-o", str(folder), "--quiet"]) == 0
-    assert capsys.readouterr().out.rstrip().endswith("report.md")
-    text = (folder / "report.md").read_text("utf-8")
-    facts = json.loads((folder / "memory.json").read_text("utf-8"))
-    pictures = sorted(folder.glob("*.png"))
+    small = Output(engine="workbench", frame=Frame.parse("480x270"))
+    write_report(trace, memory_facts(memory_use(trace), 10), str(tmp_path), small)
+    text = (tmp_path / "report.md").read_text("utf-8")
+    facts = json.loads((tmp_path / "memory.json").read_text("utf-8"))
+    pictures = sorted(tmp_path.glob("*.png"))
     assert 1 <= len(pictures) <= 5
     assert all(f"]({picture.name})" in text for picture in pictures)
     assert facts["findings"][0]["sentence"] in text
     assert len({np.frombuffer(p.read_bytes(), np.uint8).sum() for p in pictures}) == len(pictures)
+
+
+def test_the_command_writes_a_report(tmp_path, capsys) -> None:
+    pytest.importorskip("bpy")
+    path, folder = tmp_path / "blocks.tv3", tmp_path / "report"
+    save(trace_of(), path)
+    assert main(["memory", str(path), "-o", str(folder), "--quiet"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith("report.md")
+    facts = json.loads((folder / "memory.json").read_text("utf-8"))
+    assert (folder / "report.md").read_text("utf-8").startswith("# Memory of blocks")
+    assert bool(list(folder.glob("*.png"))) == bool(facts["findings"])
