@@ -98,6 +98,13 @@ def test_several_patterns_are_found_as_each_alone(seed, criterion, picked) -> No
         assert found.nodes.tolist() == alone.nodes.tolist()
 
 
+def test_patterns_that_differ_in_their_children_are_kept_apart() -> None:
+    graph = Facts(ONE).graph
+    patterns = [pattern_library.promote(ONE, graph, call, "", "exact") for call in (1, 4, 7, 0)]
+    assert [each.calls for each in pattern_library.find(patterns, ONE, graph)] == [2, 2, 1, 1]
+    assert [each.calls for each in pattern_library.find(patterns, TWO, Facts(TWO).graph)] == [1, 1, 0, 0]
+
+
 def test_what_is_below_three_levels_makes_no_other_pattern() -> None:
     deep = trace_of("f( a( b( c( d( ) ) ) ) )")
     pattern = pattern_library.promote(deep, Facts(deep).graph, 0, "p", "depth")
@@ -137,6 +144,14 @@ def test_bounds_of_patterns_and_libraries(tmp_path, monkeypatch) -> None:
     assert pattern_library.load(path).patterns == (pattern,)
     monkeypatch.setattr(pattern_library, "MOST_BYTES", path.stat().st_size - 1)
     with pytest.raises(InputError, match="is larger than"):
+        pattern_library.load(path)
+    monkeypatch.setattr(pattern_library, "MOST_BYTES", 1000)
+    library = pattern_library.Library((pattern,), ("g",))
+    pattern_library.save(library, path)
+    monkeypatch.setattr(pattern_library, "MOST_ENTRIES", 2)
+    assert pattern_library.load(path) == library
+    monkeypatch.setattr(pattern_library, "MOST_ENTRIES", 1)
+    with pytest.raises(InputError, match="has more than 1 entries"):
         pattern_library.load(path)
 
 
