@@ -20,6 +20,7 @@ _API = (
     "memory_facts",
     "load",
     "match",
+    "panels",
     "patterns",
     "phases",
     "query",

@@ -54,6 +54,7 @@ __all__ = [
     "load",
     "match",
     "memory_facts",
+    "panels",
     "patterns",
     "phases",
     "save",
@@ -693,18 +694,7 @@ class Figure:
         MissingDependency
             If Blender is not there.
         """
-        size, dpi = options.pop("size", None), options.pop("dpi", None)
-        points, font = options.pop("font_size", 0.0), options.pop("font", "")
-        if size is not None:
-            options["frame"] = size if isinstance(size, Frame) else Frame.parse(size, dpi)
-        try:
-            output = replace(output or Output(), **options)
-        except TypeError as error:
-            raise UsageError(f"render: {error}") from None
-        output = replace(output, frame=output.frame.set_in(points, str(font)))
-        check_output(path, output)
-        need_blender()
-        check_font(path, output.frame)
+        output = _output(path, output, options)
         changes = self.changes(path, animate)
         from .figures import recipe as recipes
         from .scene.output.produce import produce
@@ -837,6 +827,128 @@ class Figure:
             "output": asdict(output),
             "problems": [trace.problems.as_dict() for trace in self.traces],
         }
+
+
+def panels(
+    figures: Sequence[Figure],
+    path: str | os.PathLike[str],
+    output: Output | None = None,
+    *,
+    across: int = 2,
+    spans: Sequence[int] = (),
+    same_scale: bool = True,
+    same_legend: bool = True,
+    title: str = "",
+    progress: Progress = silent,
+    **options: Any,
+) -> dict[str, Any]:
+    """Render several figures as the panels of one, with the letters a, b, c, and so on.
+
+    Parameters
+    ----------
+    figures : sequence of Figure
+    path : path
+        .svg, .pdf or .png
+    output : Output, optional
+        Its frame is that of the whole figure.
+    across : int
+        Number of columns.
+    spans : sequence of int
+        How many columns each panel takes; empty: 1, and the last all that is left of its row.
+    same_scale : bool
+        A second is as long in all panels of one view that have a ruler of time.
+    same_legend : bool
+        What has one name in the legends has one colour, and such legends stand above the panels, once.
+    title : str
+        A line above the panels.
+    progress : Progress
+    **options : object
+        As for :meth:`Figure.render`.
+
+    Returns
+    -------
+    dict
+        The report: ``panels`` has one for each panel, ``caption`` is about all of them.
+
+    Raises
+    ------
+    UsageError
+        If an option is invalid.
+    InputError
+        If the file can't be written.
+    MissingDependency
+        If Blender is not there.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> figures = [tv.icicle(tv.load("run.tsv")), tv.icicle(tv.load("new.tsv"))]
+    >>> report = tv.panels(figures, "both.pdf", size="180mmx60mm", style="flat")  # doctest: +SKIP
+    """
+    output = _output(path, output, options)
+    from .figures import caption
+    from .figures import panels as grid
+    from .figures import recipe as recipes
+    from .scene.output import panels as shown
+    from .scene.text.shared_legend import share
+
+    frame = output.frame
+    columns = [*spans, *[1] * len(figures)][: len(figures)]
+    if figures and not spans:
+        columns[-1] += -len(figures) % max(across, 1)
+    places = grid.cells(columns, across, frame.width, frame.height)
+    drawings = []
+    for i, (figure, cell) in enumerate(zip(figures, places)):
+        here = part(progress, 0.3 * i / len(figures), 0.3 * (i + 1) / len(figures))
+        drawings.append(figure.drawing(replace(frame, width=cell.width, height=cell.height), here))
+    header = None
+    told = drawings
+    # The caption says what the notes say.
+    drawings = [replace(drawing, notes=()) for drawing in drawings]
+    if same_legend:
+        drawings, header = share(drawings)
+    if title:
+        header = replace(header or Drawing(drawings[0].palette, (), drawings[0].camera), title=title)
+    left = frame.height - shown.header_height(header, output.style, frame)
+    places = grid.cells(columns, across, frame.width, left)
+    frames = [replace(frame, width=cell.width, height=cell.height) for cell in places]
+    if same_scale:
+        drawings = shown.one_scale(drawings, [figure.name for figure in figures], frames, output.style)
+    parts = [figure.recipe(path, output) for figure in figures]
+    layout = {"across": across, "spans": columns, "same_scale": same_scale, "same_legend": same_legend}
+    made = {**parts[0], "view": "panels", "panels": parts, "layout": {**layout, "title": title}}
+    counts = shown.produce_panels(
+        drawings,
+        places,
+        header,
+        Path(path),
+        output,
+        recipes.as_text(made),
+        part(progress, 0.3, 1.0),
+    )
+    said = [
+        f"({grid.letter(i)}) " + caption.sentences(drawing.title, figure.view.sentence, drawing.notes)
+        for i, (drawing, figure) in enumerate(zip(told, figures))
+    ]
+    reports = [figure._report(drawing, output, {}) for figure, drawing in zip(figures, told)]
+    return {**counts, "caption": " ".join([*filter(None, [title and f"{title}."]), *said]), "panels": reports}
+
+
+def _output(path: str | os.PathLike[str], output: Output | None, options: dict[str, Any]) -> Output:
+    """Return the settings that ``options`` change, checked."""
+    size, dpi = options.pop("size", None), options.pop("dpi", None)
+    points, font = options.pop("font_size", 0.0), options.pop("font", "")
+    if size is not None:
+        options["frame"] = size if isinstance(size, Frame) else Frame.parse(size, dpi)
+    try:
+        output = replace(output or Output(), **options)
+    except TypeError as error:
+        raise UsageError(f"render: {error}") from None
+    output = replace(output, frame=output.frame.set_in(points, str(font)))
+    check_output(path, output)
+    need_blender()
+    check_font(path, output.frame)
+    return output
 
 
 def check_font(path: str | os.PathLike[str], frame: Frame) -> None:

@@ -42,6 +42,7 @@ OTHERS = {
     "tempfile": _SLOW,
     "tqdm": _OPTIONAL,
     "zmq": _OPTIONAL,
+    "yaml": _OPTIONAL,
     "zstandard": _OPTIONAL,
 }
 _HELP = "the help of the command line loads no NumPy"

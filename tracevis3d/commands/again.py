@@ -50,9 +50,13 @@ def run(args: argparse.Namespace) -> None:
             font = str(Path(args.picture).parent / font)
         frame = frame.set_in(said.pop("font_size", 0.0), font)
         options = api.Output(frame=frame, **said)
-        filters, select = made["filters"], made["select"]
-        figure = api.Figure(made["view"], (), made["parameters"], filters=filters, select=select)
-        sources = [(str(trace["file"]), str(trace["sha256"])) for trace in made["traces"]]
+        parts = [dict(part) for part in made.get("panels", [made])]
+        figures = [
+            api.Figure(p["view"], (), p["parameters"], filters=p["filters"], select=p["select"])
+            for p in parts
+        ]
+        sources = [[(str(trace["file"]), str(trace["sha256"])) for trace in p["traces"]] for p in parts]
+        layout = dict(made.get("layout", {}))
         animate = {n: v if isinstance(v, str) else tuple(v) for n, v in made["animate"].items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{args.picture}: its recipe is incomplete: {error}") from None
@@ -60,8 +64,12 @@ def run(args: argparse.Namespace) -> None:
     if made.get("tracevis3d") != __version__:
         complain(f"made by TraceVis3D {made.get('tracevis3d')}, this is {__version__}")
     with Bar(args.quiet) as bar:
-        traces = [_trace(args, file, digest, bar) for file, digest in sources]
-        figure.of(*traces).render(output, options, animate=animate or None, progress=bar)
+        found = {one: _trace(args, *one, bar) for of in sources for one in of}
+        ready = [figure.of(*(found[one] for one in of)) for figure, of in zip(figures, sources)]
+        if layout:
+            api.panels(ready, output, options, **layout, progress=bar)
+        else:
+            ready[0].render(output, options, animate=animate or None, progress=bar)
 
 
 def _trace(args: argparse.Namespace, file: str, digest: str, bar: Any) -> Trace:

@@ -79,6 +79,16 @@ class Text:
 
 
 @dataclass(frozen=True, eq=False)
+class Panel:
+    """A page on a page: its lower left corner in pixels, and a name for its parts."""
+
+    left: int
+    bottom: int
+    page: Page
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
 class Page:
     """A figure.
 
@@ -102,6 +112,7 @@ class Page:
     below, above : list of Patch
         Shapes below and above the picture, later ones on earlier ones.
     texts : list of Text
+    panels : list of Panel
     """
 
     width: int
@@ -116,6 +127,11 @@ class Page:
     below: list[Patch] = field(default_factory=list)
     above: list[Patch] = field(default_factory=list)
     texts: list[Text] = field(default_factory=list)
+    panels: list[Panel] = field(default_factory=list)
+
+    def all_texts(self) -> list[Text]:
+        """Return its texts and those of its panels."""
+        return [*self.texts, *(text for panel in self.panels for text in panel.page.all_texts())]
 
 
 def straight(text: str, left: float, baseline: float, size: float, srgb: RGB) -> Text:

@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import UsageError
 from ..version import __version__
 from . import recipe
-from .fonts import Fonts
+from .fonts import Font, Fonts
 from .page import Page, Patch, Shape, Text
 
 _INCH = 72.0
@@ -31,14 +31,14 @@ def write(page: Page, path: Path, fonts: Fonts) -> None:
         If reportlab is not installed.
     """
     try:
-        from reportlab.lib.utils import ImageReader
         from reportlab.pdfbase import pdfmetrics
         from reportlab.pdfbase.ttfonts import TTFont
         from reportlab.pdfgen.canvas import Canvas
     except ImportError:
         raise UsageError("reportlab is needed for .pdf: pip install 'tracevis3d[figures]'") from None
     scale = _INCH / page.dpi
-    runs = [fonts.runs(text.text) for text in page.texts]
+    for text in page.all_texts():
+        fonts.runs(text.text)
     canvas = Canvas(
         str(path), pagesize=(page.width * scale, page.height * scale), invariant=1, pageCompression=1
     )
@@ -55,6 +55,14 @@ def write(page: Page, path: Path, fonts: Fonts) -> None:
     canvas.setKeywords(recipe.as_word(page.recipe))
     canvas.setCreator(f"TraceVis3D {__version__}")
     canvas.scale(scale, scale)
+    _draw(canvas, page, fonts, names)
+    canvas.showPage()
+    canvas.save()
+
+
+def _draw(canvas: Any, page: Page, fonts: Fonts, names: dict[Font, str]) -> None:
+    from reportlab.lib.utils import ImageReader
+
     if page.background is not None:
         canvas.setFillColorRGB(*page.background)
         canvas.rect(0, 0, page.width, page.height, stroke=0, fill=1)
@@ -66,10 +74,13 @@ def write(page: Page, path: Path, fonts: Fonts) -> None:
         _shape(canvas, shape)
     for patch in page.above:
         _patch(canvas, patch)
-    for text, pieces in zip(page.texts, runs):
-        _text(canvas, text, [(names[font], run) for font, run in pieces])
-    canvas.showPage()
-    canvas.save()
+    for text in page.texts:
+        _text(canvas, text, [(names[font], run) for font, run in fonts.runs(text.text)])
+    for panel in page.panels:
+        canvas.saveState()
+        canvas.translate(panel.left, panel.bottom)
+        _draw(canvas, panel.page, fonts, names)
+        canvas.restoreState()
 
 
 def _patch(canvas: Any, patch: Patch) -> None:

@@ -28,7 +28,7 @@ def write(page: Page, path: Path, fonts: Fonts) -> None:
     fonts : Fonts
     """
     width, height = (f"{25.4 * side / page.dpi:.6g}mm" for side in (page.width, page.height))
-    texts = [_text(text, page.height, fonts) for text in page.texts]
+    content = _content(page, fonts, "")
     parts = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -38,20 +38,33 @@ def write(page: Page, path: Path, fonts: Fonts) -> None:
         recipe.as_element(page.recipe),
         f"<style>{_faces(fonts)}</style>",
     ]
+    path.write_text("\n".join([*parts, *content, "</svg>\n"]), "utf-8", newline="\n")
+
+
+def _content(page: Page, fonts: Fonts, before: str) -> list[str]:
+    """Return what is on a page; ``before`` stands before the names of its groups."""
+    parts = []
     if page.background is not None:
         parts.append(f'<rect width="100%" height="100%" fill="{_hex(page.background)}"/>')
-    parts.append(_group("below", (_patch(patch, page.height) for patch in page.below)))
+    parts.append(_group(f"{before}below", (_patch(patch, page.height) for patch in page.below)))
     if page.picture:
         picture = base64.b64encode(page.picture).decode()
         parts.append(
             f'<image width="{page.width}" height="{page.height}" href="data:image/png;base64,{picture}"/>'
         )
     if page.data:
-        parts.append(_group("data", (_shape(shape, page.height) for shape in page.data)))
-    parts.append(_group("above", (_patch(patch, page.height) for patch in page.above)))
-    parts.append(_group("texts", texts))
-    parts.append("</svg>\n")
-    path.write_text("\n".join(parts), "utf-8", newline="\n")
+        parts.append(_group(f"{before}data", (_shape(shape, page.height) for shape in page.data)))
+    parts.append(_group(f"{before}above", (_patch(patch, page.height) for patch in page.above)))
+    parts.append(_group(f"{before}texts", (_text(text, page.height, fonts) for text in page.texts)))
+    for panel in page.panels:
+        inner = panel.page
+        top = page.height - panel.bottom - inner.height
+        parts.append(
+            f'<svg id="{panel.name}" x="{panel.left}" y="{top}" width="{inner.width}" '
+            f'height="{inner.height}" viewBox="0 0 {inner.width} {inner.height}">'
+        )
+        parts += [*_content(inner, fonts, f"{panel.name}-"), "</svg>"]
+    return parts
 
 
 def _group(name: str, parts: Iterable[str]) -> str:

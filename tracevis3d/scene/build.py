@@ -141,6 +141,25 @@ def build(
     return made.finish(collection)
 
 
+def pixels_of_time(drawing: Drawing, style: str, frame: Frame) -> float | None:
+    """Return how many pixels a nanosecond takes in a picture, at the drawing's first ruler of time.
+
+    Returns
+    -------
+    float or None
+        None if it has no ruler of time.
+    """
+    axis = next((axis for axis in drawing.axes if axis.window), None)
+    if axis is None or axis.window is None:
+        return None
+    made = _Making(drawing, styles.named(style), frame, None, "", None, "draft")
+    made.surround = legend.lay_out(drawing, made.style, frame, made.typeface)
+    made.fit(drawing)
+    start = np.asarray(axis.origin, np.float64)
+    ends = made.view.pixels(np.array([start, start + labels.unit(axis.direction) * axis.length]))
+    return float(np.linalg.norm(ends[1] - ends[0])) / max(axis.window[1] - axis.window[0], 1)
+
+
 class _Making:
     """One run of :func:`build`. The scene is not touched before all is made."""
 
@@ -169,12 +188,7 @@ class _Making:
         typeface, drawing = self.typeface, self.drawing
         as_seen = replace(drawing, palette=self.palette)
         self.surround = legend.lay_out(as_seen, self.style, self.frame, typeface)
-        self.look(drawing)
-        if self.frame.points:
-            # How large texts are in the scene depends on how far the camera moves back for them.
-            for _ in range(_FITTINGS):
-                drawing = type_size.in_type(drawing, self.view, typeface)
-                self.look(drawing)
+        drawing = self.fit(drawing)
         free = labels.Free(self.view, (0, 0, self.frame.width, self.surround.region[3]))
         self.axis_texts, axis_lost = rulers_of.choose_texts(
             self.rulers, self.view, free, typeface, self.style.ink
@@ -195,6 +209,16 @@ class _Making:
             "callouts_left_out": self.panels.left_out,
             "label_overlaps": labels.overlaps(shown),
         }
+
+    def fit(self, drawing: Drawing) -> Drawing:
+        """Lay out rulers, move the camera; return the drawing with its texts in the frame's type."""
+        self.look(drawing)
+        if self.frame.points:
+            # How large texts are in the scene depends on how far the camera moves back for them.
+            for _ in range(_FITTINGS):
+                drawing = type_size.in_type(drawing, self.view, self.typeface)
+                self.look(drawing)
+        return drawing
 
     def look(self, drawing: Drawing) -> None:
         """Lay out the rulers, and move the camera back until all that has to be in the picture is."""

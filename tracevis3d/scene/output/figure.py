@@ -76,7 +76,40 @@ def write(
     InputError
         If the file can't be written.
     """
-    fonts = Fonts([path for path in font_files(built.frame.font) if path is not None])
+    fonts = fonts_for(built.frame.font)
+    name, page, counts = page_of(built, fonts, engine, samples, transparent, recipe, purpose, progress)
+    save(page, path, fonts)
+    return name, counts
+
+
+def fonts_for(font: str) -> Fonts:
+    """Return the fonts of a figure, the chosen one first."""
+    return Fonts([path for path in font_files(font) if path is not None])
+
+
+def save(page: Page, path: Path, fonts: Fonts) -> None:
+    """Write a page by the suffix of ``path``."""
+    with replacing(path) as partial:
+        _WRITERS[path.suffix.lower()](page, partial, fonts)
+
+
+def page_of(
+    built: Built,
+    fonts: Fonts,
+    engine: str = "auto",
+    samples: int = 0,
+    transparent: bool = False,
+    recipe: str = "",
+    purpose: Purpose = "still",
+    progress: Progress = silent,
+) -> tuple[str, Page, dict[str, float]]:
+    """Return a built scene as a page: see :func:`write`.
+
+    Returns
+    -------
+    (str, Page, dict)
+        The engine, the page, and what :func:`write` counts.
+    """
     elements = built.drawing.elements
     outlined = built.style.straight and can_be_outlined(built.drawing)
     shapes, wrong = outlines(built, opaque(built.drawing.palette, built.style)) if outlined else ([], 0.0)
@@ -111,9 +144,7 @@ def write(
             )
             picture = file.read_bytes()
     page, hidden = _page(built, picture, shapes, transparent, recipe, fonts)
-    with replacing(path) as partial:
-        _WRITERS[path.suffix.lower()](page, partial, fonts)
-    return name, {"texts": len(page.texts), "texts_hidden": hidden, **counts}
+    return name, page, {"texts": len(page.texts), "texts_hidden": hidden, **counts}
 
 
 def _is_printed(shown: Any) -> bool:

@@ -108,7 +108,7 @@ def still(
     with replacing(target) as partial:
         _picture(scene, partial, progress)
         if suffix == ".png":
-            _write_png_density(partial, built.frame.dpi)
+            write_png_density(partial, built.frame.dpi)
             if recipe:
                 into_png(partial, recipe)
         elif suffix in (".jpg", ".jpeg"):
@@ -279,7 +279,7 @@ def reason(log: str) -> str:
     return (result or lines or ["Blender gives no reason"])[-1]
 
 
-def _write_png_density(path: Path, dpi: float) -> None:
+def write_png_density(path: Path, dpi: float) -> None:
     """Write the picture's dots per inch into its pHYs chunk."""
     data = path.read_bytes()
     per_metre = round(dpi / 0.0254)

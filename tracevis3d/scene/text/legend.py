@@ -100,15 +100,15 @@ class _Layout:
         frame, margin = self.frame, self.margin
         wide = frame.width - 2 * margin
         top, bottom = frame.height - margin, margin
-        if frame.height < 90 or frame.width < 120:
+        if self.drawing.elements and (frame.height < 90 or frame.width < 120):
             # A thumbnail: texts would leave nothing for the data.
             self.out.region = (2.0, 2.0, frame.width - 2.0, frame.height - 2.0)
             return self.out
         if title := shorten(clean(self.drawing.title), wide / self.size(self.heading), self.typeface):
             self.line(title, margin, top - self.heading / 2, self.heading, self.style.ink)
             top -= 1.35 * self.heading
-        # Legends take at most a third of the height.
-        floor = top - (frame.height - 2 * margin) / 3
+        # Legends take at most a third of the height where there is data below.
+        floor = top - (frame.height - 2 * margin) / (3 if self.drawing.elements else 1)
         for legend in self.drawing.legends:
             top = self.legend(legend, top, floor)
         if self.drawing.legends:
