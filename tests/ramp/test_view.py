@@ -75,6 +75,9 @@ def test_stages_lie_in_their_rounds_with_the_colours_of_the_legend(jobs):
     whole = (rounds.stage_end - rounds.stage_start)[rounds.stage == rounds.names.index("load")].sum()
     share = round(100 * whole / rounds.duration.sum())
     assert any(entry.text == f"load  {share} %" for entry in drawing.legends[0].entries)
+    # What hardly takes time needs no colour.
+    assert "note" in names
+    assert "note" not in legend
 
 
 def test_the_histogram_counts_all_rounds(jobs):

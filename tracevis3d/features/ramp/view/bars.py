@@ -24,6 +24,8 @@ _BINS = 24
 _ROUND = parse("c3cad4 8d99ab")
 #: Distance by which stages stand out of their bar.
 _OUT = 0.02
+#: Stages with less than this share of the rounds' time have no colour of their own.
+_LEAST = 0.005
 
 
 class Stages:
@@ -43,10 +45,11 @@ class Stages:
             for name, sum_ in zip(run.names, np.bincount(run.stage, lasted, len(run.names)), strict=True):
                 time[name] = time.get(name, 0.0) + float(sum_)
         kinds = PALETTES[picture.parameters.palette].kinds
-        names = sorted(time, key=lambda name: -time[name])[: min(picture.parameters.entries, len(kinds))]
+        self._whole = sum(float(run.duration.sum()) for run in picture.runs)
+        seen = [name for name in time if time[name] >= _LEAST * self._whole]
+        names = sorted(seen, key=lambda name: -time[name])[: min(picture.parameters.entries, len(kinds))]
         first, self._other = drawing.color(kinds), drawing.color(OTHER)
         self._color = {name: first + i for i, name in enumerate(names)}
-        self._whole = sum(float(run.duration.sum()) for run in picture.runs)
         self._time, self._rounds = time, drawing.color(_ROUND)
 
     def of(self, names: tuple[str, ...]) -> Ints:
