@@ -52,15 +52,16 @@ def main():
     def texts():
         return draw.texts(region)
 
-    def check(what):
-        shown = texts()
+    def check(what, least=LEAST, within=None):
+        within = region if within is None else within
+        shown = draw.texts(within)
         assert shown, f"{what}: no texts"
         for text in shown:
-            assert text.size >= LEAST, (what, text)
+            assert text.size >= least, (what, text)
             left, bottom, right, top = text.box
             assert min(left, bottom) >= 0, (what, text)
-            assert right <= region.width, (what, text)
-            assert top <= region.height, (what, text)
+            assert right <= within.width, (what, text)
+            assert top <= within.height, (what, text)
         for a, b in combinations(shown, 2):
             apart = (
                 a.box[2] <= b.box[0] + 1 or b.box[2] <= a.box[0] + 1
@@ -216,6 +217,41 @@ def main():
         assert [t.text for t in check(f"{name}, again") if t.kind in ("title", "fact", "legend")] == before
         saved.unlink()
 
+    def on_other_screens(name):
+        """Show it in an interface twice as large, with Blender's light theme, and in a quad view."""
+        before = [text.text for text in texts() if text.kind in ("title", "fact")]
+        preferences = bpy.context.preferences
+        light = Path(bpy.utils.preset_paths("interface_theme")[0]) / "Blender_Light.xml"
+        bpy.ops.script.execute_preset(filepath=str(light), menu_idname="USERPREF_MT_interface_theme_presets")
+        preferences.view.ui_scale = 2.0
+        yield lambda: preferences.system.ui_scale > 1.9
+        yield support.at_rest()
+        shown = check(f"{name}, scale 2", 2 * LEAST)
+        assert any(text.kind == "title" for text in shown), name
+        support.screenshot(place / f"overlay-{name}-scale.png")
+        bpy.ops.preferences.reset_default_theme()
+        preferences.view.ui_scale = 1.0
+        yield lambda: preferences.system.ui_scale < 1.1
+
+        def quarters():
+            return [one for one in area.regions if one.type == "WINDOW"]
+
+        with here():
+            bpy.ops.screen.region_quadview()
+        yield lambda: len(quarters()) == 4
+        yield support.at_rest()
+        shown = [text for one in quarters() for text in check(f"{name}, quad view", within=one)]
+        assert sum(text.kind == "title" for text in shown) == 1, name
+        support.screenshot(place / f"overlay-{name}-quad.png")
+        with here():
+            bpy.ops.screen.region_quadview()
+        yield lambda: len(quarters()) == 1
+        find()
+        yield support.at_rest()
+        assert [
+            text.text for text in check(f"{name}, one view again") if text.kind in ("title", "fact")
+        ] == before
+
     def filled():
         """Return how much of the region's shorter side the data take."""
         collection = settings.active_in(window.scene)
@@ -298,8 +334,8 @@ def main():
         yield lambda: not page.is_page(window.scene)
         yield support.at_rest()
         check(f"{name}, back from the page")
-        if name in NEW:
-            yield from by_a_file(name)
+        yield from on_other_screens(name)
+        yield from by_a_file(name)
 
 
 support.drive(main(), place, f"laid-{words[0]}")

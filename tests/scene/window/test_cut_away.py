@@ -129,8 +129,33 @@ def test_of_meshes_the_faces_beside_it_go(built, word):
     cut_away.cut(shown, (low, -INF, -INF), (high, INF, INF))
     after, left = points_of(shown)
     beside = [(at[face, 0] < low).all() or (at[face, 0] > high).all() for face in faces]
-    assert len(left) == len(faces) - sum(beside) < len(faces)
     if word is not Lines:
-        # The others end at it.
-        assert after[:, 0].min() == pytest.approx(low, abs=1e-4)
-        assert after[:, 0].max() == pytest.approx(high, abs=1e-4)
+        assert len(left) == len(faces) - sum(beside) < len(faces)
+    # What is left ends at it.
+    assert after[:, 0].min() == pytest.approx(low, abs=1e-4)
+    assert after[:, 0].max() == pytest.approx(high, abs=1e-4)
+
+
+def test_lines_that_cross_a_slab_keep_their_direction():
+    """One line from (0, 0, 0) to (10, 4, 2): what is left lies on it, from end to end of the slab."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    line = Lines(
+        kind="link",
+        point=np.array([[0, 0, 0], [10, 4, 2]], np.float32),
+        first=np.array([0, 2]),
+        width=np.array([0.05], np.float32),
+        color=np.zeros(1, np.int32),
+        id=np.zeros(1, np.int64),
+    )
+    drawing = replace(everything(20), labels=(), elements=(line,))
+    built = build(drawing, frame=Frame(320, 180))
+    element_metadata.hold(built.collection, built.drawing, [None])
+    shown = shown_of(built, 0)
+    cut_away.cut(shown, (3.0, -INF, -INF), (7.0, INF, INF))
+    after, _ = points_of(shown)
+    assert after[:, 0].min() == pytest.approx(3.0, abs=1e-4)
+    assert after[:, 0].max() == pytest.approx(7.0, abs=1e-4)
+    along = np.array([10, 4, 2]) / np.linalg.norm([10, 4, 2])
+    away = after - (after @ along)[:, None] * along
+    # A 64th of the line, and its own thickness.
+    assert np.linalg.norm(away, axis=1).max() < 0.05 + 10.95 / 64

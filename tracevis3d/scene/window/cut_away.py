@@ -1,7 +1,7 @@
 """What lies beside a slab is left out of the scene by node groups: in 3D views, in pictures, in every engine.
 
 Boxes are cut exactly: the points that they are made of are cut before. Meshes lose the faces that lie beside
-the slab; tubes and bent blocks end at it.
+the slab; tubes, bent blocks and lines end at it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from . import element_metadata
 
 _MODIFIER = "TraceVis3D Slab"
 _POINTS, _FACES = "TraceVis3D Slab of Boxes", "TraceVis3D Slab"
-_VERSION = 1
+_VERSION = 2
+#: How often faces of lines are divided where they cross a slab's end, and by how many halvings each time.
+_TIMES, _LEVEL = 2, 3
 #: Farther than anything in a scene.
 _FAR = 1e18
 
@@ -72,7 +74,11 @@ def _cut_points() -> Any:
 
 
 def _cut_faces() -> Any:
-    """Return the node group that leaves out faces beside a slab; with *Flush* on the others end at it."""
+    """Return the node group that leaves out faces beside a slab.
+
+    With *Flush* on, the others end at it: their points beside it move to it. With *Finer* on, faces across it
+    are divided before, so that lines keep their direction.
+    """
     if (tree := existing(_FACES, _VERSION)) is not None:
         return tree
     make = Builder.geometry(_FACES, _VERSION)
@@ -80,11 +86,20 @@ def _cut_faces() -> Any:
     make.input("Low", "Vector")
     make.input("High", "Vector")
     make.input("Flush", "Bool", False)
+    make.input("Finer", "Bool", False)
     make.output("Geometry", "Geometry")
     given = make.node("NodeGroupInput").outputs
     point = make.node("GeometryNodeInputPosition").outputs[0]
     at = make.node("ShaderNodeSeparateXYZ", feed={0: point}).outputs
+
+    def either(one: Any, other: Any) -> Any:
+        if one is None:
+            return other
+        return make.node("FunctionNodeBooleanMath", operation="OR", feed={0: one, 1: other}).outputs[0]
+
+    # Faces all of whose points are beyond one plane, and points that are beyond any.
     beside: Any = None
+    outside: Any = None
     for name, operation in (("Low", "LESS_THAN"), ("High", "GREATER_THAN")):
         ends = make.node("ShaderNodeSeparateXYZ", feed={0: given[name]}).outputs
         for axis in range(3):
@@ -94,20 +109,38 @@ def _cut_faces() -> Any:
             # True for a face if it is true for all of its points.
             all_of = make.node("GeometryNodeFieldOnDomain", data_type="BOOLEAN", domain="POINT")
             make.tree.links.new(test.outputs[0], compat.socket(all_of.inputs, "Value"))
-            found = compat.socket(all_of.outputs, "Value")
-            if beside is not None:
-                either = {0: beside, 1: found}
-                found = make.node("FunctionNodeBooleanMath", operation="OR", feed=either).outputs[0]
-            beside = found
-    feed = {"Geometry": given["Geometry"], "Selection": beside}
-    left = make.node("GeometryNodeDeleteGeometry", domain="FACE", feed=feed).outputs[0]
-    inside = make.node("ShaderNodeVectorMath", operation="MAXIMUM", feed={0: point, 1: given["Low"]}).outputs[
-        0
-    ]
-    inside = make.node(
-        "ShaderNodeVectorMath", operation="MINIMUM", feed={0: inside, 1: given["High"]}
-    ).outputs[0]
-    feed = {"Geometry": left, "Selection": given["Flush"], "Position": inside}
+            beside = either(beside, compat.socket(all_of.outputs, "Value"))
+            outside = either(outside, test.outputs[0])
+    inside = make.node("FunctionNodeBooleanMath", operation="NOT", feed={0: outside}).outputs[0]
+    whole = make.node("GeometryNodeFieldOnDomain", data_type="BOOLEAN", domain="POINT")
+    make.tree.links.new(inside, compat.socket(whole.inputs, "Value"))
+
+    def without(geometry: Any) -> Any:
+        feed = {"Geometry": geometry, "Selection": beside}
+        return make.node("GeometryNodeDeleteGeometry", domain="FACE", feed=feed).outputs[0]
+
+    left = without(given["Geometry"])
+    parts, across = [], left
+    for _ in range(_TIMES):
+        feed = {"Geometry": across, "Selection": compat.socket(whole.outputs, "Value")}
+        apart = make.node("GeometryNodeSeparateGeometry", domain="FACE", feed=feed).outputs
+        parts.append(apart[0])
+        finer = make.node("GeometryNodeSubdivideMesh", feed={"Mesh": apart[1]})
+        compat.socket(finer.inputs, "Level").default_value = _LEVEL
+        across = without(finer.outputs[0])
+    joined = make.node("GeometryNodeJoinGeometry")
+    for part in (*parts, across):
+        make.tree.links.new(part, joined.inputs[0])
+    chosen = make.node("GeometryNodeSwitch", input_type="GEOMETRY")
+    values = (("Switch", given["Finer"]), ("False", left), ("True", joined.outputs[0]))
+    for name, value in values:
+        make.tree.links.new(value, compat.socket(chosen.inputs, name))
+    near = make.node("ShaderNodeVectorMath", operation="MAXIMUM", feed={0: point, 1: given["Low"]})
+    near = make.node("ShaderNodeVectorMath", operation="MINIMUM", feed={0: near.outputs[0], 1: given["High"]})
+    feed = {
+        "Geometry": compat.socket(chosen.outputs, "Output"), "Selection": given["Flush"],
+        "Position": near.outputs[0],
+    }  # fmt: skip
     make.node("NodeGroupOutput", feed={0: make.node("GeometryNodeSetPosition", feed=feed).outputs[0]})
     return make.tree
 
@@ -174,8 +207,9 @@ def cut(shown: Any, low: ArrayLike, high: ArrayLike) -> None:
     if points:
         compat.set_input(modifier, "Boxes", word == Boxes.__name__)
     else:
-        # Sections of tubes run along time, as blocks do; lines are too thin for that to matter.
-        compat.set_input(modifier, "Flush", word in (Tubes.__name__, Wedges.__name__))
+        # Sections of tubes run along time, as blocks do; a line's may run anywhere.
+        compat.set_input(modifier, "Flush", word in (Tubes.__name__, Wedges.__name__, Lines.__name__))
+        compat.set_input(modifier, "Finer", word == Lines.__name__)
     shown.update_tag()
 
 
