@@ -53,9 +53,10 @@ def main():
         return draw.texts(region)
 
     def check(what, least=LEAST, within=None):
-        within = region if within is None else within
-        shown = draw.texts(within)
-        assert shown, f"{what}: no texts"
+        shown = draw.texts(within or region)
+        # A quarter of the view may look where none are.
+        assert shown or within, f"{what}: no texts"
+        within = within or region
         for text in shown:
             assert text.size >= least, (what, text)
             left, bottom, right, top = text.box
