@@ -11,7 +11,7 @@ from mathutils import Matrix, Vector
 from ...tracevis3d.layout.sight.framing import Lens
 from ...tracevis3d.layout.sight.view_projection import ViewProjection
 from ...tracevis3d.overlay.compose import compose
-from ...tracevis3d.overlay.items import Choices, Overlay, Theme
+from ...tracevis3d.overlay.items import Choices, Overlay, Rectangle, Theme
 from ...tracevis3d.overlay.names import Prepared
 from ...tracevis3d.overlay.ramps import choices
 from ...tracevis3d.overlay.sight import Depths
@@ -133,7 +133,9 @@ def _draw() -> None:
         depths = None
     shown: dict[str, Overlay] = {}
     known.composing = known.drawing = 0.0
-    for collection in settings.all_in(context.scene):
+    # The view with title and legend goes first: the texts of others keep off its own.
+    taken: tuple[Rectangle, ...] = ()
+    for collection in sorted(settings.all_in(context.scene), key=lambda one: one != active):
         content = contents.of(collection)
         if content is None:
             continue
@@ -150,6 +152,7 @@ def _draw() -> None:
         key = (
             id(content), id(names), tuple(map(tuple, seen)), tuple(view.view_location - place), region.width,
             region.height, free, stored.style, scale, chosen.key, id(depths), heading, banner, corner,
+            taken,
         )  # fmt: skip
         made = before
         if made is None or known.keys.get(name, (None,))[0] != key:
@@ -168,8 +171,10 @@ def _draw() -> None:
                 heading=heading,
                 title=not banner,
                 corner=corner,
+                taken=taken,
             )
         composed = time.thread_time()
+        taken = (*made.taken, *(text.box for text in made.texts))
         # What the key knows by its address must not go.
         shown[name], known.keys[name] = made, (key, content, depths, chosen.names, names)
         known.canvas.setdefault(name, Canvas()).draw(made)

@@ -288,6 +288,27 @@ def test_opening_moves_everything_continuously_and_no_box_along_x():
         before = now
 
 
+@given(SEEDS, st.floats(0, 1), st.floats(0.5, 16))
+@settings(max_examples=30, deadline=None)
+def test_colours_pulled_apart_stand_before_each_other_by_equal_steps(seed, opening, apart):
+    trace = walked_trace(seed)
+    drawing = draw(trace, resolution=0.05, opening=opening, apart=apart, threads="all")
+    back = {int(thread): y for thread, y in zip(*riser_places(drawing))}
+    # Three neutrals come after the colours of calls.
+    step = opening * apart / max(len(drawing.palette) - 4, 1)
+    for kind in ("call", "cluster"):
+        boxes = boxes_of(drawing, kind)
+        wall = np.array([back[int(thread)] for thread in trace.calls.thread[boxes.id]])
+        far = boxes.low[:, 1].astype(np.float64) + boxes.size[:, 1]
+        np.testing.assert_allclose(far, wall - step * boxes.color, atol=1e-4)
+
+
+def riser_places(drawing: Drawing) -> tuple[np.ndarray, np.ndarray]:
+    """Return the threads, and where the wall behind each stands."""
+    risers = boxes_of(drawing, "riser")
+    return risers.id, risers.low[:, 1]
+
+
 def rasterised(trace: Trace, width: int, levels: int) -> np.ndarray:
     """The plain icicle plot of one thread: the call (or -1) at the middle of each pixel, level by level."""
     calls = trace.calls

@@ -111,6 +111,15 @@ def test_nothing_overlaps_from_anywhere(x, y, z, n, seed, room):
     assert any(text.kind == "title" for text in made.texts)
 
 
+def test_the_texts_of_two_drawings_in_a_region_keep_off_each_other():
+    eye, groups = np.array([8.0, -20.0, 4.5]), (names(100, 1),)
+    first = overlay(eye, groups)
+    taken = (*first.taken, *(text.box for text in first.texts))
+    second = overlay(np.array([8.3, -20.0, 4.7]), (names(100, 2),), heading=False, taken=taken)
+    assert second.texts
+    check(Overlay(texts=[*first.texts, *second.texts]))
+
+
 def test_all_kinds_are_there():
     made = overlay(np.array([8.0, -20.0, 4.5]), (names(100, 1),))
     kinds = {text.kind for text in made.texts}

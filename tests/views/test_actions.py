@@ -412,3 +412,33 @@ def test_without_a_drawn_match_the_most_similar_call_is_aligned(traces):
 def test_calls_that_are_not_there_can_not_be_aligned(traces):
     with pytest.raises(UsageError, match="align=A:99999999=B:0"):
         api.Figure("compare", traces, {"align": "A:99999999=B:0"}).drawing()
+
+
+@pytest.mark.parametrize(
+    ("view", "way", "wanted"),
+    [
+        ("icicle", "thread", {"recede": 3.0}),
+        ("icicle", "level", {"gap": 0.6, "taper": 0.0}),
+        ("icicle", "module", {"apart": 6.0}),
+        ("threads", "thread", {"spacing": 1.6, "pull": 2.0}),
+        ("cone", "level", {"steepness": 2.0}),
+    ],
+)
+def test_a_view_is_pulled_apart_on_a_way_and_put_together_again(threads, view, way, wanted):
+    given = state(view, threads, choice=way)
+    change = run("pull_apart", given)
+    assert change.parameters == wanted
+    for share in (0.0, 0.3, 1.0):
+        for name, value in change.between(share).items():
+            begin = given.parameters[name]
+            assert value == pytest.approx(begin + share * (wanted[name] - begin))
+    apart = replace(given, parameters={**given.parameters, **wanted}, choice="together")
+    back = {**apart.parameters, **run("pull_apart", apart).parameters}
+    assert back == given.parameters
+
+
+def test_what_cannot_be_pulled_apart_is_said_in_a_sentence(traces, threads):
+    with pytest.raises(UsageError, match="Modules of this view"):
+        run("pull_apart", state("threads", threads, choice="module"))
+    with pytest.raises(UsageError, match="one thread"):
+        run("pull_apart", state("icicle", traces[0], choice="thread"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -32,6 +32,7 @@ def compose(
     heading: bool = True,
     title: bool = True,
     corner: float = 0.0,
+    taken: Sequence[Rectangle] = (),
 ) -> Overlay:
     """Lay what explains a drawing over a region of the window.
 
@@ -61,12 +62,15 @@ def compose(
         Whether title and facts are shown above the legends.
     corner : float
         Pixels at the upper right of ``free`` that something else lies on.
+    taken : sequence of Rectangle
+        Where other overlays of the region have texts.
 
     Returns
     -------
     Overlay
     """
     out = Overlay()
+    out.taken += taken
     choices = choices or Choices()
     margin = theme.type
     inner = (free[0] + margin, free[1] + 0.5 * margin, free[2] - margin, free[3] - margin)

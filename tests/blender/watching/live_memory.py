@@ -245,7 +245,7 @@ def main():
         assert bpy.ops.tracevis3d.fly.poll()
         bpy.ops.tracevis3d.fly("INVOKE_DEFAULT")
     # Who flies is never at rest: the mouse steers.
-    yield lambda: any(operator.bl_idname == "VIEW3D_OT_fly" for operator in window.modal_operators)
+    yield lambda: any(operator.bl_idname == "TRACEVIS3D_OT_flying" for operator in window.modal_operators)
     send("MOUSEMOVE", "NOTHING", x, y)
     for _ in range(4):
         send("WHEELUPMOUSE", "PRESS", x, y)

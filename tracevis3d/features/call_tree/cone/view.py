@@ -22,6 +22,7 @@ from ....trace import profile
 from ....trace.model import Trace
 from ....views.calls.actions import with_actions
 from ....views.calls.colors import Coloring
+from ....views.calls.pull_apart import pull_apart
 from ....views.view import View
 from ..commands import COMMANDS
 from ..headline import about, headline
@@ -192,7 +193,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
-    actions=with_actions(TURN, OPEN_AROUND),
+    actions=with_actions(TURN, OPEN_AROUND, pull_apart({"level": {"steepness": 2.0}})),
     commands=COMMANDS,
     docs="tree.md",
 )

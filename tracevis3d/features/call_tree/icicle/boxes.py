@@ -76,6 +76,7 @@ def call_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) -> Bo
         calls.thread[ids],
         share,
         colors.of(ids),
+        len(colors.palette),
         ids,
         cut.merged + 1 if cut.step > 1 else None,
     )
@@ -111,6 +112,7 @@ def cluster_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) ->
         c.thread,
         share,
         colors.of(c.longest),
+        len(colors.palette),
         c.longest,
         c.calls,
     )
@@ -118,13 +120,15 @@ def cluster_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) ->
 
 def _boxes(
     picture: Layout, kind: str, start: Ints, end: Ints, low_level: Ints, high_level: Ints,
-    thread: NDArray[np.int32], share: Floats, color: NDArray[np.int32], ids: Ints,
-    count: Ints | None = None,
+    thread: NDArray[np.int32], share: Floats, color: NDArray[np.int32], colors: int,
+    ids: Ints, count: Ints | None = None,
 ) -> Boxes:  # fmt: skip
     low, size = place_boxes(
         start, end, low_level, high_level, picture.lane_of[thread], picture.plate + picture.reach * share,
         picture.lanes, window=picture.window, width=WIDTH, gap=picture.parameters.gap,
     )  # fmt: skip
+    if picture.apart:
+        low[:, 1] -= picture.apart * color / max(colors - 1, 1)
     span = float(max(picture.window[1] - picture.window[0], 1))
     time = np.empty((len(start), 2), np.float32)
     time[:, 0] = np.clip((start - picture.window[0]) / span, 0.0, 1.0)

@@ -90,9 +90,14 @@ class Layout:
         return 1.25 * self.small_text
 
     @property
+    def apart(self) -> float:
+        """How far the last colour stands in front of the first."""
+        return self.parameters.opening * self.parameters.apart
+
+    @property
     def front(self) -> float:
         """The y of the front edge of the lowest terrace."""
-        return -(self.plate + 1.08 * self.reach)
+        return -(self.plate + 1.08 * self.reach + self.apart)
 
 
 def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str]:
@@ -148,7 +153,8 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
         lanes = _lanes(trace, p, cut, lane_of, len(threads), window, height)
         usual = float(np.median(lanes.height)) if len(lanes) else 0.0
         plate, reach = min(0.12, 0.15 * usual), p.opening * p.relief * min(4.8, 1.3 * usual)
-        lanes = replace(lanes, back=p.opening * p.recede * (plate + 1.08 * reach) * np.arange(len(threads)))
+        deep = plate + 1.08 * reach + p.opening * p.apart
+        lanes = replace(lanes, back=p.opening * p.recede * deep * np.arange(len(threads)))
         picture = Layout(
             trace,
             p,
@@ -159,7 +165,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
             lanes,
             plate,
             reach,
-            _camera(p, lanes, plate + 1.08 * reach, left),
+            _camera(p, lanes, deep, left),
             0.0,
             frame.least_text,
             small_text,

@@ -46,6 +46,10 @@ class Parameters:
     recede: float = parameter(
         1.0, "How far each thread's lane steps back behind the one below", low=0.0, high=3.0, group="Shape"
     )
+    apart: float = parameter(
+        0.0, "How far the last colour stands before the first, in scene units (the time window is 16 wide)",
+        low=0.0, high=16.0, group="Shape",
+    )  # fmt: skip
     taper: float = common_parameters.taper(0.5)
     level: float = parameter(
         0.0, "Height of a level in scene units (the time window is 16 wide); 0: as the picture allows",

@@ -37,7 +37,7 @@ def terraces(picture: Layout, color: int) -> list[Boxes]:
     if not n:
         return []
     thin = 0.03
-    deep = -picture.front if picture.reach > 0 else picture.plate
+    deep = -picture.front if picture.reach > 0 or picture.apart > 0 else picture.plate
     low = np.zeros((2 * n, 3), np.float32)
     size = np.full((2 * n, 3), WIDTH, np.float32)
     step, riser = slice(0, n), slice(n, 2 * n)

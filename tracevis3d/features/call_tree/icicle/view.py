@@ -25,8 +25,10 @@ from ....layout.scales import Scale
 from ....progress import Progress
 from ....trace import profile
 from ....trace.model import Trace
+from ....views.calls.actions import with_actions
 from ....views.calls.colors import Coloring, coloring
 from ....views.calls.measures import Measure, measure
+from ....views.calls.pull_apart import pull_apart
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
 from ..headline import about, headline
@@ -43,6 +45,14 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+#: Where it is pulled apart.
+_APART = {
+    "thread": {"recede": 3.0},
+    "level": {"gap": 0.6, "taper": 0.0},
+    "module": {"apart": 6.0},
+}
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
@@ -180,6 +190,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    actions=with_actions(pull_apart(_APART)),
     suits=lambda trace: float(len(trace.calls) > 0),
     live=LiveForm(
         "Calls of each thread, stacked by depth; colours are modules (or functions) with most time now",

@@ -21,6 +21,8 @@ from ....errors import UsageError
 from ....progress import Progress
 from ....trace.model import Trace
 from ....trace.names import named_threads
+from ....views.calls.actions import with_actions
+from ....views.calls.pull_apart import pull_apart
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
 from ..tables import TABLES
@@ -265,6 +267,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
+    actions=with_actions(pull_apart({"thread": {"spacing": 1.6, "pull": 2.0}})),
     live=LiveForm(
         "Threads: computing, waiting, reading or writing; blue bars go from a release to its wait",
         _live,
