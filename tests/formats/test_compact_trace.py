@@ -49,6 +49,14 @@ def test_the_sample_of_the_thesis() -> None:
     assert sorted(graph.edges.count.tolist()) == sorted([1] * 26 + [2, 2, 2, 2, 3, 3, 5])
 
 
+def test_what_it_cannot_hold_is_said(tmp_path) -> None:
+    trace = walked_traces.walked_trace(3, steps=40, allocations=20)
+    said = tv.save(trace, tmp_path / "walk.ctf")
+    assert said[0] == "times of calls and names of threads are left out: compact trace (SEAT) can't hold them"
+    assert f"{len(trace.memory)} memory are left out: compact trace (SEAT) can't hold them" in said
+    assert not any("times" in sentence for sentence in tv.save(trace, tmp_path / "walk.tsv"))
+
+
 def test_the_sample_comes_back(tmp_path) -> None:
     trace = tv.load(SAMPLE, cache=False)
     tv.save(trace, tmp_path / "again.ctf")

@@ -311,4 +311,5 @@ FORMAT = registry.Format(
     write=write,
     programs="SEAT's distinct subtrees as text",
     recipe=("tracevis3d library run.json.gz",),
+    loses="times of calls and names of threads",
 )

@@ -123,6 +123,7 @@ def save(
     assert form.write is not None
     form.write(trace, Path(path), progress, **({"packed": True} if packed else {}))
     lost = [name for name in TABLES if name not in (*_ALWAYS, *form.holds) and len(getattr(trace, name))]
-    return [
-        f"{len(getattr(trace, name)):,} {name} are left out: {form.title} can't hold them" for name in lost
-    ]
+    parts = [f"{len(getattr(trace, name)):,} {name}" for name in lost]
+    if form.loses and len(trace.calls):
+        parts.insert(0, form.loses)
+    return [f"{part} are left out: {form.title} can't hold them" for part in parts]

@@ -93,6 +93,8 @@ class Format:
         How to record it: commands for a shell, and words behind ``#``.
     left_out : str
         What of it is not read, in a sentence; empty if all is.
+    loses : str
+        What of calls it can't hold, in the plural, such as ``times``; empty if it holds all.
     """
 
     name: str
@@ -106,6 +108,7 @@ class Format:
     programs: str = ""
     recipe: tuple[str, ...] = ()
     left_out: str = ""
+    loses: str = ""
 
 
 _formats = Registry("format", Format, __package__, _OWN, "FORMAT", "tracevis3d.formats")
