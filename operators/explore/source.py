@@ -9,6 +9,7 @@ from bpy.props import IntProperty, StringProperty
 from ...tracevis3d.drawing.picked import PickedElement
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.trace.names import words_of
+from ...tracevis3d.views.calls.source_file import find_file
 from ...tracevis3d.views.element_metadata import FILE, LINE
 from ..state import sources, trace_state
 from .actions import OnCall
@@ -18,35 +19,6 @@ trace_state.PROPERTIES["sources_folder"] = StringProperty(
     description="Folder of the program's files on this machine, if they are not at the paths in the trace",
     subtype="DIR_PATH",
 )
-
-
-def find_file(recorded: str, folder: str, beside: str) -> Path | None:
-    """Return where a recorded source file is on this machine; None if it is not.
-
-    It is looked for where the trace says, then under ``folder`` and beside the trace, by as much of the end
-    of its path as is found there.
-
-    Parameters
-    ----------
-    recorded : str
-        As the trace has it, in the style of the system that recorded it.
-    folder, beside : str
-        May be empty.
-    """
-    if not recorded:
-        return None
-    try:
-        if Path(recorded).is_file():
-            return Path(recorded)
-        parts = recorded.replace("\\", "/").split("/")
-        for root in filter(None, (folder, beside)):
-            for first in range(len(parts)):
-                tail = [part for part in parts[first:] if part not in ("", ".", "..")]
-                if tail and (found := Path(root, *tail)).is_file():
-                    return found
-    except (OSError, ValueError):
-        return None  # not a valid file name on this system
-    return None
 
 
 class Wanted(NamedTuple):

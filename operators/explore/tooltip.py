@@ -1,14 +1,18 @@
 """Descriptions for tooltips: the view describes the element, from its traces or from the stored metadata."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ...tracevis3d.drawing.picked import Description
+from ...tracevis3d.drawing.picked import Description, PickedElement
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.parameters import read
+from ...tracevis3d.trace.model import Trace
+from ...tracevis3d.trace.names import words_of
 from ...tracevis3d.views import registry as views
+from ...tracevis3d.views.calls.source_file import comment_in
 from ...tracevis3d.views.describe import describe
 from ...tracevis3d.views.linking.lit import best_matches
 from ..state import settings, sources, stored_metadata, trace_state
@@ -34,4 +38,23 @@ def tell(hit: Hit) -> list[Description]:
     except TraceVisError:
         # A view of a package that is not installed here: the stored metadata suffices.
         return describe(picked, known)
-    return view.describe(picked, known, parameters)
+    told = view.describe(picked, known, parameters)
+    _add_comments(told, picked, known, trace_state.keys_of(collection))
+    return told
+
+
+def _add_comments(told: list[Description], picked: PickedElement, known: list[Any], keys: list[str]) -> None:
+    """Add what the source says of the functions that are called, where it is on this machine."""
+    for source, call in picked.calls.items():
+        trace = known[source] if source < len(known) else None
+        if not isinstance(trace, Trace) or picked.kind == "cluster" or call >= len(trace.calls):
+            continue
+        words = words_of(trace, int(trace.calls.function[call]))
+        record = trace_state.find(keys[source])
+        folder = bpy.path.abspath(record.sources_folder) if record is not None else ""
+        beside = str(Path(trace.source.path).parent) if trace.source.path else ""
+        text = comment_in(words.file, words.line, folder, beside)
+        for said in told if text else []:
+            if said.title.endswith(words.label) and ("comment", text) not in said.rows:
+                said.rows.append(("comment", text))
+                break

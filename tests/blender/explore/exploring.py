@@ -191,13 +191,22 @@ files = place / "sources"
 recorded = trace.files[int(trace.functions.file[function])]
 tail = Path(*recorded.replace("\\", "/").split("/")[-2:])
 (files / tail).parent.mkdir(parents=True)
-(files / tail).write_text("\n".join(f"line {i}" for i in range(1, 5000)))
+begins = int(trace.functions.line[function])
+said = {max(begins - 1, 1): "# What it is for."} if begins > 1 else {}
+(files / tail).write_text("\n".join(said.get(i, f"line {i}") for i in range(1, 5000)))
 if not Path(recorded).is_file():
     support.fails(bpy.ops.tracevis3d.open_source, "not on this machine", **about)
     assert bpy.ops.tracevis3d.open_source(**about, directory=str(files)) == {"FINISHED"}
     text = bpy.data.texts[tail.name]
     assert text.lines[text.current_line_index].body == f"line {int(trace.functions.line[function])}"
     assert bpy.ops.tracevis3d.open_source(**about) == {"FINISHED"}, "the folder was not remembered"
+    # Tooltips say what its comment says.
+    _, holds = parts("call", support.only_view())
+    which = int(np.flatnonzero(trace.calls.function[holds.id] == function)[0])
+    there = holds.low[which].astype(float)
+    hit = pointer.Hit(view.name, parts("call", support.only_view())[0].name, holds, which, there, there)
+    if said:
+        assert ("comment", "What it is for.") in words.tell(hit)[0].rows
     # Elements of the view source show lines.
     assert bpy.ops.tracevis3d.open_source(view=about["view"], file=recorded, line=321) == {"FINISHED"}
     assert text.lines[text.current_line_index].body == "line 321"
