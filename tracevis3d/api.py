@@ -305,14 +305,14 @@ def patterns(
 
 
 def query(sql: str, *traces: Trace) -> Answer:
-    """Ask traces in SQL.
+    """Run an SQL query on traces.
 
     Parameters
     ----------
     sql : str
         A SELECT, or the name of a ready query; ``tracevis3d query --list`` shows the tables and the names.
     *traces : Trace
-        Of several, each table has a column ``trace``: A, B, ….
+        With several, each table has a column ``trace``: A, B, ….
 
     Returns
     -------
@@ -337,7 +337,7 @@ def query(sql: str, *traces: Trace) -> Answer:
 
 
 def table(name: str, *traces: Trace) -> Table:
-    """Return a table that queries know, for other libraries.
+    """Return one of the tables that queries read, for other libraries.
 
     Parameters
     ----------
@@ -404,7 +404,7 @@ def search(
 
 
 def similarity(*traces: Trace, **settings: Any) -> Similarities:
-    """Compare each of some traces with each other one: how similar whole traces are.
+    """Compare each trace with each other one: how similar they are as a whole.
 
     Parameters
     ----------
@@ -483,13 +483,13 @@ def waits(
 
 
 def memory_facts(trace: Trace, *, most: int = 20) -> dict[str, Any]:
-    """Return what lives in memory, and what is found there, as ``tracevis3d memory --json`` prints it.
+    """Return what is in memory, and the findings about it, as ``tracevis3d memory --json`` prints it.
 
     Parameters
     ----------
     trace : Trace
     most : int
-        Call sites that are listed, those that allocate most first.
+        Maximum number of call sites listed, those that allocate most first.
 
     Returns
     -------
@@ -639,7 +639,7 @@ class Figure:
         )
 
     def _repr_png_(self) -> bytes | None:
-        """Return its draft, which a notebook shows; None where it can't be rendered."""
+        """Return a draft for a notebook to show; None where it can't be rendered."""
         import tempfile
 
         with tempfile.TemporaryDirectory(prefix="tracevis3d-") as folder:
@@ -957,7 +957,7 @@ def check_font(path: str | os.PathLike[str], frame: Frame) -> None:
     Parameters
     ----------
     path : path
-        Of the picture to be.
+        Path of the picture.
     frame : Frame
 
     Raises
