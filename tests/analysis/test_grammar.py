@@ -325,6 +325,7 @@ def test_the_filter_of_one_sequence() -> None:
 
 @given(texts())
 @example([[], [1, 0, 0, 1, 0, 2], [1, 0, 0, 1, 0, 2, 1, 0, 0, 1, 0]])  # in a rule that is a list
+@example([[0, 1, 2, 3, 4, 5, 0, 2, 4, 1, 5, 3]] * 9)  # one long rule that is each list
 @settings(deadline=None, max_examples=100)
 def test_what_a_list_of_rows_shows_is_the_same(found) -> None:
     grammar = graph_from(found).grammar
