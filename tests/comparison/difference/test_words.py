@@ -100,3 +100,14 @@ def test_repeats_are_said_to_be_the_same_and_a_stall_has_its_place():
     np.testing.assert_allclose(drawing.palette[callout.color], HUES[SLOWER])
     back = VIEW.draw(traces[::-1], read(Parameters, {}), FRAME, silent)
     np.testing.assert_allclose(back.palette[back.callouts[0].color], HUES[FASTER])
+
+
+def test_a_focus_is_the_point_and_has_colours():
+    traces = [program(*STEPS), program(*CHANGES["only"])]
+    plain = VIEW.draw(traces, read(Parameters, {}), FRAME, silent)
+    assert plain.callouts
+    drawing = VIEW.draw(traces, read(Parameters, {"focus": "work"}), FRAME, silent)
+    assert drawing.title == "Matches within work"
+    assert not drawing.callouts
+    assert "Groups of matches" in [legend.title for legend in drawing.legends]
+    assert "What differs" in [legend.title for legend in drawing.legends]  # of the walls

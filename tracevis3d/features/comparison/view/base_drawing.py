@@ -137,7 +137,9 @@ def _base_drawing(
 
 
 def _first(shown: _Shown) -> str:
-    """Return the most important finding that the picture shows, in words; empty: none."""
+    """Return what has the focus, or the most important finding in sight, in words; empty: none."""
+    if shown.p.focus:
+        return f"Matches within {named(shown.comparison, shown.p.focus)}"
     found = shown.differing().findings.found
     if shown.is_part:
         found = [finding for finding in found if seen(finding, shown.picture) is not None]
@@ -147,7 +149,7 @@ def _first(shown: _Shown) -> str:
 def _callouts(drawing: DrawingBuilder, shown: _Shown) -> tuple[Callout, ...]:
     """Return callouts of the largest findings, where nothing else is said to be the point."""
     p = shown.p
-    if p.mark or p.caption or not p.callouts:
+    if p.mark or p.focus or p.caption or not p.callouts:
         return ()
     first = drawing.paint.add(HUES)
     hues = [first + k for k in range(len(HUES))]

@@ -147,7 +147,7 @@ class Parameters:
         group="Detail",
     )  # fmt: skip
     color: str = parameter(
-        "difference", "What the colour of a tube shows; with palette=paper 'difference' is 'group'",
+        "difference", "What the colour of a tube shows; with palette=paper or focus 'difference' is 'group'",
         choices=COLORS, group="Look", also={"groups": "group"},
     )  # fmt: skip
     viewpoint: str = parameter(
@@ -254,6 +254,8 @@ class Parameters:
 def as_drawn(p: Parameters, traces: int = 2) -> Parameters:
     """Return the parameters with colours by groups where differences aren't shown.
 
+    What has the focus would be grey where it is the same, as what does not have it.
+
     Parameters
     ----------
     p : Parameters
@@ -267,6 +269,6 @@ def as_drawn(p: Parameters, traces: int = 2) -> Parameters:
     drawn : Parameters
     """
     if p.palette != "paper" and traces == 2:
-        return p
+        return replace(p, color="group") if p.focus and p.color == "difference" else p
     color = "group" if p.color == "difference" else p.color
     return replace(p, color=color, walls="similarity" if p.walls == "difference" else p.walls)
