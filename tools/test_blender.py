@@ -144,18 +144,13 @@ class Way:
         views = ("icicle", trace, "cone", trace, "threads", threaded, "interactions", drum)
         views = (*views, "compare", ",".join(sphinx))
         newer = ("tracks", threaded, "matrix", sphinx[0], "city", sphinx[0], "ramp", threaded)
-        newer = (*newer, "source", sphinx[0])
         memory = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
         if memory.is_file():
             views = (*views, "memory", self.outside(memory))
         self.windows(
             Turn("what explains a view, in a window", "windows/overlay.py", *views, done="laid-icicle"),
-            Turn(
-                "tracks, matrix, city, ramp, source, in a window",
-                "windows/overlay.py",
-                *newer,
-                done="laid-tracks",
-            ),
+            Turn("tracks, matrix, city, ramp, in a window", "windows/overlay.py", *newer, done="laid-tracks"),
+            Turn("source in a window", "windows/overlay.py", "source", sphinx[0], done="laid-source"),
             Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             Turn(
