@@ -24,6 +24,8 @@ Ints = NDArray[np.int64]
 _MS = 1_000_000
 #: Longer stamps (292 years) are not times, longer indices no indices.
 _LATEST, _MOST = (1 << 62) // _MS, 1 << 31
+#: Bytes that no block has: more than a program's addresses reach.
+_LARGEST = 1 << 57
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -193,7 +195,7 @@ class _Described:
             fine = self._take_trace([_hexadecimal(word) for word in rest.split()])
         elif what == b"a":
             words = [_hexadecimal(word) for word in rest.split()]
-            fine = len(words) == 2 and words[0] >= 0 and 0 <= words[1] <= len(self._traces)
+            fine = len(words) == 2 and 0 <= words[0] < _LARGEST and 0 <= words[1] <= len(self._traces)
             self.size.append(words[0] if fine else 0)
             self.stack.append(self._traces[words[1] - 1] if fine and words[1] else -1)
         elif what == b"v":

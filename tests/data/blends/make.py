@@ -203,7 +203,27 @@ def live(place):
     return lambda: publisher.close(0.2)
 
 
-FILES = {"plain": plain, "full": full, "live": live}
+def views(place):
+    """The views that version 1.0 added, away from their defaults."""
+    begin()
+    examples = place.parents[2] / "examples"
+    assert do.import_trace(filepath=str(examples / EXAMPLES[0]), view="tracks") == {"FINISHED"}
+    scene = bpy.context.scene
+    tracks = scene.tracevis3d_view
+    key = tracks.tracevis3d.sources[0].hash
+    drawn(tracks, style="stage", strips="horizon", layers=2, start="20ms", end="700ms", findings=1, tilt=40.0)
+
+    def add(view, **values):
+        assert do.add_view(view=view, trace=key) == {"FINISHED"}
+        return drawn(scene.tracevis3d_view, **values)
+
+    add("matrix", parts="function", value="self", third="thread", most=8, scale="log", walls=False)
+    add("city", style="flat", parts="function", area="calls", height="calls", floors=3, arcs=4, labels=5)
+    add("ramp", filters="duration(below=2ms, effect=fade)", entries=3, histogram=False, relief=0.5)
+    assert do.arrange(direction="STACK") == {"FINISHED"}
+
+
+FILES = {"plain": plain, "full": full, "live": live, "views": views}
 
 if __name__ == "__main__" and "--in" not in sys.argv:
     main()

@@ -97,6 +97,9 @@ def add_spans(spans: list[Span], recording: Recording) -> None:
                 arrows.append(("link", target, row))
     _add_arrows(arrows, good, threads, recording)
     moments = [(threads[row], time, text) for row, span in enumerate(good) for time, text in span.moments]
+    late = [text for _, time, text in moments if not 0 <= time < _LATEST]
+    recording.problems.add("bad time", f"the moment {late[0]}" if late else "", len(late))
+    moments = [moment for moment in moments if 0 <= moment[1] < _LATEST]
     if moments:
         recording.add_instants(
             name=[recording.text("instants", text) for *_, text in moments],
