@@ -81,6 +81,8 @@ for kind, _, _ in elements.WHAT:
     if kind != "THREAD":
         undone("hide", what=kind)
         undone("show_only", what=kind)
+for kind in ("level", "module"):
+    undone("pull_apart", what=kind)
 undone("mark_utility")
 undone("find_similar")
 undone("select_function")
