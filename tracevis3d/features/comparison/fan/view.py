@@ -218,7 +218,9 @@ def _swept(
             wide = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (chosen.a, chosen.b))))
             thick = wide * stage.pixels_per_unit >= THIN_PX
             before, own = own, colors.fade(own, chosen.similarity, ~thick, tau, paint)
-            gloss = np.where(thick & (np.arange(m) < p.tubes), gloss_of(chosen.similarity, tau), gloss)
+            gloss = np.where(
+                thick & ~ghost & (np.arange(m) < p.tubes), gloss_of(chosen.similarity, tau), gloss
+            )
             faded.append((before != own)[~ghost])
             bright.append(gloss[~ghost] == 1)
         elements, far = bridges(stage, pair, own, ghost, gloss, base, p)

@@ -313,7 +313,7 @@ def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
         thick = width * picture.pixels_per_unit >= THIN_PX
         if p.color != "difference":  # there paleness shows the importance
             color = colors.fade(unfaded, drawn.similarity, ~thick, tau, drawing.paint)
-            wide = thick & (np.arange(len(drawn)) < p.tubes)
+            wide = thick & ~ghost & (np.arange(len(drawn)) < p.tubes)
             gloss = np.where(wide, colors.gloss(drawn.similarity, tau), gloss)
         entries += colors.of_similarity((color != unfaded)[~ghost], gloss[~ghost] == 1, tau, drawing.paint)
     return _Painted(own, unfaded, color, ghost, gloss, legends, entries, differing)
