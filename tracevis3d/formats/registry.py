@@ -35,6 +35,7 @@ _OWN = {
     "stackprof": ".profiles.stackprof",
     "jfr": ".profiles.jfr",
     "otlp": ".spans.otlp",
+    "kanata": ".kanata",
     "jaeger": ".spans.jaeger",
     "collapsed": ".collapsed",
     "enter_exit": ".enter_exit",

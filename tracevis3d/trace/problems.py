@@ -24,6 +24,7 @@ KINDS: dict[str, str] = {
     "no count": "stacks without a count or weight were read as one sample",
     "no time unit": "weights that are not times were laid along the time axis (1 µs a sample, 1 ns a byte)",
     "no times": "the format has no times: events were counted instead, 1 ns each",
+    "cycles": "the format counts a processor's cycles: each is shown as 1 ns",
     "no paths": "the format records callers and callees, not call paths: call paths were estimated by weight",
     "sampled": "these calls were sampled, not recorded: how many there were and when they ended is estimated",
     "coarse times": "times are recorded only at intervals: the events between were spread evenly",
@@ -47,6 +48,9 @@ KINDS: dict[str, str] = {
 
 #: Kinds that lose and change nothing: ``info`` counts them, a picture needs no warning.
 LOSSLESS = frozenset(("out of order", "no thread", "no count", "no name", "listed twice"))
+
+#: Kinds that say what times are, of a whole file; pictures say it in these words.
+UNITS = {"no times": "times are events, counted", "cycles": "times are a processor's cycles, shown as ns"}
 
 
 @dataclass
@@ -126,17 +130,19 @@ class Problems(Mapping[str, Problem]):
         return {kind: {"count": p.count, "first": p.first} for kind, p in self.items()}
 
     def note(self) -> str:
-        """Return how many records there were, and of which kinds, in a line for pictures.
+        """Return how many records there were, of which kinds, and what times are, in a line for pictures.
 
         Returns
         -------
         str
             Empty if none was lost or changed.
         """
-        lost = {kind: problem.count for kind, problem in self.items() if kind not in LOSSLESS}
-        if not lost:
-            return ""
-        return f"{sum(lost.values()):,} records were repaired or left out: {', '.join(lost)}"
+        known = LOSSLESS | UNITS.keys()
+        lost = {kind: problem.count for kind, problem in self.items() if kind not in known}
+        said = [UNITS[kind] for kind in self if kind in UNITS]
+        if lost:
+            said.append(f"{sum(lost.values()):,} records were repaired or left out: {', '.join(lost)}")
+        return "; ".join(said)
 
     def sentences(self) -> list[str]:
         """Return one line per kind for people."""

@@ -11,6 +11,9 @@ from ...errors import InputError, UsageError
 from ...trace.model import Trace
 from ...views.calls.rounds import repeated_function, rounds_of
 
+#: With so many names, none of them with this share of the time, a name is an operation's own, not a kind's.
+_MANY_NAMES, _KIND, _ANY = 20, 0.2, "all operations"
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
@@ -140,13 +143,17 @@ def _of_spans(trace: Trace, repeated: str) -> Rounds:
         hits = [i for i in range(len(spans.names)) if spans.names[i] == repeated]
         if not hits:
             raise UsageError(f"repeated={repeated}: no operation has this name")
-        which = np.flatnonzero(np.isin(spans.name, hits))
+        which, said = np.flatnonzero(np.isin(spans.name, hits)), repeated
     else:
         many = np.bincount(spans.name[outer], minlength=len(spans.names))
         time = np.bincount(
             spans.name[outer], (spans.end - spans.start)[outer].astype(np.float64), len(spans.names)
         )
-        which = outer[spans.name[outer] == int(np.argmax(np.where(many >= 2, time + 1.0, 0.0)))]
+        top = int(np.argmax(np.where(many >= 2, time + 1.0, 0.0)))
+        # Where each has a name of its own, as instructions have, all of them are rounds.
+        is_one_kind = np.count_nonzero(many) < _MANY_NAMES or time[top] >= _KIND * time.sum()
+        which = outer[spans.name[outer] == top] if is_one_kind else outer
+        said = spans.names[top] if is_one_kind else _ANY
     which = which[np.argsort(spans.start[which], kind="stable")]
     number = np.full(len(spans), -1, np.int64)
     number[which] = np.arange(len(which))
@@ -158,7 +165,7 @@ def _of_spans(trace: Trace, repeated: str) -> Rounds:
     used, stage = np.unique(spans.name[inner], return_inverse=True)
     none = np.full(len(which), -1, np.int64)
     return Rounds(
-        spans.names[int(spans.name[which[0]])], spans.start[which], spans.end[which],
+        said, spans.start[which], spans.end[which],
         spans.thread[which].astype(np.int64), none, of, spans.start[inner], spans.end[inner],
         stage.astype(np.int64), np.full(len(inner), -1, np.int64),
         tuple(spans.names[int(n)] for n in used.tolist()),
