@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tracevis3d.errors import InputError, MissingDependency
 from tracevis3d.formats import registry
 from tracevis3d.formats.perfetto import format as perfetto
-from tracevis3d.kernels.formats import scan_perfetto as kernels
+from tracevis3d.kernels.formats.protobuf import track_events as kernels
 from tracevis3d.progress import silent
 
 pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.formats import scan_protobuf as kernels
+from ..kernels.formats.protobuf import fields as kernels
 from ..trace.problems import Problems
 
 Ints = NDArray[np.int64]

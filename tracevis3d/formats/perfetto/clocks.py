@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.formats import scan_perfetto as kernels
+from ...kernels.formats.protobuf import track_events as kernels
 
 _BOOTTIME = 6
 _LIMIT, _UNIT_LIMIT = 1 << 62, 1 << 31
@@ -20,7 +20,7 @@ class Clocks:
     ----------
     reference : int
         The trace's own clock.
-    table : int64 (capacity, scan_perfetto.CLOCK_COLUMNS)
+    table : int64 (capacity, track_events.CLOCK_COLUMNS)
         What is known of each clock; kernels move on those whose times are differences.
     """
 

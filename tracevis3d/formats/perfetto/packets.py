@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.formats import scan_perfetto as kernels
+from ...kernels.formats.protobuf import track_events as kernels
 from ...kernels.intern import InternedNames
 from ...progress import Progress, silent
 from ...trace.model import RecordedId

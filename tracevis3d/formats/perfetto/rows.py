@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.formats import scan_perfetto as kernels
+from ...kernels.formats.protobuf import track_events as kernels
 from ...kernels.intern import InternedNames
 from ...trace.recording import Recording
 
@@ -131,7 +131,7 @@ class Rows:
         Tracks by uuid and 0, or by process and 1 + the thread's id.
     names : Pairs
         Names by the number of a sequence's table, and the number there.
-    state : int64 (scan_perfetto.STATE_SIZE,)
+    state : int64 (track_events.STATE_SIZE,)
         That of the kernel.
     """
 

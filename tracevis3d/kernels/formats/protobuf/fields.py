@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inline, kernel
+from ...jit import inline, kernel
 
 #: Kinds of a field on the wire.
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..intern import intern_bytes
-from ..jit import inline, kernel
-from ..raw_bytes import address, load64
-from .scan_protobuf import BYTES, FIXED32, FIXED64, VARINT, read_varint
+from ...intern import intern_bytes
+from ...jit import inline, kernel
+from ...raw_bytes import address, load64
+from .fields import BYTES, FIXED32, FIXED64, VARINT, read_varint
 
 #: Slots of the state (int64): the next byte, rows and flows written, texts, pairs, packets taken, and the
 #: trace's own clock.
@@ -119,7 +119,7 @@ def scan_track_events(  # type: ignore[no-untyped-def]
     sequences : int64 (capacity, SEQUENCE_COLUMNS)
     clocks : int64 (capacity, CLOCK_COLUMNS)
     text_table, text_hashes, text_starts, text_lengths
-        As :func:`..intern.intern_bytes` takes them.
+        As :func:`...intern.intern_bytes` takes them.
     place, time, more : int64 (room,)
     track, name : int32 (room,)
     kind : uint8 (room,)
