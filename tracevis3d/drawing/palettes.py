@@ -27,9 +27,9 @@ _VIRIDIS = (
 _RAINBOW = "0000ff 0080ff 00ffff 00ff80 00ff00 80ff00 ffff00 ff8000 ff0000"
 
 # Paul Tol's muted set and Okabe & Ito's set (without black): made to be distinguished with any colour vision.
-# Ordered so that neighbours differ most.
-_MUTED = "4477aa ddcc77 44aa99 cc6677 88ccee 117733 882255 999933 aa4499 332288"
-_OKABE_ITO = "0072b2 e69f00 009e73 d55e00 56b4e9 cc79a7 f0e442"
+# Ordered so that neighbours differ with any colour vision, and in grey print.
+_MUTED = "4477aa ddcc77 44aa99 88ccee 117733 cc6677 882255 999933 aa4499 332288"
+_OKABE_ITO = "0072b2 e69f00 009e73 56b4e9 d55e00 f0e442 cc79a7"
 _SATURATED = "1f4fd8 e03131 2f9e44 f59f00 7048e8 0fa3b1 d6336c 74b816 a0522d 495057"
 
 
