@@ -1,4 +1,4 @@
-"""From two traces to what differs, in Blender's module; what is greyed out; what panels may do."""
+"""From two traces to what differs, in Blender's module; what panels may do."""
 
 import ast
 from pathlib import Path
@@ -9,7 +9,6 @@ from tests.extension.test_explain import write
 from tests.support.blender_module import Blender
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "examples"
 #: What panels may ask the library for: declarations, words, and a line of filters taken apart.
 LIGHT = ("errors", "parameters", "units", "views", "filters.stack")
 
@@ -26,22 +25,6 @@ def blender():
 def test_the_list_of_differences(blender, tmp_path):
     a, b = write(tmp_path / "a.json", []), write(tmp_path / "b.json", ["index", "rank", "sort"])
     assert "listed" in blender.script("lists/differences.py", a, b)
-
-
-@pytest.mark.blender
-@pytest.mark.slow
-def test_what_lights_up_together(blender):
-    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
-    assert "lit" in blender.script("explore/related.py", one, other, EXAMPLES / "sync_pillow_8w.json.gz")
-
-
-@pytest.mark.blender
-@pytest.mark.slow
-def test_whatever_is_greyed_out_says_why(blender):
-    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
-    assert "SAID This scene has no view: import a trace first" in blender.script(
-        "explore/reasons.py", one, other
-    )
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "panels").glob("*.py")), ids=lambda path: path.stem)

@@ -24,6 +24,19 @@ def blender():
     return Blender.with_checkout()
 
 
+@pytest.fixture(scope="module")
+def in_turn(tmp_path_factory):
+    """What scripts print that run in one Blender, by their names: starting one takes longer than most."""
+    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
+    return Blender.with_checkout().scripts(
+        ("explore/related.py", one, other, EXAMPLES / "sync_pillow_8w.json.gz"),
+        ("explore/reasons.py", one, other),
+        ("explore/detail_undo.py", one),
+        ("explore/menu_undo.py", one, other),
+        ("install/templates.py", one, other, tmp_path_factory.mktemp("templates") / "out"),
+    )
+
+
 def test_one_selection_for_all_views(blender, tmp_path):
     blender.script("explore/selection.py", tmp_path)
 
@@ -43,13 +56,20 @@ def test_clicks_drags_and_the_wheel(blender, tmp_path):
     assert "triggered" in blender.script("explore/triggers.py", one, other, tmp_path / "heap.tv3")
 
 
-def test_undo_while_detail_is_shown(blender):
-    assert "undone" in blender.script("explore/detail_undo.py", EXAMPLES / "vt_markdown_repeat1.json.gz")
+def test_what_lights_up_together(in_turn):
+    assert "lit" in in_turn["explore/related.py"]
 
 
-def test_undo_after_each_entry_of_an_elements_menu(blender, tmp_path):
-    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
-    said = blender.script("explore/menu_undo.py", one, other)
+def test_whatever_is_greyed_out_says_why(in_turn):
+    assert "SAID This scene has no view: import a trace first" in in_turn["explore/reasons.py"]
+
+
+def test_undo_while_detail_is_shown(in_turn):
+    assert "undone" in in_turn["explore/detail_undo.py"]
+
+
+def test_undo_after_each_entry_of_an_elements_menu(in_turn, blender, tmp_path):
+    said = in_turn["explore/menu_undo.py"]
     assert "undone" in said
     # What was copied as Python draws and renders in a Python without Blender's window.
     (line,) = [line for line in said.splitlines() if line.startswith("SCRIPT ")]
@@ -67,9 +87,8 @@ def test_undo_after_each_entry_of_an_elements_menu(blender, tmp_path):
     assert picture.stat().st_size > 5000
 
 
-def test_the_text_editors_templates(blender, tmp_path):
-    one, other = (EXAMPLES / f"vt_markdown_repeat{i}.json.gz" for i in (1, 2))
-    assert "templates" in blender.script("install/templates.py", one, other, tmp_path / "out")
+def test_the_text_editors_templates(in_turn):
+    assert "templates" in in_turn["install/templates.py"]
 
 
 def test_a_cone_tree_opens_from_near(blender):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -64,10 +65,15 @@ class Blender:
         return done.stdout
 
     def scripts(self, *turns):
-        """Run scripts of ``tests/blender`` in one process; each is a tuple of its name and its words."""
+        """Run scripts of ``tests/blender`` in one process, in turn.
+
+        Each is a tuple of its name and its words. Returns what each printed, by its name.
+        """
         done = self.script("in_turn.py", json.dumps(turns, default=str))
         ended = [line.split()[1] for line in done.splitlines() if line.startswith("TURN ")]
         assert ended == [name for name, *_ in turns]
+        _, *parts = re.split(r"^==== (\S+)$", done, flags=re.MULTILINE)
+        return dict(zip(parts[::2], parts[1::2], strict=True))
 
     def own_tool(self, *words):
         """Run the module's own extension tool (``validate``, ``build``)."""
