@@ -53,7 +53,7 @@ class Blender:
             env=environment or self.environment,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=500,
             cwd=self.place,
         )
 
