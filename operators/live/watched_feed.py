@@ -66,7 +66,7 @@ class Feed:
         self, endpoint: str, keys: Any, view: str, window_s: float, style: str, values: dict[str, Any]
     ) -> None:
         self.subscriber = Subscriber(endpoint, keys=keys)
-        self.alarms = AlarmWatch(watchers(self.subscriber.trace))
+        self.alarms = AlarmWatch(lambda: watchers(self.subscriber.trace))
         self.view, self.window_ns, self.style = view, int(window_s * 1e9), style
         self.values = values
         self.shown: Any = None

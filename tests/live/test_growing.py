@@ -392,3 +392,46 @@ def test_blocks_are_looked_at_once_as_the_window_goes_on(monkeypatch) -> None:
     for low in range(0, 400, 50):
         assert len(growing.trace(since=low).memory) == (low + 9) // 10 + 3 * (40 - (low + 9) // 10)
     assert sum(taken) == 3 * 35
+
+
+def test_waits_and_transfers_are_the_calls_that_begin_with_them() -> None:
+    growing = GrowingTrace()
+    growing.begin(Welcome("s", "p", 1, 0))
+    growing.name(Names("functions", 0, ("work", "Lock.acquire", "read")))
+    growing.name(Names("threads", 0, ((1, 7, "a"), (1, 8, "b"))))
+    growing.name(Names("operations", 0, ("Lock.acquire", "read", "Lock.release")))
+    growing.name(Names("objects", 0, ("lock",)))
+    growing.add(events([
+        # Of thread 1: a call that begins together with the wait, one before it that waited as well.
+        (BEGIN, 1, 0, 5), (BEGIN, 1, 1, 6), (END, 1, 1, 8), (BEGIN, 1, 0, 20), (BEGIN, 1, 1, 20),
+        (END, 1, 1, 30), (END, 1, 0, 40), (BEGIN, 0, 0, 1), (BEGIN, 0, 2, 20), (END, 0, 2, 25),
+        (BEGIN, 0, 1, 50),
+    ]))  # fmt: skip
+    growing.add(batch("sync", {
+        "kind": np.array([0, 2, 1, 0], np.uint8), "thread": np.array([1, 0, 1, 1], np.uint32),
+        "operation": np.array([0, 1, 2, 0], np.uint32), "object": np.zeros(4, np.int32),
+        "start": np.array([20, 20, 35, 6]), "end": np.array([30, 25, 35, 8]),
+    }))  # fmt: skip
+    growing.add(batch("waiting", {
+        "thread": np.array([0], np.uint32), "operation": np.zeros(1, np.uint32),
+        "object": np.zeros(1, np.int32), "start": np.array([50]), "holder": np.array([1], np.int32),
+        "until": np.array([90]),
+    }))  # fmt: skip
+    trace = growing.trace()
+    sync, calls = trace.sync, trace.calls
+
+    def told(i: int) -> tuple[str, str, int]:
+        tid, start = str(trace.threads.tid[sync.thread[i]]), int(sync.start[i] + trace.origin_ns)
+        return tid, sync.names[sync.name[i]], start
+
+    of = {told(i): int(sync.call[i]) for i in range(len(sync))}
+    assert of["8", "Lock.release", 35] == -1
+    for (tid, name, start), call in of.items():
+        if call >= 0:
+            assert trace.functions.name[calls.function[call]] == name
+            assert int(calls.start[call] + trace.origin_ns) == start
+            assert str(trace.threads.tid[calls.thread[call]]) == tid
+    assert sum(call >= 0 for call in of.values()) == 4
+    (lasting,) = np.flatnonzero(sync.contended == 2)
+    assert (int(sync.end[lasting]), int(sync.holder[lasting])) == (90 - trace.origin_ns, 1)
+    assert calls.end[sync.call[lasting]] == sync.end[lasting]

@@ -174,7 +174,7 @@ def test_a_queue_that_is_filled_at_once_and_a_semaphore_are_no_growing_queues() 
 def test_an_alarm_is_raised_once_and_current_as_long_as_it_lasts() -> None:
     feed = Feed()
     feed.waits((2, "Lock.acquire", "Lock-3 c", 11, 2))
-    watch, raised = AlarmWatch([feed.alarms]), []
+    watch, raised = AlarmWatch(lambda: [feed.alarms]), []
     for i in range(12):
         feed.growing.now = 20 * MS + 50 * MS * i
         raised += watch.look(20 * MS + 50 * MS * i, clock=0.05 * i)

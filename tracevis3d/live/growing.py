@@ -364,9 +364,10 @@ class GrowingTrace:
             recording.thread(process, tid)
             if name:
                 recording.name_thread(process, tid, name)
-        thread, kind, function, time = self._events(since)
+        calls, _ = self.window(np.iinfo(np.int64).min // 2 if since is None else since)
+        thread, kind, function, time = _events(calls)
         recording.add_events(thread=thread, kind=kind, function=function, time=time)
-        self._fill_rows(recording, since)
+        self._fill_rows(recording, since, calls)
         if self.joined_late is not None and self._thread_names:
             recording.add_instants(
                 name=[recording.text("instants", JOINED_LATE)], thread=[0], time=[self.joined_late]
@@ -461,21 +462,35 @@ class GrowingTrace:
 
     # -- inside -------------------------------------------------------------------------------------------
 
-    def _events(self, since: int | None) -> tuple[NDArray[Any], ...]:
-        """Return begins and ends of all calls, each thread's in order."""
-        calls, _ = self.window(np.iinfo(np.int64).min // 2 if since is None else since)
-        n = len(calls)
-        # Where a call's begin and end stand among the events: before it all earlier calls began, and of those
-        # all but its callers ended.
-        begin = 2 * np.arange(n) - (calls.depth - 1)
-        end = begin + 2 * calls.extent - 1
-        thread, function = np.empty(2 * n, np.int32), np.empty(2 * n, np.int32)
-        kind, time = np.empty(2 * n, np.uint8), np.empty(2 * n, np.int64)
-        for at, what, when in ((begin, BEGIN, calls.start), (end, END, calls.end)):
-            thread[at], function[at], kind[at], time[at] = calls.thread, calls.function, what, when
-        return thread, kind, function, time
+    def _event_of(
+        self, calls: Calls, thread: Any, operation: Sequence[str], start: Any, end: Any
+    ) -> NDArray[np.int64]:
+        """Return the event in which the call of each wait or transfer begins; -1: it is no call."""
+        numbers = self._function_numbers
+        wanted = np.array([numbers.get(name, -2) for name in operation], np.int64)
+        # While it lasted, it was not known that it would be given up.
+        before = np.array([numbers.get(name.partition(" (")[0], -2) for name in operation], np.int64)
+        found = np.full(len(wanted), -1)
+        bounds = np.searchsorted(calls.thread, np.arange(len(self._threads) + 1))
+        for t in np.unique(thread).tolist():
+            mine, low = np.flatnonzero(thread == t), int(bounds[t])
+            begins = calls.start[low : bounds[t + 1]]
+            at = low + np.searchsorted(begins, start[mine], "left")
+            stop = low + np.searchsorted(begins, start[mine], "right")
+            # Several calls may begin at once: it is the innermost of its name.
+            while len(mine):
+                left = at < stop
+                mine, at, stop = mine[left], at[left], stop[left]
+                function = calls.function[at]
+                same = (function == wanted[mine]) | (function == before[mine])
+                same &= calls.end[at] == end[mine]
+                found[mine[same]] = at[same]
+                at = at + 1
+        known = found >= 0
+        found[known] = _begins(calls)[found[known]]
+        return found
 
-    def _fill_rows(self, recording: Any, since: int | None) -> None:
+    def _fill_rows(self, recording: Any, since: int | None, calls: Calls) -> None:
         low = np.iinfo(np.int64).min if since is None else since
         for rows in self._rows["sync"]:
             keep = rows["end"] >= low
@@ -486,16 +501,24 @@ class GrowingTrace:
             objects = _numbers(put, rows["object names"], things[things >= 0], "object")
             which = np.full(len(things), -1)
             which[things >= 0] = objects
+            names = rows["operation names"]
+            said = [names.get(n, "") for n in rows["operation"][keep].tolist()]
             recording.add_sync(
                 thread=rows["thread"][keep], start=rows["start"][keep], end=rows["end"][keep],
                 kind=rows["kind"][keep], name=name,
+                event=self._event_of(
+                    calls, rows["thread"][keep], said, rows["start"][keep], rows["end"][keep]
+                ),
                 objects=[[o] if o >= 0 else [] for o in which.tolist()],
             )  # fmt: skip
         if self.waiting:
             lasting = list(self.waiting.values())
+            begun = np.array([w.start for w in lasting])
+            of, until = np.array([w.thread for w in lasting]), np.maximum(begun, self.now)
             recording.add_sync(
-                thread=[w.thread for w in lasting], start=[w.start for w in lasting],
-                end=[max(self.now, w.start) for w in lasting], kind=np.full(len(lasting), WAIT),
+                event=self._event_of(calls, of, [w.operation for w in lasting], begun, until),
+                thread=of, start=begun,
+                end=until, kind=np.full(len(lasting), WAIT),
                 name=[recording.text("sync", w.operation) for w in lasting],
                 contended=np.full(len(lasting), STILL), holder=[w.holder for w in lasting],
                 objects=[[recording.text("objects", w.object)] if w.object else [] for w in lasting],
@@ -542,6 +565,34 @@ class GrowingTrace:
         return found
 
 
+def load_kernels() -> None:
+    """Load what a feed's first calls need: a viewer that does so later hears nothing meanwhile."""
+    growing = GrowingTrace(16)
+    growing.begin(Welcome("", "", 0, 0))
+    columns: dict[str, NDArray[Any]] = {
+        "kind": np.array([BEGIN, END], np.uint8), "thread": np.zeros(2, np.uint32),
+        "function": np.zeros(2, np.uint32), "time": np.arange(2),
+    }  # fmt: skip
+    growing.add(Batch("calls", 0, 0, 0, columns))
+
+
+def _begins(calls: Calls) -> NDArray[np.int64]:
+    """Return where each call's begin stands among the events."""
+    # Before it all earlier calls began, and of those all but its callers ended.
+    return np.asarray(2 * np.arange(len(calls)) - (calls.depth - 1), np.int64)
+
+
+def _events(calls: Calls) -> tuple[NDArray[Any], ...]:
+    """Return begins and ends of all calls, each thread's in order."""
+    n, begin = len(calls), _begins(calls)
+    end = begin + 2 * calls.extent - 1
+    thread, function = np.empty(2 * n, np.int32), np.empty(2 * n, np.int32)
+    kind, time = np.empty(2 * n, np.uint8), np.empty(2 * n, np.int64)
+    for at, what, when in ((begin, BEGIN, calls.start), (end, END, calls.end)):
+        thread[at], function[at], kind[at], time[at] = calls.thread, calls.function, what, when
+    return thread, kind, function, time
+
+
 def _add_frames(recording: Any, session: Session) -> NDArray[np.int64]:
     """Hand a session's frames to the recording; return their numbers there, with -1 as the last one."""
     of = np.full(max(session.frames, default=-1) + 2, -1)
@@ -569,4 +620,4 @@ def _numbers(
     return np.asarray(np.array([put(text) for text in texts], np.int64)[place.ravel()])
 
 
-__all__ = ["CallsOfThread", "GrowingTrace"]
+__all__ = ["CallsOfThread", "GrowingTrace", "OpenWait", "load_kernels"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from .. import interrupts
 from ..trace.model import Trace
-from .stream.alarms import Alarm, AlarmWatch
+from .stream.alarms import LOOK_S, Alarm, AlarmWatch
 from .subscriber import Subscriber
 
 #: Maximum duration of a check of the socket, in seconds.
@@ -42,14 +42,20 @@ def watch(
     """
     begun = shown = time.monotonic()
     last, drawn = 0.0, 0
+
+    def look(now: int, clock: float) -> None:
+        # Before it is connected there is nothing to look at.
+        if alarms is not None and subscriber.state not in ("waiting", "refused"):
+            for new in alarms.look(now, clock):
+                alarm(new)
+
     try:
         while not (subscriber.over or subscriber.locked_out) and (
             seconds is None or time.monotonic() - begun < seconds
         ):
             subscriber.drain(_BITE_S, wait=0.02)
             now = time.monotonic()
-            for new in alarms.look(subscriber.clock(), now) if alarms is not None else ():
-                alarm(new)
+            look(subscriber.clock(), now)
             if now - last > 0.1:
                 last = now
                 report(subscriber)
@@ -58,6 +64,8 @@ def watch(
                 show(subscriber)
     except KeyboardInterrupt:
         interrupts.forget()  # received data is kept: this is how to stop
+    # What came last is looked at, too, however short the program was.
+    look(subscriber.trace.now, time.monotonic() + LOOK_S)
     report(subscriber)
     if every is not None and subscriber.rows != drawn:
         # The last data is drawn too, however short the program was.

@@ -55,6 +55,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Receive data; store it, or draw it."""
     from ... import api
+    from ...live.growing import load_kernels
     from ...live.losses import place
     from ...live.stream.alarms import AlarmWatch
     from ...live.subscriber import Subscriber
@@ -79,6 +80,7 @@ def run(args: argparse.Namespace) -> None:
             figure.view.suits,
             lambda trace, path: figure.of(trace).render(path, output),
         )
+    load_kernels()
     with Bar(args.quiet) as bar, Subscriber(args.endpoint, keys=read_keys(args)) as subscriber:
 
         def report(s: Subscriber) -> None:
@@ -89,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
             bar.close()
             complain(f"alarm at {duration(found.at)}: {found.kind}: {found.sentence}")
 
-        alarms = AlarmWatch(watchers(subscriber.trace))
+        alarms = AlarmWatch(lambda: watchers(subscriber.trace))
         watch(
             subscriber, seconds=args.seconds, every=every, show=show or (lambda s: None), report=report,
             alarms=alarms, alarm=alarm,

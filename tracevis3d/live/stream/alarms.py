@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -49,7 +49,8 @@ class AlarmWatch:
 
     Parameters
     ----------
-    watchers : sequence of Watcher
+    watchers : callable
+        Returns the watchers; called at the first look.
 
     Attributes
     ----------
@@ -59,8 +60,9 @@ class AlarmWatch:
         All alarms so far, each in its first form, in the order in which they were raised.
     """
 
-    def __init__(self, watchers: Sequence[Watcher]) -> None:
-        self._watchers = watchers
+    def __init__(self, watchers: Callable[[], Sequence[Watcher]]) -> None:
+        self._make = watchers
+        self._watchers: Sequence[Watcher] | None = None
         self._looked = -LOOK_S
         self._known: set[tuple[str, str]] = set()
         self.current: tuple[Alarm, ...] = ()
@@ -84,6 +86,8 @@ class AlarmWatch:
         if clock - self._looked < LOOK_S:
             return []
         self._looked = clock
+        if self._watchers is None:
+            self._watchers = self._make()
         self.current = tuple(alarm for watcher in self._watchers for alarm in watcher.look(now))
         is_new = [(alarm.kind, alarm.about) not in self._known for alarm in self.current]
         new = [replace(alarm, at=now) for alarm, first in zip(self.current, is_new, strict=True) if first]

@@ -88,7 +88,7 @@ class WaitAlarms:
         self._next = 0
         self._objects: dict[str, _Object] = {}
         self._sampled = 0
-        self._rings: dict[tuple[tuple[int, int], ...], int] = {}
+        self._stuck: set[int] = set()
 
     def look(self, now: int) -> list[Alarm]:
         """Return what goes wrong at ``now``, in the trace's nanoseconds, as far as the feed has come."""
@@ -166,7 +166,7 @@ class WaitAlarms:
         """Return the rings of threads that have waited for each other for a while."""
         waits = {wait.thread: wait for wait in sorted(self._growing.waiting.values(), key=lambda w: w.start)}
         after = {thread: self._holder(wait) for thread, wait in waits.items()}
-        found: dict[tuple[tuple[int, int], ...], list[OpenWait]] = {}
+        found: list[list[OpenWait]] = []
         for first in waits:
             chain: list[int] = []
             at = first
@@ -174,10 +174,10 @@ class WaitAlarms:
                 chain.append(at)
                 at = after[at]
             if at == first and chain and first == min(chain):
-                ring = [waits[thread] for thread in chain]
-                found[tuple((wait.thread, wait.start) for wait in ring)] = ring
-        self._rings = {key: self._rings.get(key, now) for key in found}
-        return [self._deadlock(found[key]) for key, since in self._rings.items() if now - since >= _RING_NS]
+                found.append([waits[thread] for thread in chain])
+        lasting = [ring for ring in found if now - max(wait.start for wait in ring) >= _RING_NS]
+        self._stuck = {wait.thread for ring in lasting for wait in ring}
+        return [self._deadlock(ring) for ring in lasting]
 
     def _deadlock(self, ring: list[OpenWait]) -> Alarm:
         objects = sorted({wait.object for wait in ring})
@@ -219,8 +219,7 @@ class WaitAlarms:
             return []
         first = min(queue, key=lambda wait: wait.start)
         holder = self._holder(first)
-        ring = {thread for key in self._rings for thread, _ in key}
-        if holder in ring or ring.issuperset(wait.thread for wait in queue):
+        if holder in self._stuck or self._stuck.issuperset(wait.thread for wait in queue):
             return []  # the deadlock is the reason
         threads, lasts = count(max(round(waited / _CONVOY_NS), len(queue))), duration(now - first.start, 2)
         queuing = f"{threads} threads queue for"
