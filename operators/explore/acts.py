@@ -14,7 +14,7 @@ from ...tracevis3d.views.time_window import span_of
 from ..state import selection, settings, sources, trace_state
 from . import actions, marks, pointer, related
 from .motion import drum, transition, window_time, zoom
-from .overlay import state
+from .overlay import redraw, state
 
 
 def view_of(scene: bpy.types.Scene, shown: bpy.types.Object) -> bpy.types.Collection:
@@ -110,7 +110,13 @@ def select(context: bpy.types.Context, hit: Any, extend: bool) -> None:
 
 
 def deselect_all(context: bpy.types.Context) -> bool:
-    """Select nothing in the traces of the scene's views; returns whether anything was."""
+    """Select nothing in the traces of the scene's views; returns whether anything was.
+
+    The sentence at the top goes too: what it was about may represent no call that could be selected.
+    """
+    if state.banner is not None:
+        state.banner = None
+        redraw()
     keys = [key for key in keys_in(context.scene) if selection.selected(key)]
     for key in keys:
         selection.deselect(key)
