@@ -19,6 +19,8 @@ from tracevis3d.features.waits.waits import find_waits
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
 from tracevis3d.live.stream.alarms import AlarmWatch
+from tracevis3d.views.own import OWN
+from tracevis3d.views.registry import live_forms, watchers
 
 MS = 1_000_000
 OPERATIONS = ("Lock.acquire", "Lock.release", "Queue.get", "Queue.put", "Thread.join",
@@ -286,3 +288,10 @@ def test_watch_says_in_a_line_that_a_program_is_stuck(tmp_path) -> None:
     # What was received says the same afterwards.
     found = findings(find_waits(tv.load(tmp_path / "stuck.tv3", cache=False)))
     assert found[0].kind == "deadlock"
+
+
+def test_what_is_imported_to_watch_a_feed_is_what_has_alarms() -> None:
+    assert {name for name, own in OWN.items() if own.alarms} == {
+        name for name, form in live_forms().items() if form.alarms is not None
+    }
+    assert len(watchers(GrowingTrace())) == 2

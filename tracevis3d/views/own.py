@@ -15,15 +15,17 @@ class Own(NamedTuple):
     module: str
     #: The package that defines ``COMMANDS``, the view's :attr:`.view.View.commands`; empty: it has none.
     commands: str = ""
+    #: Whether its live form has alarms: to watch a feed only these are imported.
+    alarms: bool = False
 
 
 OWN = {
     "icicle": Own("..features.call_tree.icicle.view", "..features.call_tree.commands"),
-    "threads": Own("..features.waits.view.view", "..features.waits.commands"),
+    "threads": Own("..features.waits.view.view", "..features.waits.commands", alarms=True),
     "compare": Own("..features.comparison.compare", "..features.comparison.commands"),
     "cone": Own("..features.call_tree.cone.view", "..features.call_tree.commands"),
     "interactions": Own("..features.interactions.view.view", "..features.interactions.commands"),
-    "memory": Own("..features.memory.view.view", "..features.memory.commands"),
+    "memory": Own("..features.memory.view.view", "..features.memory.commands", alarms=True),
     "matrix": Own("..features.matrix.view.view"),
     "ramp": Own("..features.ramp.view.view"),
     "city": Own("..features.city.view.view"),

@@ -80,7 +80,9 @@ def watchers(growing: GrowingTrace) -> list[Watcher]:
     -------
     list of Watcher
     """
-    return [form.alarms(growing) for form in live_forms().values() if form.alarms is not None]
+    names = [*(name for name, own in OWN.items() if own.alarms), *others()]
+    forms = [find(name).live for name in names]
+    return [form.alarms(growing) for form in forms if form is not None and form.alarms is not None]
 
 
 def live_form(name: str) -> LiveForm:
