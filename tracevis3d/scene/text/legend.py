@@ -15,7 +15,7 @@ from ..camera import Rectangle
 from ..color import mixed
 from ..styles import Style
 
-_MOST_ROWS = 5
+_MOST_ROWS, _FEW_ROWS = 5, 3
 _SEPARATOR = "   ·   "
 #: Lines of the title and of notes, where the size of the type is said: 8 and 6 points beside 7.
 _TITLE, _NOTES = 8 / 7, 6 / 7
@@ -155,7 +155,9 @@ class _Layout:
                 left = indent
             rows[-1].append(cell)
             left += cell.width + 1.1 * h
-        fit = max(1, min(_MOST_ROWS, int((top - floor) / (1.35 * h))))
+        # In type of a given size a small figure has more use for the room.
+        most = _FEW_ROWS if self.frame.points and self.drawing.elements else _MOST_ROWS
+        fit = max(1, min(most, int((top - floor) / (1.35 * h))))
         dropped = sum(map(len, rows[fit:]))
         rows = rows[:fit]
         if dropped:
