@@ -46,7 +46,7 @@ class Headline:
     certainty : str
         What it rests on, in numbers; empty where it is counted and not found.
     same : str
-        What stays the same all the time, or is the same in both runs; empty: it is said by the title.
+        What stays the same all the time; empty: the title says it, or, of two runs, the legend.
     """
 
     text: str
@@ -197,14 +197,12 @@ def of_pair(
     names = hierarchy.distinct
     alone = np.where((active[0] > 0) != (active[1] > 0), active[0] + active[1], 0.0)
     element, pair = int(np.argmax(alone)), int(np.argmax(change))
-    part = float(change.sum()) / max(whole, 1)
-    sure = f"{percentage(part)} of the {relation} of both are in one alone"
-    same = f"the same in both: {percentage(1.0 - part)} of the {relation}"
+    sure = f"{percentage(float(change.sum()) / max(whole, 1))} of the {relation} of both are in one alone"
     if alone[element] >= 0.5 * change[pair]:
         s = int(active[1][element] > 0)
         name = names[int(hierarchy.node[element])]
         text = f"Only {'AB'[s]} uses {name}: {int(alone[element]):,} {relation}"
-        return Headline(text, sure, same)
+        return Headline(text, sure)
     a, b = (int(hierarchy.node[e]) for e in divmod(int(code[pair]), found[0].elements))
     who = f"{names[a]} calls itself" if a == b else f"{names[a]} calls {names[b]}"
     if relation == "flows":
@@ -212,7 +210,7 @@ def of_pair(
     many = [
         f"{int(n):,} times in {side}" if n else f"never in {side}" for n, side in zip(times[:, pair], "AB")
     ]
-    return Headline(f"{who} {many[0]}, {many[1]}", sure, same)
+    return Headline(f"{who} {many[0]}, {many[1]}", sure)
 
 
 def joint_counts(found: Sequence[Interactions], counts: Sequence[Ints]) -> tuple[Ints, Ints]:
