@@ -20,7 +20,8 @@ class Blender:
     """
 
     def __init__(self, python=sys.executable, version=""):
-        beside = ROOT / "build" / "tests" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
+        # With a dot: setuptools would follow the link to the checkout in it without end.
+        beside = ROOT / "build" / ".tests" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
         place = beside / "blender"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
