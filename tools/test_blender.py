@@ -19,7 +19,7 @@ import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import example_plugins
@@ -78,9 +78,15 @@ class Way:
     place: Path
     match: tuple[str, ...] = ()
     _installed: bool = False
+    _failed: list[str] = field(default_factory=list)
 
     def walk(self) -> None:
-        """Take all steps, in order."""
+        """Take all steps, in order; raise :class:`Failed` at the end if scripts failed."""
+        self._walk()
+        if self._failed:
+            raise Failed("\n".join(self._failed))
+
+    def _walk(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)
         self.place.mkdir(parents=True)
         python = self.program.python.replace(".", "")
@@ -258,10 +264,22 @@ class Way:
         self.in_turn(words, turns, before)
 
     def in_turn(self, words: list[str], turns: tuple[Turn, ...], before: list[str] | None = None) -> None:
-        """Take those steps that are asked for in one Blender."""
+        """Take those steps that are asked for in one Blender; those behind one that fails in another."""
         turns = tuple(turn for turn in turns if not self.passed_over(turn.what))
-        if not turns:
-            return
+        while turns:
+            ended, failure = self._take(words, turns, before)
+            missed = turns[ended:] or tuple(
+                t for t in turns if t.done and not (self.place / t.done).is_file()
+            )
+            if missed or failure:
+                what = missed[0].what if missed else turns[-1].what
+                self._failed.append(f"Blender {self.program.version}: {what!r} failed: see {self.log}")
+            turns = turns[ended + 1 :]
+
+    def _take(
+        self, words: list[str], turns: tuple[Turn, ...], before: list[str] | None
+    ) -> tuple[int, Failed | None]:
+        """Take steps in one Blender; return how many ended, and why Blender did not end well."""
         given = json.dumps([[turn.script, *turn.words] for turn in turns])
         said = self.log.stat().st_size
         failure = None
@@ -276,12 +294,7 @@ class Way:
             ended = [line.split() for line in log if line.startswith("TURN ")]
         for turn, (_, _, seconds, *_) in zip(turns, ended):
             self.say(turn.what, float(seconds))
-        missed = [turn.what for turn in turns[len(ended) :]]
-        missed = missed or [t.what for t in turns if t.done and not (self.place / t.done).is_file()]
-        if missed:
-            raise Failed(f"Blender {self.program.version}: {missed[0]!r} failed: see {self.log}")
-        if failure:
-            raise failure
+        return len(ended), failure
 
     def live(self) -> None:
         """Watch a recording played as a feed, in a window of the program."""
