@@ -32,8 +32,12 @@ def small_files(most):
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    with pytest.MonkeyPatch.context() as patch:
+        # Python would keep what it could write of a module compiled meanwhile, and stumble over it later.
+        patch.setattr(sys, "dont_write_bytecode", True)
+        patch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
