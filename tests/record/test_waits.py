@@ -363,7 +363,7 @@ def test_a_second_recording_knows_the_objects_of_the_first(tmp_path):
     _, second, _ = recorded(tmp_path, use)
     assert (threading.Lock, threading.Thread.join, open) == before
     # Threads that tests before this one left behind may wait for something of their own.
-    second = having(second, thread=threading.current_thread().name)
+    first, second = (having(rows, thread=threading.current_thread().name) for rows in (first, second))
     assert [row["name"] for row in second] == ["Lock.acquire", "Lock.release"]
     assert {row["objects"][0] for row in second} == {row["objects"][0] for row in first}
 
