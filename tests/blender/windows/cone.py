@@ -29,6 +29,7 @@ def main():
         support.extension(".operators.state.selection"),
         support.extension(".tracevis3d.scene.window.element_metadata"),
     )
+    pointer = support.extension(explore + "pointer")
     at = support.Window()
     at.show(trace, "cone")
     yield support.at_rest()
@@ -74,10 +75,20 @@ def main():
     at.explore()
     yield support.at_rest()
 
+    def is_under(x, y, call):
+        """Whether a pixel of the window shows a call: the mouse need not go to all that show none."""
+        with at.inside():
+            hit = pointer.under(
+                bpy.context, at.region, at.area.spaces.active, x - at.region.x, y - at.region.y
+            )
+        return hit is not None and list(hit.calls.values()) == [call]
+
     def point_at(but=()):
         """Return a call that the mouse is over now, and where."""
         for call, x, y in front():
             if call in but or in_front(call) or abs(where(call)[0] - root()[0]) < 0.5:
+                continue
+            if not at.is_free(x, y) or not is_under(x, y, call):
                 continue
             at.move(x, y)
             yield support.at_rest()
@@ -166,8 +177,8 @@ def main():
         if call in stood or int(parent[call]) not in opened:
             continue
         x, y = at.pixel(point)
-        if not at.is_free(x, y):
-            continue  # out of sight, behind the eye, or under a panel
+        if not at.is_free(x, y) or not is_under(x, y, call):
+            continue  # out of sight, behind the eye, under a panel or covered
         at.move(x, y)
         yield over(x, y)
         yield support.at_rest()
