@@ -53,7 +53,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Each instruction is an asynchronous operation named by its label, from its begin to its end; the stages of
     its first lane are operations inside it. Those that were flushed say so in their names. Dependencies are
-    arrows. A cycle is one nanosecond.
+    arrows. A cycle is read as one nanosecond.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class _Rows:
         self._problems.add("unknown", "an instruction that did not begin", int((~is_known).sum()))
         thread_id, thread = np.unique(self.detail[begins], return_inverse=True)
         thread = np.array([recording.thread(0, tid) for tid in thread_id.tolist()], np.int32)[thread]
-        # An instruction that does not retire ends with what is last said of it.
+        # An instruction that does not retire ends with what is last said of it, tooltips apart.
         start, end = self.time[begins], self.time[begins].copy()
         np.maximum.at(end, of[is_known], self.time[is_known])
         retired = np.flatnonzero(is_known & (self.kind == kernels.RETIRE))
