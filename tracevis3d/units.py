@@ -27,6 +27,8 @@ BYTE_UNITS: tuple[tuple[str, int], ...] = (
     ("GiB", 1 << 30),
     ("TiB", 1 << 40),
 )
+#: Scales of values, as pictures call them.
+SCALES = {"linear": "linear", "sqrt": "square-root", "log": "logarithmic"}
 _NS_PER = {**dict(TIME_UNITS), "us": 1_000, "μs": 1_000, "": 1_000_000}
 _TIME = re.compile(r"\s*([-+]?[\d.]+(?:[eE][-+]?\d+)?)\s*([a-zµμ]*)\s*")
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([kKmMgGtT])?(i?[bB])?\s*")

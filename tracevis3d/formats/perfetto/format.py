@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import InputError, MissingDependency
+from ...kernels.formats.protobuf.fields import BYTES, FIXED32, FIXED64, VARINT
 from ...progress import Progress, part
 from ...trace.model import Source
 from ...trace.recording import Recording
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 #: Number of packets examined to detect the format.
 _LOOK = 16
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -111,17 +111,17 @@ def _is_message(data: memoryview, is_cut: bool) -> bool:
             return is_cut
         if tag >> 3 == 0:
             return False
-        if kind == _VARINT:
+        if kind == VARINT:
             size, at = varint(data, at)
             if size < 0:
                 return is_cut and at >= len(data)
-        elif kind == _BYTES:
+        elif kind == BYTES:
             size, at = varint(data, at)
             if size < 0:
                 return is_cut and at >= len(data)
             at += size
-        elif kind in (_FIXED64, _FIXED32):
-            at += 8 if kind == _FIXED64 else 4
+        elif kind in (FIXED64, FIXED32):
+            at += 8 if kind == FIXED64 else 4
         else:
             return False
     return at == len(data) or is_cut

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.formats.protobuf import track_events as kernels
+from ...kernels.formats.protobuf.fields import BYTES, FIXED32, FIXED64, VARINT
 from ...kernels.intern import InternedNames
 from ...progress import Progress, silent
 from ...trace.model import RecordedId
@@ -21,7 +22,6 @@ from .clocks import Clocks
 from .rows import UNNAMED, Finished, Pairs, Rows
 
 PACKET_TAG = 0x0A
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _TIME_LIMIT = 1 << 62
 #: A block of packed packets may unpack to this many bytes.
 _MAX_UNPACKED = 1 << 28
@@ -170,9 +170,7 @@ class PacketReader:
         column = np.frombuffer(data.toreadonly(), np.uint8)
         texts, number_of = InternedNames(), np.empty(0, np.int32)
         state = self.rows.state
-        outer = int(state[kernels.AT]), int(state[kernels.TEXTS])
         at: int | None = 0
-        count = state[kernels.TEXTS] = 0
         steps = 0
         while at is not None:
             state[kernels.AT], state[kernels.TEXTS] = at, len(number_of)
@@ -196,7 +194,6 @@ class PacketReader:
             steps += 1
             if (result == kernels.FULL or steps % 10_000 == 0) and at is not None:
                 progress(at / len(data), "reading packets")
-        state[kernels.AT], state[kernels.TEXTS] = outer
 
     def _extended(
         self, number_of: NDArray[np.int32], texts: InternedNames, data: NDArray[np.uint8], count: int
@@ -214,13 +211,13 @@ class PacketReader:
         tag, at = varint(data, at)
         kind = tag & 7
         size = 0
-        if tag >= 0 and kind == _VARINT:
+        if tag >= 0 and kind == VARINT:
             size, at = varint(data, at)
             size = min(size, 0)
-        elif tag >= 0 and kind == _BYTES:
+        elif tag >= 0 and kind == BYTES:
             size, at = varint(data, at)
-        elif tag >= 0 and kind in (_FIXED64, _FIXED32):
-            size = 8 if kind == _FIXED64 else 4
+        elif tag >= 0 and kind in (FIXED64, FIXED32):
+            size = 8 if kind == FIXED64 else 4
         elif tag >= 0:
             self._recording.problems.add("malformed", f"byte {start:,}: the rest of the file has no packets")
             return None
@@ -351,16 +348,16 @@ class PacketReader:
             self._recording.problems.add("bad time", f"the packet at byte {at:,}")
             return
         if "track_uuid" in event:
-            track = self._track(event["track_uuid"])
+            track = self.rows.track(event["track_uuid"])
         elif legacy is not None and (legacy.pid_override or legacy.tid_override or sequence.track is None):
             process, tid = legacy.pid_override or sequence.pid, legacy.tid_override or sequence.tid
             track = self._thread_track(process, tid)
         elif sequence.track is not None:
-            track = self._track(sequence.track)
+            track = self.rows.track(sequence.track)
         elif sequence.tid:
             track = self._thread_track(sequence.pid, sequence.tid)
         else:
-            track = self._track(0)
+            track = self.rows.track(0)
         name = _text(event.get("name", ""))
         if not name and (iid := event.get("name_iid", 0) or (legacy.name_iid if legacy is not None else 0)):
             name = self._tables[sequence.table].get(iid, "")
@@ -447,9 +444,6 @@ class PacketReader:
             self._recording.problems.add("unmatched end", f"the packet at byte {at:,}")
 
     # -- rows ----------------------------------------------------------------------------------
-
-    def _track(self, uuid: int) -> int:
-        return self.rows.track(uuid)
 
     def _thread_track(self, process: int, tid: int) -> int:
         return self.rows.track(process, 1 + tid)

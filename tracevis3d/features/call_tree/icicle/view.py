@@ -165,7 +165,7 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     if left_out:
         notes.append(left_out)
     if shown is not None and picture.reach > 0:
-        kind = {"linear": "linear", "sqrt": "square-root", "log": "logarithmic"}[scale.kind]
+        kind = units.SCALES[scale.kind]
         notes.append(f"thickness: {shown.title}, {kind} scale (of a cluster: {shown.of_cluster})")
     elif p.measure == "memory":
         notes.append("the trace records no allocations: all boxes are equally thick")

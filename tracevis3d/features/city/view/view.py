@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .... import units
 from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
 from ....drawing.palettes import Colors
@@ -73,7 +74,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
 
 def _notes(picture: Layout, pairs: int) -> tuple[str, ...]:
     p = picture.parameters
-    kind = {"linear": "linear", "sqrt": "square-root", "log": "logarithmic"}[p.scale]
+    kind = units.SCALES[p.scale]
     notes = [f"area: {NAMES[p.area]}"]
     if picture.high > 0:
         notes.append(f"height: {NAMES[p.height]}, {kind} scale")

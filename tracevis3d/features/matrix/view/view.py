@@ -83,7 +83,7 @@ def _notes(picture: Layout) -> tuple[str, ...]:
     table, p = picture.table, picture.parameters
     notes = []
     if picture.high > 0:
-        kind = {"linear": "linear", "sqrt": "square-root", "log": "logarithmic"}[picture.scale.kind]
+        kind = units.SCALES[picture.scale.kind]
         notes.append(f"height: {table.of}, {kind} scale")
     levels = table.levels
     if levels.what == "time" and len(levels.names) > 1:

@@ -76,7 +76,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
 
 def _notes(picture: Layout) -> tuple[str, ...]:
     p, lines = picture.parameters, picture.lines
-    kind = {"linear": "linear", "sqrt": "square-root", "log": "logarithmic"}[p.scale]
+    kind = units.SCALES[p.scale]
     notes = [f"{'height' if picture.high > 0 else 'length'}: {lines.height.title}, {kind} scale"]
     every, shown = len(lines.files), len(picture.shown)
     if shown < every:
