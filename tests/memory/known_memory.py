@@ -152,12 +152,21 @@ def program(seed: int) -> list[Part]:
     return [make(draw) for make in draw.sample(MAKERS, draw.randrange(2, 5))]
 
 
-def run(parts: list[Part]) -> dict[str, int]:
-    """Run a program; return the bytes that each part keeps at the end."""
+def run(
+    parts: list[Part], between: Callable[[int], object] = lambda step: time.sleep(STEP_S)
+) -> dict[str, int]:
+    """Run a program; return the bytes that each part keeps at the end.
+
+    Parameters
+    ----------
+    parts : list of Part
+    between : callable
+        Called after each step, with its number.
+    """
     for step in range(STEPS):
         for part in parts:
             part.step(step)
-        time.sleep(STEP_S)
+        between(step)
     return {part.name: part.kept() for part in parts}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,13 @@ GRID = 64
 _LEAST = 0.005
 #: A site grows if its last half adds this share of its kept bytes, by at least this many blocks.
 _GROWTH, _GROWING = 0.25, 8
+#: Where only snapshots are known, what stays has to grow at so many, and at this multiple of their number's
+#: logarithm: among n values in any order, about log n are lower than all that follow.
+_RISES, _LOGS = 8, 3.0
+#: If it grows at fewer, but at so many, and never falls, that alone is said.
+_FEW = 3
+#: Maximum number of snapshots that are compared; of more, some spread over all.
+_MOST_SNAPSHOTS = 512
 #: Where equal blocks are not told apart: by at least this multiple of the site's teeth.
 _ABOVE = 2
 #: Memory counts as forgotten if it is not accessed for this share of the run.
@@ -60,6 +67,9 @@ class MemoryFinding:
     bytes : int
         How much it is about; findings are ordered by it.
     details : dict
+    how : {"recorded", "inferred"}
+        Whether each allocation and free that it follows from is recorded; inferred: from snapshots, or
+        without knowing which of equal blocks was freed.
     """
 
     kind: str
@@ -68,6 +78,7 @@ class MemoryFinding:
     end_ns: int
     bytes: int
     details: dict[str, Any] = field(default_factory=dict)
+    how: str = "recorded"
 
 
 @dataclass(frozen=True)
@@ -96,7 +107,12 @@ class Holes:
 
 
 def find_memory(
-    blocks: Blocks, sites: Sites, table: SiteTable, has_addresses: bool, clock_ns: float = 0.0
+    blocks: Blocks,
+    sites: Sites,
+    table: SiteTable,
+    has_addresses: bool,
+    clock_ns: float = 0.0,
+    snapshots: Ints | None = None,
 ) -> tuple[MemoryFinding, ...]:
     """Return the findings, the most important kind first, then by bytes.
 
@@ -109,6 +125,8 @@ def find_memory(
         Whether addresses are real; if not, it is unknown which of equal blocks was freed.
     clock_ns : float
         Nanoseconds between two moments that are known, if those between are spread evenly; 0: all are known.
+    snapshots : int64 (n,), optional
+        When what lives was looked at, ascending, if only that was recorded.
 
     Returns
     -------
@@ -124,8 +142,11 @@ def find_memory(
         # If equal blocks are one, what is left of the last tooth has been there since the first.
         swing = {tooth.site: tooth.bytes for tooth in teeth}
         found = [f for f in found if f.bytes >= _ABOVE * swing.get(f.site, 0)]
+    if snapshots is not None:
+        found = _seen_to_grow(found, blocks, sites, snapshots)
     leaking = {finding.site for finding in found} | loads
-    found += [f for f in _forgotten(blocks, sites, table, least, has_addresses) if f.site not in leaking]
+    forgotten = [f for f in _forgotten(blocks, sites, table, least, has_addresses) if f.site not in leaking]
+    found += forgotten if snapshots is None else _seen_to_stay(forgotten, blocks, sites, snapshots)
     found += _imports(blocks, table, sorted(loads), least)
     found += teeth
     found += _churn(blocks, sites, table, least)
@@ -133,10 +154,15 @@ def find_memory(
         found += _fragmentation(blocks, table)
     found += _cohorts(blocks, least)
     rank = {kind: i for i, kind in enumerate(KINDS)}
+    guessed = set(KINDS if snapshots is not None else () if has_addresses else _BY_IDENTITY)
+    found = [replace(f, how="inferred") if f.kind in guessed else f for f in found]
     return tuple(sorted(found, key=lambda f: (rank[f.kind], -f.bytes)))
 
 
-KINDS = ("leak", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort", "imports")
+#: The kinds of findings, the most important first.
+KINDS = ("leak", "growth", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort", "imports")
+#: Those that depend on which of equal blocks was freed.
+_BY_IDENTITY = ("forgotten", "cohort")
 
 
 def loads_modules(sites: Sites) -> list[int]:
@@ -204,6 +230,81 @@ def _leaks(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
             )
         )  # fmt: skip
     return found
+
+
+def _seen_to_grow(
+    found: list[MemoryFinding], blocks: Blocks, sites: Sites, snapshots: Ints
+) -> list[MemoryFinding]:
+    """Return of the sites that seem to leak those whose bytes really grow from snapshot to snapshot.
+
+    Between two of them bytes may have come and gone, so of a few any order may look like growth. What stays
+    after a snapshot is the least of it and all later ones; if that grows often enough, the site leaks, as far
+    as snapshots can tell. If there are too few to tell, but it only grows, that is what is said.
+    """
+    if not found:
+        return found
+    sure = []
+    for finding, seen in zip(found, _seen(found, blocks, sites, snapshots), strict=True):
+        seen = seen[np.argmax(seen > 0) :]
+        stays = np.minimum.accumulate(seen[::-1])[::-1]
+        rises = int(np.count_nonzero(np.diff(stays, prepend=0) > 0))
+        told = {"snapshots": len(seen), "rises": rises}
+        if rises >= max(_RISES, _LOGS * np.log(len(seen))):
+            sure.append(replace(finding, details=finding.details | told))
+        elif rises >= _FEW and (stays == seen).all():
+            told |= {"blocks": finding.details["blocks"], "from": int(seen[0])}
+            sure.append(replace(finding, kind="growth", details=told))
+    return sure
+
+
+def _seen_to_stay(
+    found: list[MemoryFinding], blocks: Blocks, sites: Sites, snapshots: Ints
+) -> list[MemoryFinding]:
+    """Return of what seems forgotten what is there at each of several snapshots, and hardly less at any."""
+    quiet = snapshots[snapshots >= (1 - _FORGOTTEN) * blocks.end]
+    if not found or len(quiet) < _RISES:
+        return []
+    seen = _seen(found, blocks, sites, quiet)
+    stays = seen.min(axis=1) >= _ABOVE * (seen.max(axis=1) - seen.min(axis=1))
+    return [
+        replace(finding, details=finding.details | {"snapshots": len(quiet)})
+        for finding, still in zip(found, stays.tolist(), strict=True)
+        if still
+    ]
+
+
+def _seen(found: list[MemoryFinding], blocks: Blocks, sites: Sites, snapshots: Ints) -> Ints:
+    """Return the live bytes of each finding's call site at snapshots, int64 (findings, snapshots)."""
+    if len(snapshots) > _MOST_SNAPSHOTS:
+        snapshots = snapshots[np.linspace(0, len(snapshots) - 1, _MOST_SNAPSHOTS).astype(np.int64)]
+    number = np.full(len(sites), -1, np.int32)
+    number[[finding.site for finding in found]] = np.arange(len(found))
+    return live_at(blocks, number[sites.of_block], len(found), snapshots)
+
+
+def live_at(blocks: Blocks, of: NDArray[np.int32], groups: int, moments: Ints) -> Ints:
+    """Return the live bytes of some groups of blocks at some moments, int64 (groups, moments).
+
+    Parameters
+    ----------
+    blocks : Blocks
+    of : int32 (blocks,)
+        The group of each block; -1: none.
+    groups : int
+        How many there are.
+    moments : int64 (n,)
+        Nanoseconds, ascending.
+
+    Returns
+    -------
+    int64 (groups, n)
+    """
+    mine = np.flatnonzero(of >= 0)
+    live = np.zeros((groups, len(moments) + 1), np.int64)
+    np.add.at(live, (of[mine], np.searchsorted(moments, blocks.born[mine])), blocks.size[mine])
+    freed = mine[blocks.free_row[mine] >= 0]
+    np.subtract.at(live, (of[freed], np.searchsorted(moments, blocks.died[freed])), blocks.size[freed])
+    return np.asarray(np.cumsum(live, axis=1)[:, :-1])
 
 
 def _forgotten(

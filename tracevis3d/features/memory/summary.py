@@ -7,7 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...record.memory.blocks import TRACED
 from ...trace.model import Trace
 from ...units import byte_size, counted, duration, percentage
 from .blocks import Blocks, Oddity, find_blocks
@@ -63,7 +65,9 @@ class MemoryUse:
 
         The recorder samples its counters whenever it notes such a moment.
         """
-        known = np.unique(self.trace.counters.time)
+        known = self.snapshots
+        if known is None:
+            known = np.unique(self.trace.counters.time)
         if "coarse times" not in self.trace.problems or len(known) < 2:
             return 0.0
         return float(np.median(np.diff(known)))
@@ -71,7 +75,23 @@ class MemoryUse:
     @cached_property
     def findings(self) -> tuple[MemoryFinding, ...]:
         """The findings."""
-        return find_memory(self.blocks, self.sites, self.table, self.has_addresses, self.clock_ns)
+        return find_memory(
+            self.blocks, self.sites, self.table, self.has_addresses, self.clock_ns, self.snapshots
+        )
+
+    @property
+    def snapshots(self) -> NDArray[np.int64] | None:
+        """When what lives was looked at, if only that was recorded, int64 (n,).
+
+        None: each allocation and free was, or the recorder (of an older version) did not say when it looked.
+        """
+        counters = self.trace.counters
+        looks = [
+            counters.time[counters.first[series] : counters.first[series + 1]]
+            for series, name in enumerate(counters.name)
+            if name.startswith(TRACED)
+        ]
+        return np.unique(np.concatenate(looks)) if looks and not self.has_addresses else None
 
 
 def memory_facts(use: MemoryUse, most: int = 20) -> dict[str, Any]:
@@ -127,6 +147,7 @@ def memory_facts(use: MemoryUse, most: int = 20) -> dict[str, Any]:
                 "kind": f.kind,
                 "sentence": sentence(f, use),
                 "site": sites.name[f.site] if f.site >= 0 else None,
+                "how": f.how,
                 "start_ns": f.start_ns,
                 "end_ns": f.end_ns,
                 "bytes": f.bytes,
@@ -172,6 +193,17 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
 
     where = use.sites.name[finding.site] if finding.site >= 0 else "the program"
     d = finding.details
+    if finding.kind == "leak" and "snapshots" in d:
+        return (
+            f"{where} keeps {byte_size(finding.bytes)} in {count:,} blocks, more at {d['rises']:,} of "
+            f"{d['snapshots']:,} snapshots; what lives between two snapshots is not recorded"
+        )
+    if finding.kind == "growth":
+        return (
+            f"{where} grows from {byte_size(d['from'])} to {byte_size(finding.bytes)} between "
+            f"{d['snapshots']:,} snapshots; what lives between them is not recorded, so this may be a leak "
+            f"or part of something that comes and goes"
+        )
     if finding.kind == "leak":
         return (
             f"{where} keeps {byte_size(finding.bytes)} in {count:,} blocks that are never freed, and their "
@@ -183,7 +215,10 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
         if not use.has_addresses:
             # Whether one of two equal blocks was freed, or the other, is not recorded.
             how = "kept in these blocks, or in equal ones,"
-        return f"{where}: {byte_size(finding.bytes)} in {blocks}, {how} for at least half of the run"
+        said = f"{where}: {byte_size(finding.bytes)} in {blocks}, {how}"
+        if "snapshots" in d:
+            return f"{said} at all {d['snapshots']:,} snapshots in the second half of the run"
+        return f"{said} for at least half of the run"
     if finding.kind == "saw-tooth":
         return (
             f"the live bytes of {where} rise and fall {d['times']} times by about "

@@ -14,6 +14,8 @@ ALLOC, FREE = 0, 1
 COLUMNS = (("kind", 1), ("thread", 4), ("time", 8), ("address", 8), ("size", 8), ("stack", 4))
 
 
+#: The counter that a recorder of snapshots writes at each: bytes of all blocks that live.
+TRACED = "traced memory (bytes)"
 #: Blocks that are followed by looks; one at more takes many seconds.
 MOST_LIVING = 1 << 24
 
@@ -42,6 +44,11 @@ class LivingBlocks:
             sizes.extend([size] * len(blocks))
             sites.extend([site] * len(blocks))
         return addresses, sizes, sites
+
+    @property
+    def live_bytes(self) -> int:
+        """How many live now."""
+        return sum(size * len(blocks) for (_, size), blocks in self._living.items())
 
     def take(self, data: bytes) -> tuple[array[int], array[int], array[int], array[int]]:
         """Take a look's columns (site, size, count); return kinds, addresses, sizes and call sites.

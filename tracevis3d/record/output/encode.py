@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
-from ..memory.blocks import ALLOC, FREE, LivingBlocks, frames_line, lost_line, memory_line, spread
+from ..memory.blocks import ALLOC, FREE, TRACED, LivingBlocks, frames_line, lost_line, memory_line, spread
 from ..sources import Sources
 from . import spool
 
@@ -117,11 +117,7 @@ class Encoder:
         elif kind == spool.COUNTERS:
             said = json.loads(data)
             for name, value in said["values"].items():
-                name = self._of_process(name)
-                yield (
-                    b'{"ph":"C","pid":%d,"tid":%d,"ts":%s,"name":%s,"args":{"value":%d}}'
-                    % (self._begin["pid"], self._begin["pid"], self._time(said["time"]), _text(name), value)
-                )
+                yield self._counter(name, self._nanoseconds(said["time"]), value)
         elif kind == spool.SITES:
             first = len(self._frames)
             self._learn_sites(json.loads(data))
@@ -131,6 +127,7 @@ class Encoder:
             columns = self._memory_rows(data)
             if columns["kind"]:
                 yield memory_line(self._begin["pid"], columns, sampled=True)
+            yield self._counter(TRACED, self._looked, self._living.live_bytes)
         elif kind == spool.MARK:
             self._marks.append(self._nanoseconds(json.loads(data)["time"]))
         elif kind == spool.PROBLEM:
@@ -270,6 +267,12 @@ class Encoder:
                 key = f"{name} ({file}:{first})", parent, line
                 parent = self._frames.setdefault(key, len(self._frames))
             self._sites[int(number)] = parent
+
+    def _counter(self, name: str, nanoseconds: int, value: float) -> bytes:
+        """Return the line that holds a value of a counter."""
+        pid, text = self._begin["pid"], _text(self._of_process(name))
+        line = b'{"ph":"C","pid":%d,"tid":%d,"ts":%s,"name":%s,"args":{"value":%d}}'
+        return line % (pid, pid, _micro(nanoseconds), text, value)
 
     def _memory_rows(self, data: bytes) -> dict[str, bytes]:
         """Return the columns of what came and went since the last look."""

@@ -319,7 +319,7 @@ def _place(picture: Layout, cut: Pieces, finding: MemoryFinding) -> tuple[float,
         mine = first[cut.item]
     else:
         mine = np.ones(len(cut.item), np.bool_)
-    if finding.kind in ("leak", "forgotten"):
+    if finding.kind in ("leak", "growth", "forgotten"):
         mine &= cut.end >= min(finding.end_ns, picture.window[1])
     elif finding.kind == "cohort":
         grid = use.blocks.end // 64 + 1
@@ -353,6 +353,7 @@ def _words(finding: MemoryFinding, use: MemoryUse) -> tuple[str, str]:
     d = finding.details
     return {
         "leak": (f"leak? {site}", f"{size}, growing"),
+        "growth": (f"grows: {site}", f"{size} at {d.get('snapshots')} snapshots"),
         "forgotten": (f"forgotten? {site}", size),
         "saw-tooth": (f"saw-tooth {site}", f"{d.get('times')} × {size}"),
         "churn": (f"churn {site}", f"{d.get('blocks', 0):,} blocks, {size}"),

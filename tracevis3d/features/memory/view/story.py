@@ -18,7 +18,7 @@ _AROUND = 0.12
 #: A shorter time than this share of the recording is shown with all of it.
 _SHORT = 0.02
 #: Kinds that a picture's title tells of without being asked.
-_TITLES = ("leak", "forgotten", "saw-tooth", "fragmentation", "churn")
+_TITLES = ("leak", "growth", "forgotten", "saw-tooth", "fragmentation", "churn")
 
 
 def story(use: MemoryUse, p: Parameters) -> MemoryFinding | None:
