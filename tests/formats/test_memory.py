@@ -155,7 +155,7 @@ grow()
 def test_memrays_own_file_through_its_reader(tmp_path) -> None:
     pytest.importorskip("memray")
     (tmp_path / "grow.py").write_text(PROGRAM)
-    command = [sys.executable, "-m", "memray", "run", "-q", "-f", "-o", "out.bin", "grow.py"]
+    command = [sys.executable, "-m", "memray", "run", "-q", "-f", "--no-compress", "-o", "out.bin", "grow.py"]
     subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
     trace = registry.open_trace(tmp_path / "out.bin")
     assert trace.source.format == "memray"
@@ -167,6 +167,13 @@ def test_memrays_own_file_through_its_reader(tmp_path) -> None:
     (tmp_path / "cut.bin").write_bytes((tmp_path / "out.bin").read_bytes()[:200])
     with pytest.raises(InputError, match=r"cut\.bin"):
         registry.open_trace(tmp_path / "cut.bin")
+    # A name that is not UTF-8: what comes before is kept.
+    whole = (tmp_path / "out.bin").read_bytes()
+    assert whole.count(b"grow\0") == 1
+    (tmp_path / "name.bin").write_bytes(whole.replace(b"grow\0", b"gr\xffw\0"))
+    cut = registry.open_trace(tmp_path / "name.bin")
+    assert 0 < len(cut.memory) < len(trace.memory)
+    assert "'utf-8' codec can't decode" in cut.problems["truncated"].first
 
 
 def test_without_memray_a_sentence_says_what_to_install(tmp_path, monkeypatch) -> None:

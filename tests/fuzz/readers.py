@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import os
 import random
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 from tests.fuzz.damage import damaged
@@ -17,6 +20,19 @@ FINDS = ROOT / "tests" / "data" / "fuzz"
 SHARED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared"))
 #: A seed is cut to this many bytes: what is small is damaged often.
 SEED_BYTES = 60_000
+#: Of tools whose files differ with each version: what makes one, where the tool is installed.
+_ALLOCATES = "held = [bytearray(9000 * i) for i in range(9)]; del held[::2]"
+_MADE = {
+    "memray": (
+        (sys.executable, "-m", "memray", "run", "-qfo", "OUT", "-c", _ALLOCATES),
+        (sys.executable, "-m", "memray", "run", "-qf", "--native", "-o", "OUT", "-c", _ALLOCATES),
+        (sys.executable, "-m", "memray", "run", "-qf", "--aggregate", "-o", "OUT", "-c", _ALLOCATES),
+    ),
+    "perf_data": (
+        ("perf", "record", "-qo", "OUT", "--", "ls", "/"),
+        ("perf", "record", "-qg", "-F", "9999", "-o", "OUT", "--", "ls", "/"),
+    ),
+}
 
 
 class Readers:
@@ -31,7 +47,7 @@ class Readers:
         self.name, self.form = form.name, form
 
     def seeds(self) -> list[tuple[str, bytes]]:
-        """Return small real files, unpacked and as they are, by the suffix to write them with."""
+        """Return small files, real ones and made ones, unpacked and as they are, by their suffixes."""
         form, found = self.form, []
         shared = (SHARED / "traces" / "recorded", SHARED / "traces" / "public")
         folders = [ROOT / "examples", ROOT / "tests" / "data", *shared]
@@ -46,7 +62,7 @@ class Readers:
                     found.append((form.suffixes[0] + ".gz", path.read_bytes()))
             except TraceVisError:
                 continue
-        return found
+        return found + [(form.suffixes[0], data) for data in _made(form.name)]
 
     def changed(self, data: bytes, others: list[tuple[str, bytes]], pick: random.Random) -> bytes:
         """Return a seed with damage."""
@@ -62,6 +78,26 @@ class Readers:
         check(trace)
         if self.name == "chrome":
             same_both_ways(trace, path)
+
+
+def _made(name: str) -> list[bytes]:
+    """Return what a tool records here and now; nothing where it isn't installed, or may not."""
+    made = []
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        for words in _MADE.get(name, ()):
+            try:
+                subprocess.run(
+                    [str(out) if word == "OUT" else word for word in words],
+                    cwd=folder,
+                    capture_output=True,
+                    check=True,
+                    timeout=300,
+                )
+                made.append(out.read_bytes())
+            except (OSError, subprocess.SubprocessError):
+                continue
+    return made
 
 
 def one_sentence(error: TraceVisError) -> None:

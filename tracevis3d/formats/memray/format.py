@@ -1,14 +1,20 @@
-"""memray's own recordings, through memray's reader."""
+"""memray's own recordings, through memray's reader.
+
+A damaged file may crash the reader, which also complains on standard error: it runs in a process of its own.
+"""
 
 from __future__ import annotations
 
+import json
 from array import array
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...errors import InputError, MissingDependency
+from ...machine.apart import Blocks, read_apart
 from ...progress import Progress
 from ...trace.model import ALLOC, FREE, Source
 from ...trace.recording import Recording
@@ -21,8 +27,11 @@ if TYPE_CHECKING:
 _MAGIC = b"memray\0"
 #: memray compresses its files with LZ4; the first bytes of a block are uncompressed.
 _LZ4 = b"\x04\x22\x4d\x18"
-#: Records between two progress reports.
-_STEP = 1 << 16
+_ABOUT, _THREAD, _STACK, _ROWS = b"A", b"T", b"S", b"R"
+#: Numbers of a row.
+_STRIDE = 5
+#: Rows printed together.
+_AT_ONCE = 1 << 16
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -64,53 +73,96 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If memray can't read it, there is no record in it, or it was recorded aggregated.
     """
-    try:
-        import memray
-    except ImportError as error:
+    if find_spec("memray") is None:
         raise MissingDependency(
             f"{path}: memray's own file is read through memray: install it with 'pip install memray'"
-        ) from error
-
+        )
     recording = Recording()
-    frames, frame_of = Frames(recording), {0: -1}
+    frames = Frames(recording)
+    about: dict[str, Any] = {}
     thread_of: dict[int, int] = {}
-    free = {int(kind): frees(kind.name) for kind in memray.AllocatorType}
-    thread, kind, address, size, stack = array("i"), array("B"), array("Q"), array("q"), array("i")
-    try:
-        with memray.FileReader(str(path)) as reader:
-            total = max(reader.metadata.total_allocations, 1)
-            recording.name_process(reader.metadata.pid, reader.metadata.command_line)
-            for record in reader.get_allocation_records():
-                if not len(kind) % _STEP:
-                    progress(min(len(kind) / total, 1), "reading records")
-                if (number := thread_of.get(record.tid)) is None:
-                    number = thread_of[record.tid] = recording.thread(reader.metadata.pid, record.tid)
-                    recording.name_thread(reader.metadata.pid, record.tid, _thread_name(record))
-                is_free = free.get(record.allocator, False)
-                frame = -1
-                if not is_free and (frame := frame_of.get(record.stack_id, -2)) == -2:
-                    frame = frame_of[record.stack_id] = frames.add(record.stack_trace())
-                thread.append(number)
-                kind.append(FREE if is_free else ALLOC)
-                address.append(record.address)
-                size.append(0 if is_free else record.size)
-                stack.append(frame)
-    except (OSError, RuntimeError, NotImplementedError) as error:
-        if not len(kind):
-            raise InputError(f"{path}: memray can't read it: {error}") from error
-        recording.problems.add("truncated", f"record {len(kind) + 1:,}: {error}")
-    if not len(kind):
+    frame_of: list[int] = []
+    chunks = [np.empty((0, _STRIDE), np.int64)]
+    seen = 0
+
+    def take(kind: bytes, data: bytes) -> None:
+        nonlocal seen
+        if kind == _ROWS:
+            chunks.append(np.frombuffer(data, np.int64).reshape(-1, _STRIDE))
+            seen += len(chunks[-1])
+            progress(min(seen / max(about["total"], 1), 1), "reading records")
+        elif kind == _ABOUT:
+            about.update(json.loads(data))
+            recording.name_process(about["pid"], about["command"])
+        elif kind == _THREAD:
+            ident, name = json.loads(data)
+            thread_of[ident] = recording.thread(about["pid"], ident)
+            recording.name_thread(about["pid"], ident, name)
+        else:
+            frame_of.append(frames.add(json.loads(data)))
+
+    broken = read_apart(__name__, path, take)
+    rows = np.concatenate(chunks)
+    if not len(rows):
+        if broken:
+            raise InputError(f"{path}: memray can't read it: {broken}")
         raise InputError(f"{path}: there is no allocation in this recording of memray")
+    if broken:
+        recording.problems.add("truncated", f"record {len(rows) + 1:,}: {broken}")
     frames.add_frames()
+    known, place = np.unique(rows[:, 0], return_inverse=True)
     recording.add_memory(
-        thread=np.frombuffer(thread, np.int32),
-        kind=np.frombuffer(kind, np.uint8),
-        time=make_times(recording, len(kind)),
-        address=np.frombuffer(address, np.uint64),
-        size=np.frombuffer(size, np.int64),
-        stack=np.frombuffer(stack, np.int32),
+        thread=np.array([thread_of[ident] for ident in known.tolist()], np.int32)[place],
+        kind=rows[:, 1].astype(np.uint8),
+        time=make_times(recording, len(rows)),
+        address=rows[:, 2].view(np.uint64),
+        size=rows[:, 3],
+        stack=np.array([*frame_of, -1], np.int32)[rows[:, 4]],
     )
     return recording.finish(Source(), names.split, lambda row: f"record {row + 1:,}")
+
+
+# -- in the helper process -----------------------------------------------------------------------
+
+
+def main(path: str, block: Blocks) -> None:
+    """Print the recording at ``path``: rows of thread, kind, address, size and number of the stack or -1.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    block : callable
+        Prints a block.
+    """
+    import memray
+
+    free = {int(kind): frees(kind.name) for kind in memray.AllocatorType}
+    threads: set[int] = set()
+    stack_of: dict[int, int] = {0: -1}
+    rows = array("q")
+    with memray.FileReader(path) as reader:
+        facts = reader.metadata
+        about = {"pid": facts.pid, "command": facts.command_line, "total": facts.total_allocations}
+        block(_ABOUT, json.dumps(about).encode())
+        try:
+            for record in reader.get_allocation_records():
+                if record.tid not in threads:
+                    threads.add(record.tid)
+                    block(_THREAD, json.dumps([record.tid, _thread_name(record)]).encode())
+                is_free = free.get(record.allocator, False)
+                stack = -1
+                if not is_free and (stack := stack_of.get(record.stack_id, -2)) == -2:
+                    block(_STACK, json.dumps(record.stack_trace()).encode())
+                    stack = stack_of[record.stack_id] = len(stack_of) - 1
+                address = record.address - (record.address >> 63 << 64)
+                kind, size = (FREE, 0) if is_free else (ALLOC, record.size)
+                rows.extend((record.tid, kind, address, size, stack))
+                if len(rows) >= _STRIDE * _AT_ONCE:
+                    block(_ROWS, rows.tobytes())
+                    rows = array("q")
+        finally:
+            block(_ROWS, rows.tobytes())
 
 
 def _thread_name(record: Any) -> str:

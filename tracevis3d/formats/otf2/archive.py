@@ -1,26 +1,23 @@
 """An OTF2 archive as rows of numbers: what the helper process prints, and how it is read.
 
 The library behind the Python module ``otf2`` writes to standard error what it thinks of a file, and a
-damaged one may end it; so it runs in a process of its own. What it prints is a line of JSON (definitions),
-rows of six int64 (see :data:`KINDS`), and another line of JSON at the end, behind its length.
+damaged one may end it; so it runs in a process of its own. What it prints is JSON (definitions), rows of six
+int64 (see :data:`KINDS`), and JSON again (what was not read).
 """
 
 from __future__ import annotations
 
 import json
-import struct
-import subprocess
-import sys
-import tempfile
 from array import array
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...machine.apart import Blocks, read_apart
 from ...progress import Progress
 
 Ints = NDArray[np.int64]
@@ -49,11 +46,9 @@ ENTER, LEAVE, ACQUIRE, RELEASE, CREATE, BEGIN, WAIT, END, FORK, JOIN, TEAM_BEGIN
 SEND, RECEIVE, COLLECTIVE, IO_BEGIN, IO_END = range(12, 17)
 #: Numbers of a row: location, kind, time, and three values.
 STRIDE = 6
-_ROWS, _TAIL = b"R", b"T"
-_HEAD = struct.Struct("<cQ")
+_DEFINITIONS, _ROWS, _OTHERS = b"D", b"R", b"O"
 #: Rows printed together.
 _AT_ONCE = 1 << 16
-_CODE = "import sys; sys.path.insert(0, sys.argv[1]); from {package} import main; main(sys.argv[2])"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,80 +100,54 @@ def read_archive(path: Path, progress: Progress) -> Archive:
     InputError
         If the library can't read it at all.
     """
-    package = __name__
-    root = Path(__file__).parents[package.count(".")]
-    command = [sys.executable, "-c", _CODE.format(package=package), str(root), str(path)]
-    with tempfile.TemporaryFile() as complaints:
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=complaints, stdin=subprocess.DEVNULL
-        )
-        assert process.stdout is not None
-        try:
-            definitions, rows, tail = _receive(process.stdout, progress)
-        finally:
-            process.stdout.close()
-            status = process.wait()
-        complaints.seek(0)
-        said = complaints.read(1 << 16).decode("utf-8", "replace")
-    if definitions is None:
-        raise InputError(f"{path}: OTF2's library can't read it: {_reason(said, status)}")
-    broken = tail.get("broken", "") if tail is not None else _reason(said, status)
+    definitions: dict[str, Any] = {}
+    chunks: list[Ints] = [np.empty((0, STRIDE), np.int64)]
+    others: dict[str, int] = {}
+    seen = 0
+
+    def take(kind: bytes, data: bytes) -> None:
+        nonlocal seen
+        if kind == _DEFINITIONS:
+            definitions.update(json.loads(data))
+        elif kind == _OTHERS:
+            others.update(json.loads(data))
+        else:
+            chunks.append(np.frombuffer(data, np.int64).reshape(-1, STRIDE))
+            seen += len(chunks[-1])
+            progress(0.8 * min(seen / max(int(definitions["events"]), 1), 1.0), "reading events")
+
+    broken = read_apart(__name__, path, take)
+    if not definitions:
+        raise InputError(f"{path}: OTF2's library can't read it: {broken}")
     numbered = {
         table: {int(key): value for key, value in definitions[table].items()}
         for table in ("locations", "regions", "groups", "comms", "files")
     }
     return Archive(
-        **numbered, ticks=max(int(definitions["ticks"]), 1), rows=rows,
-        others=(tail or {}).get("others", {}), broken=broken,
+        **numbered, ticks=max(int(definitions["ticks"]), 1), rows=np.concatenate(chunks), others=others,
+        broken=broken,
     )  # fmt: skip
-
-
-def _receive(
-    stream: IO[bytes], progress: Progress
-) -> tuple[dict[str, Any] | None, Ints, dict[str, Any] | None]:
-    """Return what the helper prints: definitions, rows, and the end; None for what never came."""
-    first = stream.readline()
-    none = np.empty((0, STRIDE), np.int64)
-    if not first.endswith(b"\n"):
-        return None, none, None
-    definitions: dict[str, Any] = json.loads(first)
-    expected = max(int(definitions["events"]), 1)
-    chunks: list[Ints] = []
-    seen = 0
-    while len(head := stream.read(_HEAD.size)) == _HEAD.size:
-        kind, size = _HEAD.unpack(head)
-        data = stream.read(size)
-        if len(data) < size:
-            break
-        if kind == _TAIL:
-            return definitions, np.concatenate([none, *chunks]), json.loads(data)
-        chunks.append(np.frombuffer(data, np.int64).reshape(-1, STRIDE))
-        seen += len(chunks[-1])
-        progress(0.8 * min(seen / expected, 1.0), "reading events")
-    return definitions, np.concatenate([none, *chunks]), None
-
-
-def _reason(said: str, status: int) -> str:
-    """Return why the helper gave up, in one line."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    if not lines:
-        return f"it ended with {status} and says nothing"
-    # The library's message follows the place in its source.
-    return lines[-1].rpartition(" error: ")[2].rpartition("Error: ")[2][:200]
 
 
 # -- in the helper process -----------------------------------------------------------------------
 
 
-def main(path: str) -> None:
-    """Print the archive at ``path``."""
+def main(path: str, block: Blocks) -> None:
+    """Print the archive at ``path``.
+
+    Parameters
+    ----------
+    path : str
+        The anchor file.
+    block : callable
+        Prints a block.
+    """
     import otf2
 
-    out = sys.stdout.buffer
     with otf2.reader.open(path) as trace:
-        out.write(json.dumps(_definitions(trace)).encode() + b"\n")
+        block(_DEFINITIONS, json.dumps(_definitions(trace)).encode())
         others: dict[str, int] = {}
-        broken, rows = "", array("q")
+        rows = array("q")
         try:
             for location, event in trace.events:
                 name = type(event).__name__
@@ -191,18 +160,11 @@ def main(path: str) -> None:
                 kind, a, b, c = make(event)
                 rows.extend((location._ref, kind, _signed(event.time), a, b, c))
                 if len(rows) >= STRIDE * _AT_ONCE:
-                    _print(out, _ROWS, rows.tobytes())
+                    block(_ROWS, rows.tobytes())
                     rows = array("q")
-        except Exception as error:  # the library raises many kinds of errors for unexpected data
-            broken = str(error) or type(error).__name__
-        _print(out, _ROWS, rows.tobytes())
-        _print(out, _TAIL, json.dumps({"others": others, "broken": broken}).encode())
-        out.flush()
-
-
-def _print(out: Any, kind: bytes, data: bytes) -> None:
-    out.write(_HEAD.pack(kind, len(data)))
-    out.write(data)
+        finally:
+            block(_ROWS, rows.tobytes())
+            block(_OTHERS, json.dumps(others).encode())
 
 
 def _definitions(trace: Any) -> dict[str, Any]:
