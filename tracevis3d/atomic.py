@@ -49,6 +49,11 @@ def replacing(target: str | os.PathLike[str], needed: int = 0) -> Iterator[Path]
     needed : int
         Bytes that the file takes, as far as they are known; for the error's sentence.
 
+    Yields
+    ------
+    Path
+        Where to write.
+
     Raises
     ------
     InputError
@@ -82,6 +87,11 @@ def replacing(target: str | os.PathLike[str], needed: int = 0) -> Iterator[Path]
 
 def write_text(target: str | os.PathLike[str], text: str) -> None:
     """Write a text in UTF-8, whole or not at all.
+
+    Parameters
+    ----------
+    target : path
+    text : str
 
     Raises
     ------

@@ -17,7 +17,18 @@ from .units import byte_size
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: ``remedy`` says what to do if it is not ``ok``."""
+    """One thing that was looked at: ``remedy`` says what to do if it is not ``ok``.
+
+    Attributes
+    ----------
+    what : str
+        What was looked at.
+    ok : bool
+    found : str
+        What is there.
+    remedy : str
+        What to do if it is not ``ok``.
+    """
 
     what: str
     ok: bool

@@ -54,6 +54,16 @@ class Parameter:
     def read(self, text: str | Value) -> Value:
         """Return the value that ``text`` represents.
 
+        Parameters
+        ----------
+        text : str, int, float or bool
+            A value is checked as its text would be.
+
+        Returns
+        -------
+        str, int, float or bool
+            Of the parameter's type.
+
         Raises
         ------
         UsageError
@@ -123,7 +133,28 @@ def parameter(
     group: str = "",
     also: Mapping[str, str] | None = None,
 ) -> Any:
-    """Declare a field of a parameters dataclass; see :class:`Parameter`."""
+    """Declare a field of a parameters dataclass; see :class:`Parameter`.
+
+    Parameters
+    ----------
+    default : str, int, float or bool
+        Also decides the type.
+    sentence : str
+        What it does.
+    low, high : float, optional
+        Bounds of a number.
+    unit : str
+    choices : mapping of str to str, optional
+        The values of a text, each with a sentence.
+    group : str
+        The heading it stands under in the panel.
+    also : mapping of str to str, optional
+        Other names of choices, and their own.
+
+    Returns
+    -------
+    dataclasses.Field
+    """
     declaration = Parameter(
         "", default, sentence, low, high, unit, dict(choices or {}), group, dict(also or {})
     )
@@ -145,6 +176,15 @@ P = TypeVar("P")
 def as_key(values: Mapping[str, Value]) -> Values:
     """Return values of parameters so that they can be a key.
 
+    Parameters
+    ----------
+    values : mapping of str to value
+
+    Returns
+    -------
+    tuple of (str, value)
+        By name.
+
     Examples
     --------
     >>> as_key({"relief": 0.5, "end": ""})
@@ -155,6 +195,17 @@ def as_key(values: Mapping[str, Value]) -> Values:
 
 def read(parameters: type[P], values: Mapping[str, Any]) -> P:
     """Make an instance of the dataclass ``parameters`` from texts or values.
+
+    Parameters
+    ----------
+    parameters : type
+        A dataclass of fields made by :func:`parameter`.
+    values : mapping of str to value
+        By name; what is missing has its default.
+
+    Returns
+    -------
+    parameters
 
     Raises
     ------

@@ -61,7 +61,18 @@ def free_bytes(folder: Path) -> int:
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
-    """Raise :class:`InputError` if a file can't be written at ``path``."""
+    """Raise :class:`InputError` if a file can't be written at ``path``.
+
+    Parameters
+    ----------
+    path : path
+        The file to be written.
+
+    Raises
+    ------
+    InputError
+        If it is a folder, or its folder is missing or can't be written to.
+    """
     place = Path(path)
     if place.is_dir():
         raise InputError(f"{path} is a folder: name a file in it")

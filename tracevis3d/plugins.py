@@ -121,6 +121,15 @@ class Registry(Generic[T]):
     def find(self, name: str) -> T:
         """Return the one called ``name``.
 
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        T
+            What is registered under the name.
+
         Raises
         ------
         UsageError

@@ -29,6 +29,11 @@ def read(path: Path, parameters: type) -> dict[str, Any]:
         The view's declaration. Those that the preset lacks have their defaults; what else it holds is left
         out.
 
+    Returns
+    -------
+    dict of str to value
+        By the parameters' names.
+
     Raises
     ------
     UsageError
@@ -45,6 +50,12 @@ def read(path: Path, parameters: type) -> dict[str, Any]:
 
 def write(path: Path, values: Mapping[str, Any]) -> None:
     """Write a preset; its folder is made.
+
+    Parameters
+    ----------
+    path : Path
+    values : mapping of str to value
+        By the parameters' names.
 
     Raises
     ------

@@ -17,11 +17,30 @@ class Progress(Protocol):
 
 
 def silent(done: float, what: str) -> None:
-    """Progress that shows nothing."""
+    """Progress that shows nothing.
+
+    Parameters
+    ----------
+    done : float
+        0 to 1.
+    what : str
+        The stage.
+    """
 
 
 def part(progress: Progress, low: float, high: float) -> Progress:
-    """Return a progress that maps its own 0..1 to ``low``..``high`` of ``progress``."""
+    """Return a progress that maps its own 0..1 to ``low``..``high`` of ``progress``.
+
+    Parameters
+    ----------
+    progress : Progress
+    low, high : float
+        Shares of the whole work, 0 to 1.
+
+    Returns
+    -------
+    Progress
+    """
 
     def report(done: float, what: str) -> None:
         progress(low + (high - low) * done, what)

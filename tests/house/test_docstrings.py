@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2] / "tracevis3d"
-#: Modules and rooms, with all below them, that are held to it.
-FINISHED = ("api.py", "layout", "drawing", "views", "analysis", "features", "filters", "trace", "formats")
+#: Rooms whose short sentences still stand for some of it; all others are held to it.
+UNFINISHED = ("kernels", "live", "record", "scene")
 
 _SECTION = re.compile(r"^(Parameters|Attributes|Returns|Yields|Raises)\n-{3,}\n", re.MULTILINE)
 _ANY_SECTION = re.compile(r"^[A-Z][A-Za-z ]+\n-{3,}\n", re.MULTILINE)
@@ -147,11 +147,7 @@ def _raised(node: Function) -> set[str]:
 
 
 def _modules() -> list[Path]:
-    found = []
-    for name in FINISHED:
-        path = ROOT / name
-        found += [path] if path.is_file() else sorted(path.rglob("*.py"))
-    return found
+    return [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] not in UNFINISHED]
 
 
 @pytest.mark.parametrize("path", _modules(), ids=lambda path: str(path.relative_to(ROOT)))

@@ -49,7 +49,21 @@ def completed_by(action: argparse.Action, names: Callable[[], Iterable[str]]) ->
 
 
 def load(path: str, args: argparse.Namespace, bar: Bar) -> Trace:
-    """Read a trace, ``-`` from standard input; report on standard error what was repaired or left out."""
+    """Read a trace, ``-`` from standard input; report on standard error what was repaired or left out.
+
+    Parameters
+    ----------
+    path : str
+        The file, or ``-``.
+    args : argparse.Namespace
+        What :func:`reading` has declared.
+    bar : Bar
+        Shows how far reading has come.
+
+    Returns
+    -------
+    Trace
+    """
     from ..formats import files
 
     most = args.max_memory
@@ -82,7 +96,18 @@ def _given(path: str) -> str:
 
 
 def check_apart(trace: str, output: str) -> None:
-    """Raise :class:`~tracevis3d.errors.UsageError` if a command would write over the trace that it reads."""
+    """Raise :class:`~tracevis3d.errors.UsageError` if a command would write over the trace that it reads.
+
+    Parameters
+    ----------
+    trace, output : str
+        The file that is read, and the one to be written.
+
+    Raises
+    ------
+    UsageError
+        If they are the same file.
+    """
     if os.path.exists(trace) and os.path.exists(output) and os.path.samefile(trace, output):
         raise UsageError(f"{output}: is the trace that is read: name another file to write")
 

@@ -75,6 +75,11 @@ class Bar:
     It is called as a :class:`tracevis3d.progress.Progress`, and raises what :mod:`.interrupts` has heard.
     A stage that takes longer than two seconds shows the time that it will still take at its pace so far;
     a stage begins where the share falls back.
+
+    Parameters
+    ----------
+    quiet : bool
+        Show nothing.
     """
 
     def __init__(self, quiet: bool = False) -> None:

@@ -52,6 +52,10 @@ def plugin_commands() -> dict[str, Command]:
     """Return the commands of plug-ins' views by name; all of these views are imported.
 
     A view that can't be loaded adds none. Of two commands of one name, the first applies.
+
+    Returns
+    -------
+    dict of str to Command
     """
     found: dict[str, Command] = {}
     for _, command in _of_plugins():

@@ -31,7 +31,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Read its recipe, read the traces, say what has changed, and make it."""
+    """Read its recipe, read the traces, say what has changed, and make it.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What :func:`add` has declared.
+
+    Raises
+    ------
+    InputError
+        If the recipe is incomplete.
+    """
     from .. import api
     from ..command_line.arguments import print_json
     from ..drawing.frame import Frame

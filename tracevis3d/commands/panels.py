@@ -72,7 +72,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Read what each panel shows, then the traces, and draw them."""
+    """Read what each panel shows, then the traces, and draw them.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What :func:`add` has declared.
+
+    Raises
+    ------
+    UsageError
+        If the file's suffix is none that panels are written as.
+    """
     from .. import api
     from ..command_line import warm_up
     from ..figures import caption

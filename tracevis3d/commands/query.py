@@ -46,7 +46,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Read the traces, run the query, print or write its result."""
+    """Read the traces, run the query, print or write its result.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What :func:`add` has declared.
+
+    Raises
+    ------
+    UsageError
+        If there is no query, or its result can't be written or limited as the options say.
+    """
     from ..queries import database, ready, results
 
     if args.list:

@@ -91,7 +91,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Become the recorded program: this process is replaced, so that signals and exit code are its own."""
+    """Become the recorded program: this process is replaced, so that signals and exit code are its own.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What :func:`add` has declared.
+
+    Raises
+    ------
+    UsageError
+        If options contradict each other, or the program or the output is missing.
+    """
     program = args.program[1:] if args.program[:1] == ["--"] else args.program
     module = args.module
     if module is None and program[:1] == ["-m"]:

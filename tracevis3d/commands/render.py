@@ -89,7 +89,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Check the arguments, read the traces, draw, write."""
+    """Check the arguments, read the traces, draw, write.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What :func:`add` has declared.
+
+    Raises
+    ------
+    UsageError
+        If the view takes another number of traces, or two options set the width.
+    """
     from .. import api
     from ..command_line import warm_up
     from ..figures import caption, recipe
@@ -148,7 +159,24 @@ def run(args: argparse.Namespace) -> None:
 
 
 def setting(text: str, option: str = "--set") -> tuple[str, str]:
-    """Split ``NAME=VALUE``."""
+    """Split ``NAME=VALUE``.
+
+    Parameters
+    ----------
+    text : str
+    option : str
+        The option that it was given to, for the error's sentence.
+
+    Returns
+    -------
+    (str, str)
+        The name and the value.
+
+    Raises
+    ------
+    UsageError
+        If there is no ``=``.
+    """
     name, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"{option} {text}: NAME=VALUE is expected")

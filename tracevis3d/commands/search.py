@@ -57,7 +57,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print the functions and the first of their calls."""
+    """Print the functions and the first of their calls.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What :func:`add` has declared.
+
+    Raises
+    ------
+    UsageError
+        If the limit is below 0.
+    """
     from ..analysis.search import Query, facts, search
 
     query = Query(args.pattern, args.kind, args.full, args.case)

@@ -80,7 +80,16 @@ class Text:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A page on a page: its lower left corner in pixels, and a name for its parts."""
+    """A page on a page: its lower left corner in pixels, and a name for its parts.
+
+    Attributes
+    ----------
+    left, bottom : int
+        The lower left corner, in pixels of the figure.
+    page : Page
+    name : str
+        Identifies the panel's parts in the file.
+    """
 
     left: int
     bottom: int
@@ -135,7 +144,22 @@ class Page:
 
 
 def straight(text: str, left: float, baseline: float, size: float, srgb: RGB) -> Text:
-    """Return a text that is written from left to right, ``size`` pixels of type."""
+    """Return a text that is written from left to right, ``size`` pixels of type.
+
+    Parameters
+    ----------
+    text : str
+    left, baseline : float
+        Where it begins, in pixels.
+    size : float
+        Of the type, in pixels.
+    srgb : (r, g, b)
+        0 to 1.
+
+    Returns
+    -------
+    Text
+    """
     return Text(text, (size, 0.0, 0.0, size, left, baseline), srgb)
 
 

@@ -16,7 +16,13 @@ _GAP = 0.012
 
 @dataclass(frozen=True)
 class Cell:
-    """Where a panel stands, in pixels from the figure's lower left corner."""
+    """Where a panel stands, in pixels from the figure's lower left corner.
+
+    Attributes
+    ----------
+    left, bottom, width, height : int
+        In pixels.
+    """
 
     left: int
     bottom: int
@@ -26,6 +32,15 @@ class Cell:
 
 def letter(i: int) -> str:
     """Return the letter of a panel: a, b, c.
+
+    Parameters
+    ----------
+    i : int
+        The panel's number, from 0.
+
+    Returns
+    -------
+    str
 
     Examples
     --------

@@ -36,6 +36,10 @@ def enforced() -> Iterator[None]:
     """Let allocations beyond the limit fail in the block: with MemoryError, also within compiled code.
 
     They are those of the whole process: this is for a program that does nothing else at that time.
+
+    Yields
+    ------
+    None
     """
     taken = _pages(_DATA)
     if sys.platform == "win32" or not taken:

@@ -21,6 +21,11 @@ _LIBRARIES = ("-ldl", "-lpthread")
 def library() -> Path:
     """Return the interposer's shared library; it is built if this source was never built here.
 
+    Returns
+    -------
+    Path
+        In the cache's folder.
+
     Raises
     ------
     MissingDependency

@@ -33,6 +33,10 @@ _DEBUG = Path("/usr/lib/debug/.build-id")
 class Module:
     """One file; what can't be read has no functions.
 
+    Parameters
+    ----------
+    path : str
+
     Attributes
     ----------
     lines : str
@@ -63,6 +67,16 @@ class Module:
         """Return the name of the function at an offset into the file, empty if unknown, and where it begins.
 
         The place is the address that the file itself gives it; -1 where no function is known.
+
+        Parameters
+        ----------
+        offset : int
+            Bytes from the file's start.
+
+        Returns
+        -------
+        (str, int)
+            The name and the address.
         """
         address = self.address(offset)
         at = bisect_right(self._starts, address) - 1
@@ -124,6 +138,16 @@ def uftrace_symbols(path: str) -> bytes:
     Functions of libraries are identified by their entries in the ``.plt``, which calls of them go through
     (System V
     ABI for AMD64, section 5.2): 16 bytes each, in the order of the relocations in ``.rela.plt``.
+
+    Parameters
+    ----------
+    path : str
+        An ELF file.
+
+    Returns
+    -------
+    bytes
+        Lines of text.
     """
     lines: list[str] = []
     try:

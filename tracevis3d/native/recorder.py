@@ -64,6 +64,16 @@ class Options:
 def run(program: Sequence[str], options: Options) -> int:
     """Run a program; return its exit status, negative for the signal that ended it.
 
+    Parameters
+    ----------
+    program : sequence of str
+        The program and its arguments.
+    options : Options
+
+    Returns
+    -------
+    int
+
     Raises
     ------
     UsageError

@@ -59,6 +59,11 @@ class Symbols:
         ----------
         addresses : sequence of int
             Where calls return to, the innermost first.
+
+        Returns
+        -------
+        list of (str, int)
+            One for each address, in their order.
         """
         frames, allocates = [], True
         for address in addresses:

@@ -49,7 +49,17 @@ class Text(NamedTuple):
 
 @dataclass(frozen=True)
 class Target:
-    """A rectangle that answers the mouse: what it is, and which."""
+    """A rectangle that answers the mouse: what it is, and which.
+
+    Attributes
+    ----------
+    box : Rectangle
+        In pixels of the region.
+    kind : str
+        What it is.
+    index : tuple of int
+        Which of its kind.
+    """
 
     box: Rectangle
     kind: Literal["legend", "entry", "panel", "callout"]
@@ -89,12 +99,38 @@ class Overlay:
     def write(
         self, text: str, left: float, baseline: float, size: float, color: Color, kind: str, wide: float
     ) -> None:
-        """Add a line of text that is ``wide`` pixels wide."""
+        """Add a line of text that is ``wide`` pixels wide.
+
+        Parameters
+        ----------
+        text : str
+        left, baseline : float
+            Where it begins, in pixels of the region.
+        size : float
+            Of the type, in pixels.
+        color : (r, g, b, a)
+        kind : str
+            What the line explains.
+        wide : float
+            Pixels.
+        """
         box = (left, baseline - 0.25 * size, left + wide, baseline + 0.85 * size)
         self.texts.append(Text(text, left, baseline, size, color, kind, box))
 
     def put_plate(self, left: float, baseline: float, size: float, wide: float, theme: Theme) -> None:
-        """Add a plate behind a line of text on the scene: lines and elements may run through it."""
+        """Add a plate behind a line of text on the scene: lines and elements may run through it.
+
+        Parameters
+        ----------
+        left, baseline : float
+            Where the line begins, in pixels of the region.
+        size : float
+            Of the type, in pixels.
+        wide : float
+            Pixels.
+        theme : Theme
+            Has the plate's colour.
+        """
         box = (left - 0.2 * size, baseline - 0.15 * size, left + wide + 0.2 * size, baseline + 0.9 * size)
         self.fills.append((box, (*theme.ground, _PLATE)))
 

@@ -47,6 +47,10 @@ class Depths:
         matrix : float (4, 4)
         lens : Lens
 
+        Returns
+        -------
+        Depths
+
         Raises
         ------
         ValueError
@@ -56,7 +60,17 @@ class Depths:
         return cls(depth, np.array(matrix, np.float64), lens)
 
     def fits(self, width: int, height: int) -> bool:
-        """Return whether they are of a region of this size."""
+        """Return whether they are of a region of this size.
+
+        Parameters
+        ----------
+        width, height : int
+            Pixels.
+
+        Returns
+        -------
+        bool
+        """
         return self.depth.shape == (height, width)
 
     def is_same(self, other: Depths) -> bool:

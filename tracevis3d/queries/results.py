@@ -16,7 +16,19 @@ from .database import Answer
 
 
 def texts(answer: Answer, most: int) -> list[list[str]]:
-    """Return its first rows as people read them: whole numbers with commas, nothing for null."""
+    """Return its first rows as people read them: whole numbers with commas, nothing for null.
+
+    Parameters
+    ----------
+    answer : Answer
+    most : int
+        Rows.
+
+    Returns
+    -------
+    list of list of str
+        A row each.
+    """
     columns = [column.to_pylist() for column in answer.arrow.slice(0, most).columns]
     return [[_text(value) for value in row] for row in zip(*columns)]
 

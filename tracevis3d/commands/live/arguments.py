@@ -10,7 +10,16 @@ if TYPE_CHECKING:
 
 
 def feed(parser: argparse.ArgumentParser, option: str | None, required: bool = True) -> None:
-    """Add the endpoint of a live feed, as an option or as a word, and the keys."""
+    """Add the endpoint of a live feed, as an option or as a word, and the keys.
+
+    Parameters
+    ----------
+    parser : argparse.ArgumentParser
+    option : str or None
+        The option's name; None: the endpoint is a word.
+    required : bool
+        There is no default.
+    """
     names = (option,) if option else ("endpoint",)
     more: dict[str, Any] = {"dest": "endpoint", "required": required} if option else {}
     parser.add_argument(

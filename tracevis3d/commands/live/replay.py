@@ -55,7 +55,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Bind, wait for a viewer, publish, say that it is over."""
+    """Bind, wait for a viewer, publish, say that it is over.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What :func:`add` has declared.
+
+    Raises
+    ------
+    UsageError
+        If options contradict each other, the speed is no number above 0, or no viewer comes in time.
+    """
     from ...live.endpoint import zmq
 
     # Before a large trace is read.

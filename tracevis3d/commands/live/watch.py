@@ -53,7 +53,20 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Receive data; store it, or draw it."""
+    """Receive data; store it, or draw it.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What :func:`add` has declared.
+
+    Raises
+    ------
+    UsageError
+        If the interval is no time above 0.
+    InputError
+        If the publisher refuses the connection, or no data arrives.
+    """
     from ... import api
     from ...live.growing import load_kernels
     from ...live.losses import place
