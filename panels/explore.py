@@ -31,7 +31,7 @@ class TRACEVIS3D_PT_explore(parts.ViewPanel, bpy.types.Panel):
         layout.prop(context.window_manager, "tracevis3d_collide")
         layout.prop(context.scene, "tracevis3d_minimap")
         layout.label(text="Highlight with it")
-        layout.row(align=True).prop(context.window_manager, "tracevis3d_kin")
+        layout.row(align=True).prop(context.window_manager, "tracevis3d_related")
         layout.prop(context.scene, "tracevis3d_detail")
         row = layout.row()
         row.active = context.scene.tracevis3d_detail

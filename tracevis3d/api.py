@@ -902,7 +902,7 @@ def panels(
         here = part(progress, 0.3 * i / len(figures), 0.3 * (i + 1) / len(figures))
         drawings.append(figure.drawing(replace(frame, width=cell.width, height=cell.height), here))
     header = None
-    told = drawings
+    explained = drawings
     # The caption says what the notes say.
     drawings = [replace(drawing, notes=()) for drawing in drawings]
     if same_legend:
@@ -928,9 +928,9 @@ def panels(
     )
     said = [
         f"({grid.letter(i)}) " + caption.sentences(drawing.title, figure.view.sentence, drawing.notes)
-        for i, (drawing, figure) in enumerate(zip(told, figures))
+        for i, (drawing, figure) in enumerate(zip(explained, figures))
     ]
-    reports = [figure._report(drawing, output, {}) for figure, drawing in zip(figures, told)]
+    reports = [figure._report(drawing, output, {}) for figure, drawing in zip(figures, explained)]
     return {**counts, "caption": " ".join([*filter(None, [title and f"{title}."]), *said]), "panels": reports}
 
 

@@ -67,7 +67,13 @@ def signal_received() -> bool:
 
 
 def check() -> None:
-    """Raise :class:`Interrupted` if a signal has come."""
+    """Raise :class:`Interrupted` if a signal has come.
+
+    Raises
+    ------
+    Interrupted
+        If one has come.
+    """
     if _state.number:
         raise Interrupted(_state.number)
 
@@ -90,6 +96,10 @@ def held(loading: bool = False) -> Iterator[None]:
     ----------
     loading : bool
         The block ends soon by itself, and must not be cut short.
+
+    Yields
+    ------
+    None
     """
     _state.held += 1
     _state.loading += loading
@@ -110,6 +120,10 @@ def handled(*numbers: int) -> Iterator[None]:
     ----------
     *numbers : int
         The signals; default Ctrl-C's and SIGTERM.
+
+    Yields
+    ------
+    None
     """
     uninstall = _install(numbers or _SIGNALS)
     try:
@@ -207,21 +221,21 @@ def _listen_aside() -> Callable[[], None]:
     global _stderr
     if not hasattr(signal, "set_wakeup_fd") or sys.platform == "win32":
         return lambda: None
-    hear, tell = os.pipe()
-    os.set_blocking(tell, False)
+    receiver, sender = os.pipe()
+    os.set_blocking(sender, False)
     with contextlib.suppress(OSError):  # closed, as for a program without a console
         _stderr = os.dup(2)
-    before = signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
-    listener = _state.listener = threading.Thread(target=_listen, args=(hear,), daemon=True)
+    before = signal.set_wakeup_fd(sender, warn_on_full_buffer=False)
+    listener = _state.listener = threading.Thread(target=_listen, args=(receiver,), daemon=True)
     listener.start()
 
     def stop() -> None:
         global _stderr
         signal.set_wakeup_fd(before)
-        os.write(tell, _STOP)
+        os.write(sender, _STOP)
         listener.join()
         _state.listener = None
-        for descriptor in (hear, tell, _stderr):
+        for descriptor in (receiver, sender, _stderr):
             if descriptor >= 0:
                 os.close(descriptor)
         _stderr = -1
@@ -229,16 +243,16 @@ def _listen_aside() -> Callable[[], None]:
     return stop
 
 
-def _listen(hear: int) -> None:
+def _listen(receiver: int) -> None:
     number = resent = 0
     while True:
         # Python's own handler may not have run yet, so the signals counted here decide.
         waiting = _state.received and _state.held and not _state.loading
         unheard = _state.received and not (_state.held or _state.number or _state.resent)
         patience = PATIENCE_S if waiting else _AGAIN_S if unheard else None
-        came, _, _ = select.select([hear], [], [], patience)
+        came, _, _ = select.select([receiver], [], [], patience)
         if came:
-            came_now = os.read(hear, 1)[0]
+            came_now = os.read(receiver, 1)[0]
             if came_now == _STOP[0]:
                 return
             if came_now in _SIGNALS and signal.getsignal(came_now) is _handle:

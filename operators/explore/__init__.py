@@ -29,7 +29,7 @@ _MODULES: tuple[Any, ...] = (
 _MOVES = (zoom, window_time, transition, ride)
 
 #: Choices of elements to highlight with an element.
-KIN = (
+RELATED = (
     ("FUNCTION", "Function", "Calls of the same function", 1),
     (
         "CLASS",
@@ -57,8 +57,8 @@ def _before_loading() -> None:
 
 def register() -> None:
     """Register everything, in order."""
-    bpy.types.WindowManager.tracevis3d_kin = EnumProperty(
-        items=KIN,
+    bpy.types.WindowManager.tracevis3d_related = EnumProperty(
+        items=RELATED,
         name="Highlight",
         description="What is highlighted with the element under the mouse",
         options={"ENUM_FLAG"},
@@ -82,4 +82,4 @@ def unregister() -> None:
     for module in reversed(_MODULES):
         module.unregister()
     bpy.utils.unregister_class(modal.TRACEVIS3D_OT_explore)
-    del bpy.types.WindowManager.tracevis3d_kin
+    del bpy.types.WindowManager.tracevis3d_related

@@ -30,8 +30,8 @@ def state_at(view: bpy.types.Collection, hit: Any, **about: Any) -> State:
     UsageError
         If the view's traces are not in memory.
     """
-    source, call = next(iter(hit.calls.items()), (hit.held.source, -1))
-    matched = _matched(view, hit) if hit.held.is_boxes and len(trace_state.keys_of(view)) > 1 else {}
+    source, call = next(iter(hit.calls.items()), (hit.pickable.source, -1))
+    matched = _matched(view, hit) if hit.pickable.is_boxes and len(trace_state.keys_of(view)) > 1 else {}
     share = drum.share_under(view, hit)
     return actions.state_of(
         view,
@@ -93,7 +93,7 @@ def apply(view: bpy.types.Collection, state: State, change: Change) -> bool:
 def _matched(view: bpy.types.Collection, hit: Any) -> dict[int, int]:
     """Return the best drawn match of the element that was hit: trace of the view -> call."""
     present = pointer.shown_in(bpy.context.scene)
-    return best_matches([holds for _, shown, holds in present if shown.name in view.objects], hit.calls)
+    return best_matches([pickable for _, shown, pickable in present if shown.name in view.objects], hit.calls)
 
 
 def select(context: bpy.types.Context, hit: Any, extend: bool) -> None:
@@ -141,14 +141,14 @@ def frame_selection(context: bpy.types.Context, area: bpy.types.Area, at_once: b
     if not lit and state.hit is not None:
         lit = {state.hit.shown: [state.hit.element]}
     boxes = [
-        pointer.box_of(shown, holds, lit[shown.name])
-        for _, shown, holds in present
+        pointer.box_of(shown, pickable, lit[shown.name])
+        for _, shown, pickable in present
         if len(lit.get(shown.name, ()))
     ]
     boxes += [(quad.min(axis=0), quad.max(axis=0)) for quad, _ in marks.selected_bands(context.scene)]
     if not boxes:
         view = settings.active(context)
-        boxes = [pointer.box_of(shown, holds) for holder, shown, holds in present if holder == view]
+        boxes = [pointer.box_of(shown, pickable) for holder, shown, pickable in present if holder == view]
     box = box_around(boxes)
     if box is None:
         return False

@@ -36,10 +36,10 @@ def toggle(trace: str, low: int, high: int) -> bool:
     return added
 
 
-def holding_of(shown: Any) -> Any:
+def with_times(shown: Any) -> Any:
     """Return what an object with times along x holds; None if it is none."""
-    holds = element_metadata.held(shown) if shown is not None else None
-    return holds if holds is not None and holds.time_scale is not None else None
+    pickable = element_metadata.pickable_mesh(shown) if shown is not None else None
+    return pickable if pickable is not None and pickable.time_scale is not None else None
 
 
 def window_of(shown: Any) -> tuple[int, int] | None:
@@ -47,8 +47,8 @@ def window_of(shown: Any) -> tuple[int, int] | None:
     if (turned := drum.of_object(shown)) is not None:
         knows = drum.where(turned)
         return knows.window(turned.source) if knows is not None else None
-    holds = holding_of(shown)
-    return tuple(holds.window) if holds is not None else None
+    pickable = with_times(shown)
+    return tuple(pickable.window) if pickable is not None else None
 
 
 def time_at(shown: Any, x: float) -> int | None:
@@ -56,8 +56,8 @@ def time_at(shown: Any, x: float) -> int | None:
     if (turned := drum.of_object(shown)) is not None:
         knows = drum.where(turned)
         return int(knows.time_at(turned.source, x)) if knows is not None else None
-    holds = holding_of(shown)
-    return int(holds.time_scale.time_at(x)) if holds is not None else None
+    pickable = with_times(shown)
+    return int(pickable.time_scale.time_at(x)) if pickable is not None else None
 
 
 def time_in(view: bpy.types.Collection, box: Any, axis: int, at: float) -> int | None:
@@ -77,7 +77,7 @@ def time_in(view: bpy.types.Collection, box: Any, axis: int, at: float) -> int |
     for shown in view.objects:
         if drum.of_object(shown) is not None:
             place = (at - box[0][axis]) / max(box[1][axis] - box[0][axis], 1e-9)
-        elif holding_of(shown) is not None and not drums:
+        elif with_times(shown) is not None and not drums:
             point = Vector((0.0, 0.0, 0.0))
             point[axis] = at
             place = (shown.matrix_world.inverted() @ point)[0]
@@ -92,8 +92,8 @@ def place_of(shown: Any, time: int) -> float | None:
     if (turned := drum.of_object(shown)) is not None:
         knows = drum.where(turned)
         return float(knows.share_at(turned.source, time)) if knows is not None else None
-    holds = holding_of(shown)
-    return float(holds.time_scale.place(time)) if holds is not None else None
+    pickable = with_times(shown)
+    return float(pickable.time_scale.place(time)) if pickable is not None else None
 
 
 def bands(shown: Any, left: float, right: float, words: str) -> list[tuple[Floats, str]]:
@@ -104,10 +104,10 @@ def bands(shown: Any, left: float, right: float, words: str) -> list[tuple[Float
     if (turned := drum.of_object(shown)) is not None:
         pieces = drum.quads(turned, left, right)
         return [(quad, words if quad is pieces[-1] else "") for quad in pieces]
-    holds = holding_of(shown)
-    if holds is None:
+    pickable = with_times(shown)
+    if pickable is None:
         return []
-    return [(transformed(shown.matrix_world, front_band(holds.extent, left, right)), words)]
+    return [(transformed(shown.matrix_world, front_band(pickable.extent, left, right)), words)]
 
 
 def _words(low: int, high: int) -> str:
@@ -122,11 +122,11 @@ def _walls(scene: bpy.types.Scene) -> list[tuple[str, Any]]:
         for shown in view.objects:
             if not shown.visible_get():
                 continue
-            holds = drum.of_object(shown)
-            if holds is None and shown.get("tracevis3d_kind") == "call":
-                holds = holding_of(shown)
-            if holds is not None and holds.source < len(keys):
-                found.setdefault((view.name, keys[holds.source]), shown)
+            pickable = drum.of_object(shown)
+            if pickable is None and shown.get("tracevis3d_kind") == "call":
+                pickable = with_times(shown)
+            if pickable is not None and pickable.source < len(keys):
+                found.setdefault((view.name, keys[pickable.source]), shown)
     return [(key, shown) for (_, key), shown in found.items()]
 
 
@@ -158,11 +158,11 @@ def brushed(scene: bpy.types.Scene, brush: tuple[str, float, float] | None) -> d
     times = sorted(time for x in brush[1:] if (time := time_at(shown, x)) is not None)
     view = next((view for view in settings.all_in(scene) if shown.name in view.objects), None)
     turned = drum.of_object(shown)
-    holds = turned if turned is not None else holding_of(shown)
-    if view is not None and holds is not None and len(times) == 2:
+    pickable = turned if turned is not None else with_times(shown)
+    if view is not None and pickable is not None and len(times) == 2:
         here = trace_state.keys_of(view)
-        if holds.source < len(here):
-            found[here[holds.source]] = times[0], times[1]
+        if pickable.source < len(here):
+            found[here[pickable.source]] = times[0], times[1]
     return found
 
 

@@ -159,7 +159,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     def _tick(self, context: bpy.types.Context) -> set[str]:
         orbit.settle(context)
         if background.collect():
-            self._tell()
+            self._describe()
         if self._at is not None and self._press is None and live_bars.view_in(context.scene) is not None:
             # The element under a resting mouse has moved on.
             self._point(context, place_of(context, *self._at))
@@ -196,7 +196,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         window_time.finish()
         transition.finish()
         _let_go()
-        state.hit, state.told, state.brush, state.message = None, [], None, ""
+        state.hit, state.descriptions, state.brush, state.message = None, [], None, ""
         state.pointed = state.pinned = None
         live_bars.leave()
         for cover in covers:
@@ -211,15 +211,15 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         """Find what the mouse is over, and say so."""
         before = state.hit
         said = [cover.point(place) for cover in covers]
-        over = next((told for told in said if told is not None), None)
+        over = next((descriptions for descriptions in said if descriptions is not None), None)
         if over is not None and place is not None:
             live_bars.leave()
             state.hit = None
             state.place, state.region = (place.x, place.y), place.region.as_pointer()
-            if before is None and over == state.told:
+            if before is None and over == state.descriptions:
                 place.area.tag_redraw()
             else:
-                self._tell(over)
+                self._describe(over)
             return
         if place is None or zoom.is_on_the_way():
             hit = None
@@ -237,15 +237,15 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         on_mantle: list[Description] = []
         if hit is None and place is not None and not zoom.is_on_the_way():
             ray = pointer.ray_through(place.region, place.space.region_3d, place.x, place.y)
-            on_mantle = drum.tell(context.scene, ray) or live_bars.tell(context.scene, ray)
+            on_mantle = drum.describe_at(context.scene, ray) or live_bars.describe_at(context.scene, ray)
             state.place, state.region = (place.x, place.y), place.region.as_pointer()
-        if hit is None and before is None and not on_mantle and not state.told:
+        if hit is None and before is None and not on_mantle and not state.descriptions:
             return
-        self._tell(on_mantle)
+        self._describe(on_mantle)
 
-    def _tell(self, on_mantle: list[Description] | None = None) -> None:
+    def _describe(self, on_mantle: list[Description] | None = None) -> None:
         hit = state.hit
-        state.told = tooltip.tell(hit) if hit is not None else on_mantle or []
+        state.descriptions = tooltip.describe_hit(hit) if hit is not None else on_mantle or []
         before = state.pointed
         if hit is None:
             state.pointed = None
@@ -305,7 +305,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             self._brush = self._begin_brush(context, place)
             begun = bpy.data.objects.get(self._brush[0]) if self._brush is not None else None
             self._drag_action = self._dragging(begun, False)[1] if begun is not None else None
-            state.told = []
+            state.descriptions = []
         if self._brush is not None:
             name, through, left = self._brush
             right = self._x_at(
@@ -321,7 +321,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         """Return the state that a drag of the pressed element starts from, and its action."""
         view, hit = acts.view_of(bpy.context.scene, shown), self._pressed
         turned = drum.of_object(shown)
-        source = turned.source if turned is not None else marks.holding_of(shown).source
+        source = turned.source if turned is not None else marks.with_times(shown).source
         element = hit.picked if hit is not None and hit.shown == shown.name else None
         given = actions.state_of(view, traces_too=False, source=source, element=element, extend=extend)
         found = (one for one in actions.declared_of(view) if "drag" in one.triggers and one.applies(given))
@@ -330,18 +330,18 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     def _dragged(self, shown: Any, begin: float, now: float) -> tuple[float, float]:
         """Return the range that the mouse selects: the range it passed, or a dragged element's new place."""
         action = self._drag_action
-        holds, hit = marks.holding_of(shown), self._pressed
-        if action is None or action.drag is None or holds is None or hit is None:
+        pickable, hit = marks.with_times(shown), self._pressed
+        if action is None or action.drag is None or pickable is None or hit is None:
             return begin, now
-        low = float(holds.low[hit.element, 0])
-        first, length = holds.along
-        own = low, low + float(holds.size[hit.element, 0])
+        low = float(pickable.low[hit.element, 0])
+        first, length = pickable.along
+        own = low, low + float(pickable.size[hit.element, 0])
         return tuple(map(float, action.drag(own, (first, first + length), begin, now)))  # type: ignore[return-value]
 
     def _begin_brush(self, context: bpy.types.Context, place: Place) -> Any:
         """Return name of the object along whose x (or axis) is brushed, a point on it and where it begins."""
         hit = self._pressed
-        if hit is not None and marks.holding_of(bpy.data.objects.get(hit.shown)) is not None:
+        if hit is not None and marks.with_times(bpy.data.objects.get(hit.shown)) is not None:
             return hit.shown, hit.local, float(hit.local[0])
         ray = pointer.ray_through(place.region, place.space.region_3d, place.x, place.y)
         if (turned := drum.begin(context.scene, ray, hit)) is not None:
@@ -349,10 +349,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         # Beside all elements: along the nearest view with a time axis.
         for view in settings.all_in(context.scene):
             for shown in view.objects:
-                holds = marks.holding_of(shown) if shown.get("tracevis3d_kind") == "call" else None
-                if holds is None or not shown.visible_get():
+                pickable = marks.with_times(shown) if shown.get("tracevis3d_kind") == "call" else None
+                if pickable is None or not shown.visible_get():
                     continue
-                through = holds.extent[0]
+                through = pickable.extent[0]
                 left = self._x_at(place, shown.name, through, place.x, place.y)
                 if left is not None:
                     return shown.name, through, left
@@ -368,7 +368,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         point = pointer.plane_point(ray, shown.matrix_world, through)
         if point is None:
             return None
-        a, b = marks.holding_of(shown).along
+        a, b = marks.with_times(shown).along
         return float(min(max(point[0], a), a + b))
 
     def _brushed(self, context: bpy.types.Context, extend: bool) -> None:
@@ -449,14 +449,14 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return
         if acts.trigger(view, "double click", hit):
             # Another element will be under the mouse.
-            state.hit, state.told, state.pointed = None, [], None
+            state.hit, state.descriptions, state.pointed = None, [], None
             return
         shown = bpy.data.objects.get(hit.shown)
-        zoom.fly_to_box(self._space.area, pointer.box_of(shown, hit.held, [hit.element]))
+        zoom.fly_to_box(self._space.area, pointer.box_of(shown, hit.pickable, [hit.element]))
 
     def _menu(self, context: bpy.types.Context, place: Place) -> set[str]:
         self._point(context, place)
-        state.told = []
+        state.descriptions = []
         with context.temp_override(window=context.window, area=place.area, region=place.region):
             bpy.ops.wm.call_menu(name="TRACEVIS3D_MT_element")
         return {"RUNNING_MODAL"}
@@ -557,7 +557,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         share, about = 0.5, state.hit
         at = None if about is None else drum.time_under(view, about) or about.picked.moment
         if about is not None and at is not None:
-            window = window_time.goal_of(view, about.held.source)
+            window = window_time.goal_of(view, about.pickable.source)
             if window is not None:
                 share = min(max((at - window[0]) / max(window[1] - window[0], 1), 0.0), 1.0)
         windows: dict[int, Any] = {}

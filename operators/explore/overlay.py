@@ -48,7 +48,7 @@ class State:
         What the hit element shows beside calls.
     pinned : Pointed or None
         The same of the element that was clicked, where it represents no call that could be selected.
-    told : list of Description
+    descriptions : list of Description
     place : (int, int)
         The mouse in the region's pixels.
     region : int
@@ -67,7 +67,7 @@ class State:
     hit: Any = None
     pointed: related.Pointed | None = None
     pinned: related.Pointed | None = None
-    told: list[Description] = field(default_factory=list)
+    descriptions: list[Description] = field(default_factory=list)
     place: tuple[int, int] = (0, 0)
     region: int = 0
     brush: tuple[str, float, float] | None = None
@@ -110,11 +110,11 @@ on_flat: signals.Signal[[Any]] = signals.Signal()
 withins: list[Callable[[Any], Box | None]] = []
 
 
-def outlined(name: str, holds: Any, elements: Any) -> Outline:
+def outlined(name: str, pickable: Any, elements: Any) -> Outline:
     """Return the outline of some elements of an object, as far as it shows them."""
     shown = bpy.data.objects.get(name)
     boxes = [box for within in withins if shown is not None and (box := within(shown)) is not None]
-    return outline(holds, elements, boxes[0] if boxes else None)
+    return outline(pickable, elements, boxes[0] if boxes else None)
 
 
 def announce(heading: str, sentence: str, traces: list[str]) -> None:
@@ -138,8 +138,8 @@ class _Drawn:
         self.key = key
         self.lit = [each for each in lit() if len(each[2])]
         self.batches = [
-            (name, Highlight(outlined(name, holds, elements), *_LOOKS[look]))
-            for name, holds, elements, look in self.lit
+            (name, Highlight(outlined(name, pickable, elements), *_LOOKS[look]))
+            for name, pickable, elements, look in self.lit
         ]
 
     def draw(self, view: Any, scale: float, through: bool = False) -> None:
@@ -162,7 +162,7 @@ def forget() -> None:
     """Release what was drawn."""
     for drawn in (_hovered, _selected, _pinned):
         drawn.key, drawn.lit, drawn.batches = None, [], []
-    state.hit, state.told, state.brush, state.region, state.banner = None, [], None, 0, None
+    state.hit, state.descriptions, state.brush, state.region, state.banner = None, [], None, 0, None
     state.pointed = state.pinned = None
 
 
@@ -181,7 +181,7 @@ def _draw_lit() -> None:
     scale = context.preferences.system.ui_scale
     if not present:
         return
-    stamp = (tuple((shown.name, holds.stamp) for _, shown, holds in present), state.cut)
+    stamp = (tuple((shown.name, pickable.stamp) for _, shown, pickable in present), state.cut)
     keys = {key for holder, _, _ in present for key in trace_state.keys_of(holder)}
     chosen = tuple((key, selection.revision(key)) for key in sorted(keys))
     if any(revision for _, revision in chosen):
@@ -207,7 +207,7 @@ def _draw_lit() -> None:
 
 
 def _lit_selection(present: list[tuple[Any, Any, Any]]) -> list[tuple[str, Any, Ints, str]]:
-    holds_of = {shown.name: holds for _, shown, holds in present}
+    holds_of = {shown.name: pickable for _, shown, pickable in present}
     return [
         (name, holds_of[name], found, "selected") for name, found in related.of_selection(present).items()
     ]
@@ -220,7 +220,7 @@ def _lit_related(
     pointed: related.Pointed | None,
     same: str = "same",
 ) -> list[tuple[str, Any, Ints, str]]:
-    holds_of = {shown.name: holds for _, shown, holds in present}
+    holds_of = {shown.name: pickable for _, shown, pickable in present}
     lit = related.of(present, calls, what, pointed.asked if pointed is not None else ())
     found = [
         (name, holds_of[name], getattr(each, role), same if role == "same" else role)
@@ -239,7 +239,7 @@ def _draw_texts() -> None:
     region, view, space = context.region, context.region_data, context.space_data
     if view is None or not space.overlay.show_overlays:
         return
-    if not (settings.all_in(context.scene) or state.told or state.message):
+    if not (settings.all_in(context.scene) or state.descriptions or state.message):
         return
     on_flat.send(context)
     scale = context.preferences.system.ui_scale
@@ -249,8 +249,8 @@ def _draw_texts() -> None:
         _draw_banner(context.area, region, *state.banner[:2], scale)
     if not state.exploring:
         return
-    if state.told and state.region == region.as_pointer():
-        _draw_box(context.area, region, state.told, state.place, scale)
+    if state.descriptions and state.region == region.as_pointer():
+        _draw_box(context.area, region, state.descriptions, state.place, scale)
     if state.message:
         _draw_message(region, state.message, scale)
 
@@ -281,13 +281,15 @@ def _draw_band(region: Any, view: Any, quad: Floats, words: str, look: str, scal
         shapes.write(words, left, low, size, _INK)
 
 
-def _draw_box(area: Any, region: Any, told: list[Description], place: tuple[int, int], scale: float) -> None:
+def _draw_box(
+    area: Any, region: Any, descriptions: list[Description], place: tuple[int, int], scale: float
+) -> None:
     """Draw the tooltip beside the mouse, in the part of the region that no sidebar covers."""
     left_edge, right_edge, upper_edge = viewport.covered(area, region)
     right_edge, upper_edge = region.width - right_edge, region.height - upper_edge
     size = _TEXT * scale
     step, pad = _LINE * size, 0.8 * size
-    lines = [(label, texts, kind * size) for label, texts, kind in tooltip_lines(told)]
+    lines = [(label, texts, kind * size) for label, texts, kind in tooltip_lines(descriptions)]
     blf.size(0, size)
     tab = max((blf.dimensions(0, label)[0] for label, _, _ in lines), default=0.0)
     tab += 1.4 * size if tab else 0.0
@@ -321,25 +323,25 @@ def _draw_box(area: Any, region: Any, told: list[Description], place: tuple[int,
             left += taken + apart
 
 
-def tooltip_lines(told: list[Description]) -> list[tuple[str, tuple[str, ...], float]]:
+def tooltip_lines(descriptions: list[Description]) -> list[tuple[str, tuple[str, ...], float]]:
     """Return label, texts and size of the type, in that of common text, of each line of a tooltip.
 
     Of two descriptions that say the same of two things, such as of both calls of a match, the values stand
     side by side. Texts that begin with a zero character are less important.
     """
-    labels = [[label for label, _ in said.rows] for said in told]
+    labels = [[label for label, _ in said.rows] for said in descriptions]
     lines: list[tuple[str, tuple[str, ...], float]] = []
-    if len(told) == 2 and len(set(labels[0]) & set(labels[1])) > 2:
-        one, other = told
+    if len(descriptions) == 2 and len(set(labels[0]) & set(labels[1])) > 2:
+        one, other = descriptions
         lines.append(("", (one.title, other.title), 1.05))
         if one.where or other.where:
             lines.append(("", ("\0" + one.where, "\0" + other.where), 0.8))
-        values = [dict(said.rows) for said in told]
+        values = [dict(said.rows) for said in descriptions]
         shared = [label for label in labels[0] if label in values[1]]
         lines += [(label, (values[0][label], values[1][label]), 1.0) for label in shared]
-        rest = [row for said in told for row in said.rows if row[0] not in shared]
+        rest = [row for said in descriptions for row in said.rows if row[0] not in shared]
         return [*lines, *((label, (text,), 1.0) for label, text in rest)]
-    for i, said in enumerate(told):
+    for i, said in enumerate(descriptions):
         if i:
             lines.append(("", (), 0.4))
         lines.append(("", (said.title,), 1.15))

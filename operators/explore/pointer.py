@@ -34,7 +34,7 @@ class Hit:
     ----------
     view, shown : str
         Names of the view's collection and of the object.
-    held : tracevis3d.scene.window.element_metadata.Held
+    pickable : tracevis3d.scene.window.element_metadata.PickableMesh
     element : int
         Its place among those that the object shows.
     local, point : float64 (3,)
@@ -43,7 +43,7 @@ class Hit:
 
     view: str
     shown: str
-    held: Any
+    pickable: Any
     element: int
     local: Floats
     point: Floats
@@ -51,23 +51,23 @@ class Hit:
     @property
     def kind(self) -> str:
         """The kind of the element."""
-        return str(self.held.kind)
+        return str(self.pickable.kind)
 
     @property
     def is_call(self) -> bool:
         """Whether it is a call, or several taken together, and not something that happens in one."""
-        return self.held.kind in CALLS
+        return self.pickable.kind in CALLS
 
     @property
     def calls(self) -> dict[int, int]:
         """One of the view's traces -> the call of it that the element represents."""
-        found = {source: int(calls[self.element]) for source, calls in self.held.calls.items()}
+        found = {source: int(calls[self.element]) for source, calls in self.pickable.calls.items()}
         return {source: call for source, call in found.items() if call >= 0}
 
     @property
     def picked(self) -> PickedElement:
         """The element as its view takes it."""
-        picked: PickedElement = self.held.picked(self.element, self.local)
+        picked: PickedElement = self.pickable.picked(self.element, self.local)
         return picked
 
     @property
@@ -99,9 +99,9 @@ def shown_in(scene: bpy.types.Scene, space: Any = None) -> list[tuple[Any, Any, 
             if "tracevis3d_kind" in shown and (
                 shown.visible_get(viewport=space) if space is not None else shown.visible_get()
             ):
-                holds = element_metadata.held(shown)
-                if holds is not None and len(holds):
-                    found.append((view, shown, holds))
+                pickable = element_metadata.pickable_mesh(shown)
+                if pickable is not None and len(pickable):
+                    found.append((view, shown, pickable))
     return found
 
 
@@ -148,29 +148,29 @@ def _met(
         best: Hit | None = None
         nearest = farthest
         covered = False
-        for view, shown, holds in present:
-            if not holds.tells and (thick or holds.word in ("Lines", "Tubes")):
+        for view, shown, pickable in present:
+            if not pickable.tells and (thick or pickable.word in ("Lines", "Tubes")):
                 continue
             own = ray.within(shown.matrix_world)
             if own is None:
                 continue
             inside, scale = own
-            now = element_metadata.now_of(shown, scene.frame_current_final) if len(holds.time) else 1.0
-            found = holds.pick(inside, thick, now, nearest * scale)
+            now = element_metadata.now_of(shown, scene.frame_current_final) if len(pickable.time) else 1.0
+            found = pickable.pick(inside, thick, now, nearest * scale)
             if found is None:
                 continue
-            nearest, covered = found.distance / scale, not holds.tells
+            nearest, covered = found.distance / scale, not pickable.tells
             if not covered:
                 places = inside.at(found.distance), ray.at(nearest)
-                best = Hit(view.name, shown.name, holds, found.element, *places)
+                best = Hit(view.name, shown.name, pickable, found.element, *places)
         if nearest < farthest:
             return None if covered else best
     return None
 
 
-def box_of(shown: Any, holds: Any, elements: Any = None) -> Box:
+def box_of(shown: Any, pickable: Any, elements: Any = None) -> Box:
     """Return the box in the scene around some of an object's elements, or around all."""
-    return transformed_box(shown.matrix_world, *holds.bounds(elements))
+    return transformed_box(shown.matrix_world, *pickable.bounds(elements))
 
 
 def plane_point(ray: Ray, matrix: Matrix, through: Floats) -> Floats | None:

@@ -25,8 +25,8 @@ def joined(one: Ints | None, other: Ints) -> Ints:
 def _shown(present: list[tuple[Any, Any, Any]]) -> list[Shown]:
     about = {view.name: (trace_state.keys_of(view), relations_of(view)) for view, _, _ in present}
     return [
-        Shown(shown.name, about[view.name][0], holds, view.name, about[view.name][1])
-        for view, shown, holds in present
+        Shown(shown.name, about[view.name][0], pickable, view.name, about[view.name][1])
+        for view, shown, pickable in present
     ]
 
 
@@ -72,7 +72,7 @@ _revisions = itertools.count(1)
 def pointed_at(hit: Any) -> Pointed:
     """Return what an element shows that was hit."""
     view = bpy.data.collections[hit.view]
-    shown = Shown(hit.shown, trace_state.keys_of(view), hit.held, view.name)
+    shown = Shown(hit.shown, trace_state.keys_of(view), hit.pickable, view.name)
     return Pointed(hit.shown, hit.element, linking.asked_by(shown, hit.element), next(_revisions))
 
 
@@ -85,4 +85,4 @@ def of_selection(present: list[tuple[Any, Any, Any]]) -> dict[str, Ints]:
 
 def kinds_of(context: bpy.types.Context) -> set[str]:
     """Return which related elements are lit up, as the person has chosen."""
-    return set(context.window_manager.tracevis3d_kin)
+    return set(context.window_manager.tracevis3d_related)

@@ -20,13 +20,13 @@ from . import pointer
 from .pointer import Hit
 
 
-def tell(hit: Hit) -> list[Description]:
+def describe_hit(hit: Hit) -> list[Description]:
     """Return the descriptions of an element: one for each call that it represents or is matched with."""
     collection = bpy.data.collections[hit.view]
     picked = hit.picked
-    if hit.held.is_boxes and len(trace_state.keys_of(collection)) > 1:
+    if hit.pickable.is_boxes and len(trace_state.keys_of(collection)) > 1:
         present = pointer.shown_in(bpy.context.scene)
-        meshes = [holds for _, shown, holds in present if shown.name in collection.objects]
+        meshes = [pickable for _, shown, pickable in present if shown.name in collection.objects]
         picked = replace(picked, matched=best_matches(meshes, hit.calls))
     known: list[Any] = []
     for key in trace_state.keys_of(collection):
@@ -38,12 +38,14 @@ def tell(hit: Hit) -> list[Description]:
     except TraceVisError:
         # A view of a package that is not installed here: the stored metadata suffices.
         return describe(picked, known)
-    told = view.describe(picked, known, parameters)
-    _add_comments(told, picked, known, trace_state.keys_of(collection))
-    return told
+    descriptions = view.describe(picked, known, parameters)
+    _add_comments(descriptions, picked, known, trace_state.keys_of(collection))
+    return descriptions
 
 
-def _add_comments(told: list[Description], picked: PickedElement, known: list[Any], keys: list[str]) -> None:
+def _add_comments(
+    descriptions: list[Description], picked: PickedElement, known: list[Any], keys: list[str]
+) -> None:
     """Add what the source says of the functions that are called, where it is on this machine."""
     for source, call in picked.calls.items():
         trace = known[source] if source < len(known) else None
@@ -54,7 +56,7 @@ def _add_comments(told: list[Description], picked: PickedElement, known: list[An
         folder = bpy.path.abspath(record.sources_folder) if record is not None else ""
         beside = str(Path(trace.source.path).parent) if trace.source.path else ""
         text = comment_in(words.file, words.line, folder, beside)
-        for said in told if text else []:
+        for said in descriptions if text else []:
             if said.title.endswith(words.label) and ("comment", text) not in said.rows:
                 said.rows.append(("comment", text))
                 break

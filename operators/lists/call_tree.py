@@ -294,7 +294,7 @@ def _follow(changed: str) -> None:
         try:
             navigation = _navigation(collection, found[1])
             if chosen.active < len(found[1].calls):
-                navigation.reveal(navigation.tree.path_of(chosen.active)[0])
+                navigation.expand_to(navigation.tree.path_of(chosen.active)[0])
             _store(collection, *found, navigation)
         except TraceVisError as error:
             state.message = str(error)

@@ -141,12 +141,12 @@ def box_of(
         Which of the traces.
     """
     boxes = []
-    for holder, shown, holds in pointer.shown_in(bpy.context.scene):
-        if holder != collection or holds.source not in about or marks.holding_of(shown) is None:
+    for holder, shown, pickable in pointer.shown_in(bpy.context.scene):
+        if holder != collection or pickable.source not in about or marks.with_times(shown) is None:
             continue
-        span = spans[holds.source]
+        span = spans[pickable.source]
         ends = [marks.place_of(shown, time) or 0.0 for time in span] if span is not None else None
-        low, high = holds.bounds()
+        low, high = pickable.bounds()
         low, high = part_within(low, high, (ends[0], ends[1]) if ends else None, _NARROWEST)
         if len(low):
             boxes.append(transformed_box(shown.matrix_world, low, high))

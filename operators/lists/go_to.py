@@ -38,7 +38,7 @@ class TRACEVIS3D_OT_tree_go(call_tree.OnTree, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         def go(navigation: Any) -> None:
             if self.to == "CALL":
-                navigation.reveal(navigation.tree.path_of(self.number)[0])
+                navigation.expand_to(navigation.tree.path_of(self.number)[0])
             elif self.to == "ROW":
                 navigation.go(self.number)
             else:

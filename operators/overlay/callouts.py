@@ -45,5 +45,9 @@ def _box_of(collection: bpy.types.Collection) -> Box | None:
     present = [entry for entry in pointer.shown_in(bpy.context.scene) if entry[0] == collection]
     lit = related.of_selection([entry for entry in present if entry[2].tells])
     return box_around(
-        [pointer.box_of(shown, holds, lit[shown.name]) for _, shown, holds in present if shown.name in lit]
+        [
+            pointer.box_of(shown, pickable, lit[shown.name])
+            for _, shown, pickable in present
+            if shown.name in lit
+        ]
     )

@@ -142,8 +142,8 @@ def names_of(collection: bpy.types.Collection, content: Content, chosen: Chosen)
     key = (page.stamps(collection), chosen.entries, _drawn.key)
     if _names.get(collection.name, (None,))[0] != key:
         boxes = [
-            holds.bounds(_drawn.masks[shown.name].nonzero()[0])
-            for view, shown, holds in pointer.shown_in(bpy.context.scene)
+            pickable.bounds(_drawn.masks[shown.name].nonzero()[0])
+            for view, shown, pickable in pointer.shown_in(bpy.context.scene)
             if view == collection and shown.name in _drawn.masks
         ]
         meant = selectors(content.explained, chosen)
@@ -155,22 +155,22 @@ def entries_of(
     collection: bpy.types.Collection, explained: Explanations, hit: Any
 ) -> frozenset[tuple[int, int]]:
     """Return legend and entry of what stands for the element that the mouse is over."""
-    if hit is None or hit.view != collection.name or len(hit.held.color) != len(hit.held):
+    if hit is None or hit.view != collection.name or len(hit.pickable.color) != len(hit.pickable):
         return frozenset()
     one = slice(hit.element, hit.element + 1)
     return frozenset(
         (k, i)
         for k, found in enumerate(explained.legends)
         for i, entry in enumerate(choices(found))
-        if entry.selector.of(hit.kind, hit.held.color[one], hit.held.id[one]).any()
+        if entry.selector.of(hit.kind, hit.pickable.color[one], hit.pickable.id[one]).any()
     )
 
 
 def count(collection: bpy.types.Collection, selector: Selector) -> int:
     """Return how many elements of a view a selector means."""
     return sum(
-        int(holds.of_any([selector]).sum())
-        for view, _, holds in pointer.shown_in(bpy.context.scene)
+        int(pickable.of_any([selector]).sum())
+        for view, _, pickable in pointer.shown_in(bpy.context.scene)
         if view == collection
     )
 
@@ -190,14 +190,14 @@ class _Drawn:
             return
         self.forget()
         self.key = key
-        for view, shown, holds in present:
+        for view, shown, pickable in present:
             content = contents.of(view)
             if content is None:
                 continue
-            found = holds.of_any(selectors(content.explained, chosen))
+            found = pickable.of_any(selectors(content.explained, chosen))
             if found.any():
                 self.masks[shown.name] = found
-                cut = surface(shown, holds, found.nonzero()[0])
+                cut = surface(shown, pickable, found.nonzero()[0])
                 if len(cut.triangle):
                     self._cut.append((shown.name, CutOut(cut)))
 
@@ -231,8 +231,8 @@ def _seen_of(shown: bpy.types.Object) -> Any:
     chosen = shown_in(bpy.context.scene)
     if chosen.how != "alone" or not chosen:
         return None
-    holds = element_metadata.held(shown)
-    return _drawn.masks.get(shown.name, holds.of_any(()) if holds is not None else None)
+    pickable = element_metadata.pickable_mesh(shown)
+    return _drawn.masks.get(shown.name, pickable.of_any(()) if pickable is not None else None)
 
 
 def _draw(view: Any, _scale: float) -> None:
@@ -251,7 +251,7 @@ def mute(scene: bpy.types.Scene, space: bpy.types.SpaceView3D, view: Any, withou
     if active is None or not chosen:
         return
     present = pointer.shown_in(scene, space)
-    stamp = tuple((shown.name, holds.stamp) for _, shown, holds in present)
+    stamp = tuple((shown.name, pickable.stamp) for _, shown, pickable in present)
     _drawn.renew((stamp, chosen.entries), present, chosen)
     ground = styles.named(settings.of(active).style).background
     veil(ground, _STRENGTHS[chosen.how], without_depths or chosen.how == "alone")

@@ -82,7 +82,7 @@ def mapped(scene: bpy.types.Scene, space: Any) -> list[tuple[Any, Any, Any]]:
 
 def _stamp(present: list[tuple[Any, Any, Any]]) -> Any:
     return tuple(
-        (shown.name, holds.stamp, tuple(map(tuple, shown.matrix_world))) for _, shown, holds in present
+        (shown.name, pickable.stamp, tuple(map(tuple, shown.matrix_world))) for _, shown, pickable in present
     )
 
 
@@ -93,7 +93,7 @@ def _whole(present: list[tuple[Any, Any, Any]]) -> Box | None:
     """Return the box around all that is on the map; kept, since each redraw asks."""
     key = _stamp(present)
     if not _last or _last[0][0] != key:
-        _last[:] = [(key, box_around([pointer.box_of(shown, holds) for _, shown, holds in present]))]
+        _last[:] = [(key, box_around([pointer.box_of(shown, pickable) for _, shown, pickable in present]))]
     return _last[0][1]
 
 
@@ -140,10 +140,10 @@ def _draw() -> None:
 def _elements(found: Minimap, present: list[tuple[Any, Any, Any]]) -> list[tuple[Floats, Any]]:
     """Return the corners of elements on the map, and their colours."""
     parts = []
-    for view, shown, holds in present:
+    for view, shown, pickable in present:
         content = contents.of(view)
         if content is not None:
-            low, high, color = plan_of(holds, shown.matrix_world, content.explained.palette, _WIDEST)
+            low, high, color = plan_of(pickable, shown.matrix_world, content.explained.palette, _WIDEST)
             parts.append((found.rectangles(low, high), color))
     return parts
 
@@ -159,7 +159,7 @@ class _Cover(explore.Cover):
             return
         pose = zoom.pose_of(place.space.region_3d)
         goal = found.point(place.x, place.y, list(pose.location))
-        explore.state.told = []  # another element will be under the mouse
+        explore.state.descriptions = []  # another element will be under the mouse
         zoom.fly(place.area, zoom.Pose(Vector(goal.tolist()), pose.rotation, pose.distance))
 
     def restore(self, context: bpy.types.Context) -> bool:

@@ -59,7 +59,7 @@ class _Cover(explore.Cover):
         if target.kind == "legend":
             draw.fold(name, target.index[0])
         elif target.kind == "callout" and content is not None:
-            explore.state.told = []  # another element will be under the mouse
+            explore.state.descriptions = []  # another element will be under the mouse
             callouts.go(context, place.area, collection, content.explained, target.index[0])
         elif target.kind == "entry" and content is not None:
             k, i = target.index

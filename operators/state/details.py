@@ -78,16 +78,16 @@ def _held_rows(details: Any, collection: Any, key: str, call: int) -> list[tuple
     keys = trace_state.keys_of(collection)
     names = stored_metadata.Names(key)
     for shown in collection.objects:
-        holds = element_metadata.held(shown)
-        if holds is None or not len(holds.fact("function")):
+        pickable = element_metadata.pickable_mesh(shown)
+        if pickable is None or not len(pickable.fact("function")):
             continue
-        which = holds.element_of(keys.index(key), call)
+        which = pickable.element_of(keys.index(key), call)
         if which is None:
             continue
-        words = names.function(int(holds.fact("function")[which]))
+        words = names.function(int(pickable.fact("function")[which]))
         if words is None:
             continue
-        element = holds.picked(which, (0.0, 0.0, 0.0))
+        element = pickable.picked(which, (0.0, 0.0, 0.0))
         return _fill(details, words, describe(element, [names] * len(keys))[0], call)
     return []
 

@@ -10,7 +10,7 @@ from bpy.props import StringProperty
 
 from ...tracevis3d.scene.window import element_metadata
 from ...tracevis3d.trace.names import FunctionWords, words_of
-from ...tracevis3d.views.element_metadata import functions_of, standing
+from ...tracevis3d.views.element_metadata import functions_of, metadata_of
 from . import trace_state
 
 #: Maximum number of function names stored; a view of more elements than can be distinguished has few.
@@ -24,10 +24,10 @@ trace_state.PROPERTIES["threads"] = StringProperty(
 )
 
 
-def hold(collection: bpy.types.Collection, traces: list[Any], drawing: Any) -> None:
+def store(collection: bpy.types.Collection, traces: list[Any], drawing: Any) -> None:
     """Keep in the .blend what the elements of ``drawing``, built in ``collection``, represent."""
-    stand = [standing(element, drawing, traces) for element in drawing.elements]
-    element_metadata.hold(collection, drawing, stand)
+    stand = [metadata_of(element, drawing, traces) for element in drawing.elements]
+    element_metadata.write_drawing(collection, drawing, stand)
     for source, functions in functions_of(stand, traces).items():
         _remember_words(traces[source], functions)
 

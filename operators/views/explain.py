@@ -58,7 +58,7 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
             traces = find(part(progress, 0.0, 0.4))
             made = findings.tour(traces, values, frame, top, walk, part(progress, 0.4, 1.0))
             figure = make_view.figure_with(view, traces, values, stack)
-            return traces, figure, filtering.applied(stack, traces, made.drawing), made.stops
+            return traces, figure, filtering.applied(stack, traces, made.drawing), made.viewpoints
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
             # Looked up again: undo may have replaced it since the work began.
@@ -76,7 +76,7 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
         return self.carry_out(context, work, finish)
 
 
-def _place(scene: bpy.types.Scene, collection: bpy.types.Collection, stops: list[Any]) -> None:
+def _place(scene: bpy.types.Scene, collection: bpy.types.Collection, viewpoints: list[Any]) -> None:
     eye = next(shown for shown in collection.objects if shown.type == "CAMERA")
     shown: Any = SimpleNamespace(
         scene=scene,
@@ -85,7 +85,7 @@ def _place(scene: bpy.types.Scene, collection: bpy.types.Collection, stops: list
         style=styles.named(settings.of(collection).style),
         frame=settings.frame_of(scene),
     )
-    place(shown, stops, scene.render.fps)
+    place(shown, viewpoints, scene.render.fps)
 
 
 register, unregister = bpy.utils.register_classes_factory((TRACEVIS3D_OT_explain,))

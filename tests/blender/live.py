@@ -100,7 +100,7 @@ def try_memory():
     assert not operators.live_suggest.poll()
     for ray in rays():
         if (
-            live_bars.tell(bpy.context.scene, ray)
+            live_bars.describe_at(bpy.context.scene, ray)
             and live_bars._state.pointed.description.subject is not None
         ):
             assert live_bars.pick()
@@ -194,7 +194,7 @@ for view in ("threads", "interactions", "memory", "icicle"):
         until(lambda: len(feed.subscriber.trace.batches("memory", 0)[0]) == program.calls // 2)
         feed.subscriber.paused = paused
         module._tick()
-        said = {one.title for ray in rays() for one in live_bars.tell(bpy.context.scene, ray)}
+        said = {one.title for ray in rays() for one in live_bars.describe_at(bpy.context.scene, ray)}
         assert said, view
         assert live_bars._state.pointed is None or len(live_bars._state.pointed.shape.point) == 8
     feed.subscriber.paused = False

@@ -160,8 +160,10 @@ assert not pinned(second), "they are not in views of others"
 pins = next(o for o in first.objects if o.get(parts.PART) == "pins")
 at = np.empty((len(pins.data.vertices), 3), np.float32)
 pins.data.attributes["position"].data.foreach_get("vector", at.reshape(-1))
-held = support.extension(".tracevis3d.scene.window.element_metadata")
-boxes = [h for h in map(held.held, first.objects) if h is not None and h.is_boxes and h.stands]
+element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
+boxes = [
+    h for h in map(element_metadata.pickable_mesh, first.objects) if h is not None and h.is_boxes and h.stands
+]
 low, size = (np.concatenate([getattr(h, name) for h in boxes]) for name in ("low", "size"))
 inside = (at[:, None] >= low - 1e-3) & (at[:, None] <= low + size + 1e-3)
 assert inside.all(axis=2).any(axis=1).all(), "a pin is in no box"
@@ -374,7 +376,9 @@ assert states == {"MISSING"}
 first = scene.tracevis3d_view
 assert operators.render_image(filepath=str(place / "without.png")) == {"FINISHED"}
 support.is_picture(place / "without.png", 320, 180)
-boxes = next(h for h in map(held.held, first.objects) if h is not None and h.kind == "call")
+boxes = next(
+    h for h in map(element_metadata.pickable_mesh, first.objects) if h is not None and h.kind == "call"
+)
 selection.select(trace_state.keys_of(first)[0], [int(boxes.id[0])])
 shown = bpy.context.window_manager.tracevis3d_details
 assert {"Module", "Duration", "Depth", "Thread"} <= {row.label for row in shown.rows}

@@ -605,15 +605,15 @@ def test_on_the_way_to_a_call_closed_subtrees_open_in_their_places() -> None:
 def test_the_budget_is_that_of_what_is_in_sight() -> None:
     from tracevis3d.drawing.projection import fit
     from tracevis3d.features.call_tree.cone.camera import SHARE, on_the_way, whole
-    from tracevis3d.features.call_tree.cone.opened import _pixels, goal, nearer
+    from tracevis3d.features.call_tree.cone.opened import _pixels, goal, open_in_view
     from tracevis3d.features.call_tree.cone.prepared import prepare
 
     trace = walked_traces.walked_trace(5, steps=4000, threads=1, functions=9)
     for approach in (0.0, 0.4, 0.8, 1.0):
-        ready = prepare(trace, read(Parameters, {"budget": 80, "approach": approach}))
-        picture, p = ready.picture, ready.parameters
-        eye = fit(on_the_way(p, goal(ready), whole(picture, p, Frame())), Frame(), SHARE)
-        found, opened = nearer(ready, eye)
+        prepared = prepare(trace, read(Parameters, {"budget": 80, "approach": approach}))
+        picture, p = prepared.picture, prepared.parameters
+        eye = fit(on_the_way(p, goal(prepared), whole(picture, p, Frame())), Frame(), SHARE)
+        found, opened = open_in_view(prepared, eye)
         seen = np.count_nonzero(_pixels(picture.center, picture.radius, eye) > 2.0)
         assert len(found) - len(picture) <= max(80 - seen, 0)
         assert len(opened) == np.count_nonzero(found.nodes.opened == 1) - np.count_nonzero(
@@ -621,7 +621,7 @@ def test_the_budget_is_that_of_what_is_in_sight() -> None:
         )
         # From where the whole is seen nothing opens: what is shown is the budget.
         assert approach > 0 or not len(opened)
-        again, same = nearer(ready, eye, opened)
+        again, same = open_in_view(prepared, eye, opened)
         assert np.array_equal(opened, same)
         assert np.array_equal(again.center, found.center)
 

@@ -222,7 +222,7 @@ def test_an_empty_tree() -> None:
 
 def test_reveal_opens_the_way() -> None:
     tree = TreeNavigation(PartialTree(GRAPH), 4)
-    tree.reveal((0, 1, 0, 0))
+    tree.expand_to((0, 1, 0, 0))
     assert name(tree.current) == "log"
     assert (0, 1, 0, 0) in [row.path for row in tree.rows()]
 
@@ -313,7 +313,7 @@ def test_what_is_open_is_carried_over_to_a_tree_with_other_filters(seed, n, numb
     calls = [number % len(trace.calls) for number in numbers]
     for call in calls:
         path, _ = old.path_of(call)
-        before.reveal(path)
+        before.expand_to(path)
         old.expand(path, 2)
     after = TreeNavigation(new, 7)
     assert after.read(carried(before.written(), old, new)) == 0

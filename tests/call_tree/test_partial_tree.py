@@ -158,7 +158,7 @@ def test_a_call_and_its_path(seed, n) -> None:
         assert len(path) == calls.depth[call]
         assert tree.call(path, iterations) == call
         assert tree.node(path) == tree.graph.subtrees.of_call[call]
-        row = tree.reveal(path)
+        row = tree.expand_to(path)
         assert tree.path_at(row) == path
 
 
@@ -369,7 +369,7 @@ def test_what_is_not_there_is_said() -> None:
 def test_hidden_roots_are_shown_when_they_are_gone_to() -> None:
     tree = PartialTree(sample_tree().graph, filtered=np.ones(len(sample_tree().graph), np.bool_))
     assert tree.size == 0
-    assert tree.reveal((0, 1)) > 0
+    assert tree.expand_to((0, 1)) > 0
     assert tree.is_shown((0, 1))
     again = PartialTree(tree.graph, filtered=np.ones(len(tree.graph), np.bool_))
     assert again.restore(tree.exceptions()) == 0

@@ -140,7 +140,7 @@ def test_task_14_show_all_callees_in_one_subtree(recorded) -> None:
     call = int(np.flatnonzero(trace.calls.function == named)[0])
     tree = TreeNavigation(PartialTree(found.graph, levels=ALL, filtered=found.marked), page=400)
     path, _ = tree.tree.path_of(call)
-    tree.reveal(path)
+    tree.expand_to(path)
     assert tree.tree.state(path) == "~"
     before = tree.size
     tree.click(path, "sign", ctrl=True)

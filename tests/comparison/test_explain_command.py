@@ -15,7 +15,7 @@ from tracevis3d.drawing.primitives import Tubes
 from tracevis3d.errors import UsageError
 from tracevis3d.features.comparison.report.sentences import caption, sentence
 from tracevis3d.features.comparison.report.staging import Stage
-from tracevis3d.features.comparison.report.viewpoints import default_settings, with_stops
+from tracevis3d.features.comparison.report.viewpoints import default_settings, with_viewpoints
 from tracevis3d.parameters import read
 from tracevis3d.views import registry
 
@@ -122,12 +122,12 @@ def test_the_commands_of_a_report_draw_its_figures(pair):
 
 def test_stops_show_what_they_are_about(pair):
     story = tv.explain(*map(tv.load, pair))
-    drawing, stops = with_stops(story, Frame(640, 360))
-    assert len(stops) == len(story) + 1
-    assert len({stop.name for stop in stops}) == len(stops)
-    assert stops[0].camera is None
+    drawing, viewpoints = with_viewpoints(story, Frame(640, 360))
+    assert len(viewpoints) == len(story) + 1
+    assert len({stop.name for stop in viewpoints}) == len(viewpoints)
+    assert viewpoints[0].camera is None
     kinds = {element.kind for element in drawing.elements}
-    for stop, text in zip(stops[1:], story.sentences):
+    for stop, text in zip(viewpoints[1:], story.sentences):
         assert stop.caption == text
         assert set(stop.shows) & kinds
         # What is reported lies in the picture of the whole.

@@ -73,10 +73,10 @@ def test_windows_are_of_equal_length_and_hold_the_roots_of_shares(pair, most, le
 def test_of_very_many_pairs_some_share_a_number():
     pair = np.arange(40, dtype=np.int32)
     with patch.multiple(module, _PAIRS=16):
-        result, pairs = module._told_apart(made(pair), 3, 40)
+        result, pairs = module._distinguished(made(pair), 3, 40)
         assert pairs == 16
         assert result.tolist() == [p * 2654435761 % 16 for p in range(3, 40)]
-        few, pairs = module._told_apart(made(pair[:16]), 0, 16)
+        few, pairs = module._distinguished(made(pair[:16]), 0, 16)
         assert (few.tolist(), pairs) == (list(range(16)), 16)
 
 

@@ -20,7 +20,7 @@ from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Source
 from tracevis3d.trace.recording import Recording
-from tracevis3d.views.element_metadata import standing
+from tracevis3d.views.element_metadata import metadata_of
 
 MIB = 1 << 20
 #: Scene units of bytes and time in the terrain, and seen from above.
@@ -86,7 +86,7 @@ def test_blocks_are_as_wide_as_their_bytes_and_rise_while_idle() -> None:
     assert second[..., 2].max() - PLATE == pytest.approx(0.2 * highest, rel=0.02)
     assert second[..., 1].min() == pytest.approx(DEPTH * 0.6, rel=0.02)
     assert drawing.counts["blocks_taken_together"] == 40
-    result = standing(blocks, drawing, (trace_of(),))
+    result = metadata_of(blocks, drawing, (trace_of(),))
     assert result is not None
     values = dict(result.values)
     at = int(np.flatnonzero(blocks.id == 3)[0])

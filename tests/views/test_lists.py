@@ -119,9 +119,9 @@ def test_a_difference_is_drawn_alone_and_taken_back(compared):
 def test_a_tour_has_a_viewpoint_for_each_finding(compared):
     view, listed, traces, found = compared
     made = listed.tour(traces, vars(view.parameters()), Frame(320, 180), 2, "", silent)
-    assert len(made.stops) >= 2
+    assert len(made.viewpoints) >= 2
     assert sum(map(len, made.drawing.elements)) > 0
     # One of all, and one for each finding.
-    looks = [stop.camera for stop in made.stops if stop.camera is not None]
+    looks = [stop.camera for stop in made.viewpoints if stop.camera is not None]
     assert len(looks) >= min(2, len(found))
     assert np.isfinite([look.low for look in looks]).all()

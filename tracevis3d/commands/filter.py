@@ -11,7 +11,7 @@ from ..errors import UsageError
 from ..filters import registry
 
 
-def _told(one: dict[str, Any]) -> str:
+def _facts_of(one: dict[str, Any]) -> str:
     """Write the scope of a filter and its effect."""
     if "hint" in one:
         return str(one["hint"]).removeprefix(one["filter"]).strip()
@@ -70,7 +70,18 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Apply the stack in the order of the words, report what each filter did, write the rest."""
+    """Apply the stack in the order of the words, report what each filter did, write the rest.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        What :func:`add` has declared.
+
+    Raises
+    ------
+    UsageError
+        If no filter is given.
+    """
     from ..filters.facts import Facts
     from ..filters.reduce import reduced
     from ..filters.stack import apply, parse, summary
@@ -94,7 +105,7 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json({"file": args.trace, **facts})
         return
-    rows = [(one["filter"], _told(one)) for one in facts["filters"]]
+    rows = [(one["filter"], _facts_of(one)) for one in facts["filters"]]
     rows += [(applied.as_text(), "off") for applied in stack if not applied.on]
     rows += [(name, f"{facts[name]:,}") for name in ("calls", "shown", "hidden", "faded", "sunk")]
     print(table(rows))

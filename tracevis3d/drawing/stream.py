@@ -193,17 +193,17 @@ class StreamLabels:
 
     Attributes
     ----------
-    flowing : tuple of Labels
+    moving : tuple of Labels
         On what is at a moment, and moves with it.
     still : tuple of Labels
         Beside the window: they stay.
     """
 
-    flowing: tuple[Labels, ...] = ()
+    moving: tuple[Labels, ...] = ()
     still: tuple[Labels, ...] = ()
 
     def __iter__(self) -> Any:
-        yield from self.flowing
+        yield from self.moving
         yield from self.still
 
     def texts(self) -> list[str]:

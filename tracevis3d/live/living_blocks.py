@@ -58,7 +58,7 @@ class Retold:
         self._address = columns.get("address", empty)[order]
         self._size = columns.get("size", np.empty(0, np.int64))[order]
         self._thread = columns.get("thread", np.empty(0, np.int64))[order]
-        self._told = np.zeros(len(order), np.bool_)
+        self._reported = np.zeros(len(order), np.bool_)
 
     def new(self, rows: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
         """Take reported rows; return which of them are blocks that were not known, bool (n,)."""
@@ -69,7 +69,7 @@ class Retold:
             same = self._address[at] == address
             # At the place of one of another size there is another block now.
             is_new = ~same | (self._size[at] != size)
-            self._told[at[same]] = True
+            self._reported[at[same]] = True
             self._size[at[same]] = size[same]
             address, size = address[~same], size[~same]
         address = np.concatenate([self._address, address])
@@ -77,12 +77,12 @@ class Retold:
         n = len(order) - len(self._address)
         self._address, self._size = address[order], np.concatenate([self._size, size])[order]
         self._thread = np.concatenate([self._thread, np.zeros(n, self._thread.dtype)])[order]
-        self._told = np.concatenate([self._told, np.ones(n, np.bool_)])[order]
+        self._reported = np.concatenate([self._reported, np.ones(n, np.bool_)])[order]
         return is_new
 
     def gone(self, time: int) -> dict[str, NDArray[Any]] | None:
         """Return rows of frees, at a moment, of the blocks that were not reported; None: there are none."""
-        which = ~self._told
+        which = ~self._reported
         n = int(which.sum())
         if not n:
             return None

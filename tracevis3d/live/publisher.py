@@ -496,7 +496,7 @@ class Publisher:
             return
         self._joining += 1
         self._let_join()
-        joins_at = self._handed + self._dropped_so_far() if viewer.is_told else -1
+        joins_at = self._handed + self._dropped_so_far() if viewer.knows_what_is_open else -1
         self._send(identity, p.encode(replace(self.welcome, published=joins_at)))
         self._announce(identity, viewer)
 
@@ -610,7 +610,7 @@ class Publisher:
             self._dropped_before = max(self._dropped_before, batch.dropped)
             if batch.sequence == _DROPPED:
                 for viewer in self._viewers.values():
-                    self._tell_again(viewer)
+                    self._let_it_know_again(viewer)
                 continue
             with self._lock:
                 self._rows -= len(batch)
@@ -625,7 +625,7 @@ class Publisher:
                 waiting = Waiting(
                     sequence, now, self._dropped_for(viewer, self._dropped_before), published, batch
                 )
-                if not viewer.is_told:
+                if not viewer.knows_what_is_open:
                     self._skip(viewer, len(batch))
                 elif self._can_send(identity, viewer):
                     self._send_batch(identity, viewer, waiting)
@@ -680,10 +680,10 @@ class Publisher:
         """Return the rows that a viewer has not got, if ``dropped`` were dropped for everybody so far."""
         return viewer.dropped + max(dropped - viewer.base, 0)
 
-    def _tell_again(self, viewer: Viewer) -> None:
+    def _let_it_know_again(self, viewer: Viewer) -> None:
         """Mark a viewer that has lost rows as one that needs the open calls and live blocks again."""
-        if self._retells and viewer.is_told:
-            viewer.is_told = False
+        if self._retells and viewer.knows_what_is_open:
+            viewer.knows_what_is_open = False
             self._joining += 1
 
     def _send_batch(self, identity: bytes, viewer: Viewer, waiting: Waiting) -> None:
@@ -709,20 +709,20 @@ class Publisher:
                 self._send_batch(identity, viewer, waiting)
             if viewer.is_losing and not viewer.behind and viewer.has_room(room):
                 viewer.is_losing = False
-                self._tell_again(viewer)
+                self._let_it_know_again(viewer)
 
     def _send_retold(self, batch: p.Batch) -> None:
         """Send new viewers what was there before them, under the number of the next batch that all get."""
         published = self._handed + self._dropped_before
         for identity, viewer in list(self._viewers.items()):
-            if viewer.is_told:
+            if viewer.knows_what_is_open:
                 continue
             if viewer.is_new:
                 # It joins here: rows published before are not lost for it.
                 viewer.is_new = False
                 self._send(identity, p.encode(replace(self.welcome, published=published)))
             if not batch.table:
-                viewer.is_told = True
+                viewer.knows_what_is_open = True
                 continue
             dropped = self._dropped_for(viewer, self._dropped_before)
             waiting = Waiting(self._sequence, self.now(), dropped, published, batch, True)

@@ -86,7 +86,7 @@ class Viewer:
     ----------
     credit : int
         Batches that it can take.
-    is_told : bool
+    knows_what_is_open : bool
         Whether it needs not be sent what is open.
     base : int
         Rows dropped for everybody before it came.
@@ -101,7 +101,7 @@ class Viewer:
     def __init__(
         self,
         credit: int,
-        is_told: bool,
+        knows_what_is_open: bool,
         base: int,
         patience: float = 0.0,
         number: int = -1,
@@ -113,7 +113,7 @@ class Viewer:
         self.heard = self.took = now
         #: If not, it waits for what is open and lives already, and gets no rows before: it has just come, or
         #: lost some.
-        self.is_told, self.is_new = is_told, not is_told
+        self.knows_what_is_open, self.is_new = knows_what_is_open, not knows_what_is_open
         #: Everything is dropped for it until it has taken what waits: few long gaps are better than many.
         self.is_losing = False
         self.has_spoken = before is not None

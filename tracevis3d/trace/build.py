@@ -201,7 +201,7 @@ class _Builder:
             self._nest_ends()
         if (self.mode == k.GENERAL).any():
             self._nest_general()
-        self._tell()
+        self._report()
         return Built(self.out, self.first, self.count, self.call_of)
 
     def _survey(self) -> None:
@@ -377,7 +377,7 @@ class _Builder:
                 self.found[row, 1] = first if not self.found[row, 0] else min(first, self.found[row, 1])
                 self.found[row, 0] += count
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         """Pass what was found on to the problems."""
         k = self.kernels
         names = {

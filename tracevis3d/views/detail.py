@@ -148,7 +148,7 @@ class SpatialLevelOfDetail(Protocol):
         ...
 
 
-def cut_nearer(
+def refined_cut(
     trace: Trace,
     picture: Cut,
     window: tuple[float, float],

@@ -59,7 +59,7 @@ class ElementMetadata:
     links: tuple[Link, ...] = ()
 
 
-def standing(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> ElementMetadata | None:
+def metadata_of(element: Element, drawing: Drawing, traces: Sequence[Trace]) -> ElementMetadata | None:
     """Return what the elements of one part of ``drawing`` represent; None if for no calls.
 
     Parameters

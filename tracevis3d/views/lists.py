@@ -119,12 +119,12 @@ class Tour:
     ----------
     drawing : Drawing
         The scene of the tour.
-    stops : list of Viewpoint
+    viewpoints : list of Viewpoint
         One for each finding, in order.
     """
 
     drawing: Drawing
-    stops: list[Viewpoint]
+    viewpoints: list[Viewpoint]
 
 
 @dataclass(frozen=True)

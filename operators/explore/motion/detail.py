@@ -18,7 +18,7 @@ from ....tracevis3d.parameters import as_key
 from ....tracevis3d.scene.window import detail_objects, element_metadata
 from ....tracevis3d.views import filtering, registry
 from ....tracevis3d.views.detail import Detail, SpatialLevelOfDetail
-from ....tracevis3d.views.element_metadata import standing
+from ....tracevis3d.views.element_metadata import metadata_of
 from ....tracevis3d.views.view import level_of_detail_of
 from ... import signals
 from ...state import filter_stacks, settings, sources
@@ -97,13 +97,13 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
     traces = sources.in_memory(view)
     if traces is None or settings.of(view).stale or view.library is not None:
         return False
-    closer = _detail_of(view, traces, settings.frame_of(scene))
-    if closer is None:
+    levels = _detail_of(view, traces, settings.frame_of(scene))
+    if levels is None:
         return False
-    if isinstance(closer, SpatialLevelOfDetail):
-        return _come_near(view, closer, traces, region, eye)
+    if isinstance(levels, SpatialLevelOfDetail):
+        return _open_around_eye(view, levels, traces, region, eye)
     changed = False
-    for i, pane in enumerate(closer.panes):
+    for i, pane in enumerate(levels.panes):
         own = [
             o
             for o in view.objects
@@ -124,7 +124,7 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
         room = _MARGIN * (high - low)
         window = max(low - room, pane.window[0]), min(high + room, pane.window[1])
         show(
-            view, closer, i, traces, window, pixels, detail_objects.view_of(region, eye, own[0].matrix_world)
+            view, levels, i, traces, window, pixels, detail_objects.view_of(region, eye, own[0].matrix_world)
         )
         changed = True
     return changed
@@ -132,7 +132,7 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
 
 def show(
     view: bpy.types.Collection,
-    closer: Any,
+    levels: Any,
     pane: int,
     traces: list[Any],
     window: tuple[float, float],
@@ -140,29 +140,29 @@ def show(
     eye: Any,
 ) -> None:
     """Show the detail of one pane of a view within a part of its window, with names for ``eye`` to read."""
-    near = closer.look(pane, window, pixels_per_unit)
-    part, seen_of_it = closer.panes[pane], (float(window[0]), float(window[1]), pixels_per_unit)
-    _enter(view, near, part.source, part.kinds, closer.camera, traces, eye, seen_of_it)
+    near = levels.look(pane, window, pixels_per_unit)
+    part, seen_of_it = levels.panes[pane], (float(window[0]), float(window[1]), pixels_per_unit)
+    _enter(view, near, part.source, part.kinds, levels.camera, traces, eye, seen_of_it)
 
 
-def _come_near(
-    view: bpy.types.Collection, closer: SpatialLevelOfDetail, traces: list[Any], region: Any, eye: Any
+def _open_around_eye(
+    view: bpy.types.Collection, levels: SpatialLevelOfDetail, traces: list[Any], region: Any, eye: Any
 ) -> bool:
     """Let a view show what opens near the camera, in all directions; return whether that changed it."""
     own = [
         shown
         for shown in view.objects
-        if shown.get("tracevis3d_kind") in closer.kinds
-        and shown.get("tracevis3d_source") == closer.source
+        if shown.get("tracevis3d_kind") in levels.kinds
+        and shown.get("tracevis3d_source") == levels.source
         and shown.visible_get()
     ]
     if not own:
         return False
     look = detail_objects.view_of(region, eye, own[0].matrix_world)
-    near = closer.look_from(look, detail_objects.opened(view, closer.source))
+    near = levels.look_from(look, detail_objects.opened(view, levels.source))
     if near is None:
-        return detail_objects.leave(view, closer.source)
-    _enter(view, near, closer.source, closer.kinds, closer.camera, traces, look, near.opened)
+        return detail_objects.leave(view, levels.source)
+    _enter(view, near, levels.source, levels.kinds, levels.camera, traces, look, near.opened)
     return True
 
 
@@ -188,7 +188,7 @@ def _enter(
         kinds,
         parts,
         drawing.labels,
-        [standing(part, drawing, traces) for part in parts],
+        [metadata_of(part, drawing, traces) for part in parts],
         near.palette,
         settings.of(view).style,
         camera,
@@ -216,11 +216,11 @@ def seen(parts: list[Any], region: Any, eye: Any) -> tuple[float, float, float] 
     """
     found = []
     for shown in parts:
-        holds = element_metadata.held(shown)
-        if holds is not None and len(holds):
+        pickable = element_metadata.pickable_mesh(shown)
+        if pickable is not None and len(pickable):
             matrix = eye.perspective_matrix @ shown.matrix_world
             view = ViewProjection.of(matrix, region.width, region.height)
-            found.append(view.x_in_sight(holds.low, holds.size))
+            found.append(view.x_in_sight(pickable.low, pickable.size))
     return whole_in_sight(found)
 
 

@@ -67,12 +67,12 @@ def of_object(shown: Any) -> Drum | None:
     axis = declared(view) if view is not None else None
     if view is None or axis is None or shown.get("tracevis3d_kind") != axis.kind:
         return None
-    holds = element_metadata.held(shown)
-    if holds is None or len(holds.first) < 3:
+    pickable = element_metadata.pickable_mesh(shown)
+    if pickable is None or len(pickable.first) < 3:
         return None
-    begin, end = (holds.middle[holds.first[i] : holds.first[i + 1]] for i in (0, 1))
+    begin, end = (pickable.middle[pickable.first[i] : pickable.first[i + 1]] for i in (0, 1))
     surface = Cylinder.between(begin, end)
-    return Drum(view.name, shown.name, holds.source, surface) if surface is not None else None
+    return Drum(view.name, shown.name, pickable.source, surface) if surface is not None else None
 
 
 def of_view(view: bpy.types.Collection) -> list[Drum]:
@@ -120,7 +120,7 @@ def begin(scene: bpy.types.Scene, ray: Ray, hit: Any) -> tuple[str, Floats, floa
     drums = all_in(scene)
     if hit is not None:
         for drum in drums:
-            if drum.view == hit.view and drum.source == hit.held.source:
+            if drum.view == hit.view and drum.source == hit.pickable.source:
                 through = _inside(drum, hit.point)
                 return drum.shown, through, drum.surface.share_of(through)
         return None
@@ -151,7 +151,7 @@ def quads(drum: Drum, left: float, right: float) -> list[Floats]:
     return from_lower_end(transformed(drum.matrix, drum.surface.band(left, right)))
 
 
-def tell(scene: bpy.types.Scene, ray: Ray) -> list[Description]:
+def describe_at(scene: bpy.types.Scene, ray: Ray) -> list[Description]:
     """Return the description of the place on a mantle that a ray meets; empty if it meets none."""
     for drum in all_in(scene):
         found = drum.met(ray)
@@ -178,4 +178,4 @@ def time_under(view: bpy.types.Collection, hit: Any) -> int | None:
 
 
 def _of_hit(view: bpy.types.Collection, hit: Any) -> Drum | None:
-    return next((drum for drum in of_view(view) if drum.source == hit.held.source), None)
+    return next((drum for drum in of_view(view) if drum.source == hit.pickable.source), None)

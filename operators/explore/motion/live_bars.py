@@ -32,7 +32,7 @@ def view_in(scene: bpy.types.Scene) -> Any:
     return shown
 
 
-def tell(scene: bpy.types.Scene, ray: Any) -> list[Description]:
+def describe_at(scene: bpy.types.Scene, ray: Any) -> list[Description]:
     """Return the description of the bar that ``ray`` meets, and highlight it. Empty: none."""
     shown = view_in(scene)
     _state.pointed = shown.point(ray) if shown is not None else None

@@ -69,7 +69,11 @@ def speed(context: bpy.types.Context, length: float) -> Iterator[None]:
 def extent(scene: bpy.types.Scene) -> Box:
     """Return the box around everything that the scene's views show."""
     shown_in = pointer.shown_in(scene)
-    boxes = [pointer.box_of(shown, holds) for _, shown, holds in shown_in if holds.is_boxes or holds.tells]
+    boxes = [
+        pointer.box_of(shown, pickable)
+        for _, shown, pickable in shown_in
+        if pickable.is_boxes or pickable.tells
+    ]
     return box_around(boxes) or UNIT_BOX
 
 

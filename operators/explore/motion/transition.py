@@ -144,7 +144,7 @@ def start(view: bpy.types.Collection, change: Change, done: Callable[[], None]) 
     # Opened detail would move with the rest: it is made again at the end.
     detail_objects.leave(view)
     # The element under the mouse moves away from it.
-    overlay.state.hit, overlay.state.told, overlay.state.pointed = None, [], None
+    overlay.state.hit, overlay.state.descriptions, overlay.state.pointed = None, [], None
     seconds = make_view.seconds_of(view)
     slow = change.between is None or (seconds is not None and seconds > change.patience)
     at_once = slow or bpy.app.background or bpy.context.preferences.view.smooth_view == 0

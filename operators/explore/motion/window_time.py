@@ -38,9 +38,9 @@ def names_of(view: bpy.types.Collection, source: int) -> tuple[str, str] | None:
 def of(view: bpy.types.Collection, source: int) -> Window | None:
     """Return the window of time that a view shows of one of its traces, in nanoseconds."""
     for shown in view.objects:
-        holds = marks.holding_of(shown) if shown.get("tracevis3d_kind") in ("call", "cluster") else None
-        if holds is not None and holds.source == source:
-            return tuple(holds.window)
+        pickable = marks.with_times(shown) if shown.get("tracevis3d_kind") in ("call", "cluster") else None
+        if pickable is not None and pickable.source == source:
+            return tuple(pickable.window)
     return _set(view, source)
 
 

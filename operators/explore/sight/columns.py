@@ -28,22 +28,22 @@ def columns_of(hit: Any) -> tuple[Any, Floats] | None:
 
     The pieces are in the coordinates of the object that shows the drum's rims, float64 (n, 4, 3).
     """
-    shown, holds = bpy.data.objects.get(hit.shown), hit.held
-    if shown is None or holds.word != "Wedges":
+    shown, pickable = bpy.data.objects.get(hit.shown), hit.pickable
+    if shown is None or pickable.word != "Wedges":
         return None
     found = next(
-        (one for one in drum.of_view(bpy.data.collections[hit.view]) if one.source == holds.source), None
+        (one for one in drum.of_view(bpy.data.collections[hit.view]) if one.source == pickable.source), None
     )
     if found is None:
         return None
-    ring = holds.ring[holds.first[hit.element] : holds.first[hit.element + 1]].reshape(-1, 3)
+    ring = pickable.ring[pickable.first[hit.element] : pickable.first[hit.element + 1]].reshape(-1, 3)
     around = found.surface.around(inverse_transformed(found.matrix, transformed(shown.matrix_world, ring)))
     return found, found.surface.column(float(around.min()), float(around.max()))
 
 
 def _draw(view: Any, scale: float) -> None:
     hit, pointed = overlay.state.hit, overlay.state.pointed
-    if hit is None or pointed is None or hit.held.word != "Wedges":
+    if hit is None or pointed is None or hit.pickable.word != "Wedges":
         return
     found = columns_of(hit)
     if found is None:

@@ -45,9 +45,9 @@ def box_of(view: bpy.types.Collection) -> Box | None:
     """Return the box around all elements of a view, in the scene."""
     found = []
     for shown in view.objects:
-        holds = element_metadata.held(shown) if "tracevis3d_kind" in shown else None
-        if holds is not None and len(holds) and (holds.is_boxes or holds.tells):
-            found.append(pointer.box_of(shown, holds))
+        pickable = element_metadata.pickable_mesh(shown) if "tracevis3d_kind" in shown else None
+        if pickable is not None and len(pickable) and (pickable.is_boxes or pickable.tells):
+            found.append(pointer.box_of(shown, pickable))
     return box_around(found)
 
 
@@ -76,8 +76,8 @@ def axis_of_time(view: bpy.types.Collection) -> int:
 def axis_of_depth(view: bpy.types.Collection) -> int:
     """Return along which axis of the scene the stacks of a view grow."""
     for shown in view.objects:
-        holds = element_metadata.held(shown) if "tracevis3d_kind" in shown else None
-        axis = holds.axis_of_depth if holds is not None else None
+        pickable = element_metadata.pickable_mesh(shown) if "tracevis3d_kind" in shown else None
+        axis = pickable.axis_of_depth if pickable is not None else None
         if axis is not None:
             direction = [abs(float(v)) for v in shown.matrix_world.col[axis][:3]]
             return direction.index(max(direction))
@@ -107,8 +107,8 @@ def _selected(view: bpy.types.Collection, axis: int) -> tuple[float, float] | No
         if chosen is None or box is None:
             continue
         for shown in view.objects:
-            holds = marks.holding_of(shown)
-            if holds is None or holds.source != source or drum.of_object(shown) is not None:
+            pickable = marks.with_times(shown)
+            if pickable is None or pickable.source != source or drum.of_object(shown) is not None:
                 continue
             at = [(marks.place_of(shown, time) or 0.0, 0.0, 0.0) for time in chosen]
             ends = transformed(shown.matrix_world, at)[:, axis]

@@ -64,8 +64,8 @@ def _stamps(scene: bpy.types.Scene, space: Any) -> Iterator[Any]:
     for view in settings.all_in(scene):
         for shown in view.objects:
             if "tracevis3d_kind" in shown and shown.visible_get(viewport=space):
-                holds = element_metadata.held(shown)
-                yield shown.name, holds.stamp if holds is not None else None
+                pickable = element_metadata.pickable_mesh(shown)
+                yield shown.name, pickable.stamp if pickable is not None else None
 
 
 def _ground(name: str) -> tuple[float, float, float]:
@@ -113,9 +113,9 @@ def _extent(view: bpy.types.Collection, source: int) -> tuple[str, Box, int] | N
             # Of a drum that lies askew no block is a stretch.
             axis = turned.surface.straight
             return (shown.name, turned.surface.box, axis) if axis is not None else None
-        holds = marks.holding_of(shown)
-        if holds is not None and holds.source == source and len(holds.low):
-            boxes.append(holds.extent)
+        pickable = marks.with_times(shown)
+        if pickable is not None and pickable.source == source and len(pickable.low):
+            boxes.append(pickable.extent)
             name = name or shown.name
     box = box_around(boxes)
     return (name, box, 0) if box is not None else None
@@ -126,11 +126,11 @@ def _joins(
 ) -> Iterator[tuple[str, Outline, bool]]:
     """Yield the tubes between traces of which an end is not in the range of its trace."""
     for shown in view.objects:
-        holds = element_metadata.held(shown) if shown.visible_get() else None
-        if holds is not None and holds.word in ("Tubes", "Lines"):
-            out = left_out(holds, keys, ranges, sources.loaded)
+        pickable = element_metadata.pickable_mesh(shown) if shown.visible_get() else None
+        if pickable is not None and pickable.word in ("Tubes", "Lines"):
+            out = left_out(pickable, keys, ranges, sources.loaded)
             if len(out):
-                yield shown.name, outline(holds, out), False
+                yield shown.name, outline(pickable, out), False
 
 
 def register() -> None:

@@ -72,8 +72,8 @@ def _gathered(context: bpy.types.Context, space: Any, lit: dict[str, Any]) -> Ca
     ends = [slab.ends(axis) for axis in (0, 1, 2)] if slab is not None else []
     bounds = [tuple(end[i] for end in ends) for i in (0, 1)] if ends else []
     parts = [
-        (holds, shown.matrix_world.copy(), lit.get(shown.name, related.NOTHING))
-        for _, shown, holds in pointer.shown_in(context.scene, space)
+        (pickable, shown.matrix_world.copy(), lit.get(shown.name, related.NOTHING))
+        for _, shown, pickable in pointer.shown_in(context.scene, space)
     ]
     return lambda: surfaces_of(parts, *bounds)
 
@@ -96,10 +96,10 @@ def ask(context: bpy.types.Context, area: bpy.types.Area) -> None:
 def collect() -> bool:
     """Write into the tooltip what was found; return whether there was anything."""
     share = _shares.take()
-    told = overlay.state.told
-    if share is None or not told:
+    descriptions = overlay.state.descriptions
+    if share is None or not descriptions:
         return False
-    rows = told[-1].rows
+    rows = descriptions[-1].rows
     rows[:] = [row for row in rows if row[0] != LABEL]
     rows.append((LABEL, f"{units.percentage(share, 2)} of what is highlighted"))
     return True
@@ -146,8 +146,8 @@ def arrive() -> str:
 def _box_of(context: bpy.types.Context, space: Any, lit: dict[str, Any]) -> Box | None:
     return box_around(
         [
-            pointer.box_of(shown, holds, lit[shown.name])
-            for _, shown, holds in pointer.shown_in(context.scene, space)
+            pointer.box_of(shown, pickable, lit[shown.name])
+            for _, shown, pickable in pointer.shown_in(context.scene, space)
             if len(lit.get(shown.name, ()))
         ]
     )

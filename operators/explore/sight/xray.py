@@ -50,12 +50,12 @@ def _draw(view: Any, scale: float) -> None:
     if not is_on(space):
         return
     present = [entry for entry in pointer.shown_in(bpy.context.scene, space) if entry[2].is_boxes]
-    key = (tuple((shown.name, holds.stamp) for _, shown, holds in present), overlay.state.cut)
+    key = (tuple((shown.name, pickable.stamp) for _, shown, pickable in present), overlay.state.cut)
     if key != _edges.key:
         _edges.key = key
         _edges.drawn = [
-            (shown.name, Highlight(_lines(shown.name, holds), _NONE, _LINE, 1.0))
-            for _, shown, holds in present
+            (shown.name, Highlight(_lines(shown.name, pickable), _NONE, _LINE, 1.0))
+            for _, shown, pickable in present
         ]
     for name, edges in _edges.drawn:
         shown = bpy.data.objects.get(name)
@@ -63,8 +63,8 @@ def _draw(view: Any, scale: float) -> None:
             edges.draw(shown.matrix_world, view, scale, through=True)
 
 
-def _lines(name: str, holds: Any) -> Outline:
-    found = overlay.outlined(name, holds, holds.widest(_MOST))
+def _lines(name: str, pickable: Any) -> Outline:
+    found = overlay.outlined(name, pickable, pickable.widest(_MOST))
     return Outline(found.point, found.triangle[:0], found.edge)
 
 

@@ -21,7 +21,7 @@ settings, sources = (
     support.extension(".operators.state.settings"),
     support.extension(".operators.state.sources"),
 )
-held, picking = (
+element_metadata, picking = (
     support.extension(".tracevis3d.scene.window.element_metadata"),
     support.extension(".tracevis3d.layout.sight.picking"),
 )
@@ -37,7 +37,7 @@ def parts(kind):
     """Return what is shown of a kind, as the 3D view sees it."""
     bpy.context.view_layer.update()
     found = [o for o in view.objects if o.get("tracevis3d_kind") == kind and o.visible_get()]
-    return [(o, held.held(o)) for o in found]
+    return [(o, element_metadata.pickable_mesh(o)) for o in found]
 
 
 def count(kind):
@@ -95,11 +95,11 @@ assert inside
 for i in inside:
     at = holds.low[i].astype(float)
     ray = picking.Ray.of(at - [0, 5, 0], (0.0, 1.0, 0.0))
-    met = held.held(shown).pick(ray, False, 1.0, np.inf)
+    met = element_metadata.pickable_mesh(shown).pick(ray, False, 1.0, np.inf)
     assert met is not None
     # Something that is before it may be met; its own ball is, from within.
     direct = picking.Ray.of(at, (0.0, 1.0, 0.0))
-    assert held.held(shown).pick(direct, False, 1.0, np.inf).element == i
+    assert element_metadata.pickable_mesh(shown).pick(direct, False, 1.0, np.inf).element == i
 # A closed cone is met where it is, not in a ball around its tip.
 for _, holds in parts("closed subtree"):
     for i in range(min(len(holds), 20)):

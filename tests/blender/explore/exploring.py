@@ -37,7 +37,7 @@ trace_state, making = (
     support.extension(".operators.views.make_view"),
 )
 settings = support.extension(".operators.state.settings")
-held, nearer = (
+element_metadata, detail_objects = (
     support.extension(".tracevis3d.scene.window.element_metadata"),
     support.extension(".tracevis3d.scene.window.detail_objects"),
 )
@@ -57,7 +57,7 @@ group = view.tracevis3d.icicle
 def parts(kind, among=None):
     """Return the object of a kind and what it holds."""
     shown = next(o for o in (among or view).objects if o.get("tracevis3d_kind") == kind and o.visible_get())
-    return shown, held.held(shown)
+    return shown, element_metadata.pickable_mesh(shown)
 
 
 def straight_at(kind, k, among=None):
@@ -77,7 +77,7 @@ for k in range(8):
     assert (hit.kind, hit.element) == ("call", i), (k, hit.kind, hit.element, i)
     call = int(holds.id[i])
     assert hit.traces == {key: call}
-    (description,) = words.tell(hit)
+    (description,) = words.describe_hit(hit)
     calls = trace.calls
     assert description.title == trace.functions.label[calls.function[call]]
     rows = dict(description.rows)
@@ -94,7 +94,7 @@ for k in range(8):
 i, hit = straight_at("cluster", 0)
 assert hit is not None
 assert hit.kind == "cluster"
-(description,) = words.tell(hit)
+(description,) = words.describe_hit(hit)
 _, holds = parts("cluster")
 assert description.title == f"{int(holds.fact('count')[i]):,} calls"
 here, time = clusters.call_under(trace, hit.picked), hit.picked.moment
@@ -163,7 +163,12 @@ for name, values, gone in (
     assert getattr(bpy.ops.tracevis3d, name)(**about, **values) == {"FINISHED"}, name
     view = support.only_view()
     assert view.tracevis3d.filters, name
-    left = {int(i) for o in view.objects if o.get("tracevis3d_kind") == "call" for i in held.held(o).id}
+    left = {
+        int(i)
+        for o in view.objects
+        if o.get("tracevis3d_kind") == "call"
+        for i in element_metadata.pickable_mesh(o).id
+    }
     assert left < before, name
     if name != "mark_utility":
         ids = np.array(sorted(before))
@@ -206,7 +211,7 @@ if not Path(recorded).is_file():
     there = holds.low[which].astype(float)
     hit = pointer.Hit(view.name, parts("call", support.only_view())[0].name, holds, which, there, there)
     if said:
-        assert ("comment", "What it is for.") in words.tell(hit)[0].rows
+        assert ("comment", "What it is for.") in words.describe_hit(hit)[0].rows
     # Elements of the view source show lines.
     assert bpy.ops.tracevis3d.open_source(view=about["view"], file=recorded, line=321) == {"FINISHED"}
     assert text.lines[text.current_line_index].body == "line 321"
@@ -245,9 +250,9 @@ eye = camera.View(
 )  # fmt: skip
 detail.show(view, closer, 0, [trace], (low + (high - low) // 3, high), 30 * pane.pixels_per_unit, eye)
 bpy.context.view_layer.update()
-assert nearer.shown_detail(view, 0) is not None
+assert detail_objects.shown_detail(view, 0) is not None
 assert len(parts("call", view)[1]) > len(before)
-assert all(o.hide_render for o in nearer.objects_of(view))
+assert all(o.hide_render for o in detail_objects.objects_of(view))
 picture = [o for o in view.objects if o.get("tracevis3d_kind") == "call" and not o.visible_get()]
 assert len(picture) == 1
 assert not picture[0].hide_render
@@ -256,9 +261,9 @@ assert hit is not None
 assert hit.shown == parts("call", view)[0].name
 bpy.ops.tracevis3d.rebuild()
 view = support.only_view()
-assert nearer.shown_detail(view, 0) is None
+assert detail_objects.shown_detail(view, 0) is None
 assert parts("call", view)[0].visible_get()
-assert not nearer.objects_of(view)
+assert not detail_objects.objects_of(view)
 
 # The clipping of what is in sight.
 start, end = (
@@ -283,7 +288,7 @@ bpy.context.view_layer.update()
 tubes = [o for o in compare.objects if o.get("tracevis3d_kind") in ("tube", "line")]
 met = 0
 for shown in tubes:
-    holds = held.held(shown)
+    holds = element_metadata.pickable_mesh(shown)
     assert holds.stands, shown.name
     assert set(holds.calls) == {0, 1}
     for i in range(min(len(holds), 12)):
@@ -310,10 +315,10 @@ if bpy.context.window is not None:
     bpy.context.window.scene = scene
 bpy.context.view_layer.update()
 shown = next(o for o in view.objects if o.get("tracevis3d_kind") == "call")
-holds = held.held(shown)
+holds = element_metadata.pickable_mesh(shown)
 i = int(np.argsort(-holds.size[:, 0])[2])
 hit = pointer.Hit(view.name, shown.name, holds, i, holds.low[i].astype(float), holds.low[i].astype(float))
-(description,) = words.tell(hit)
+(description,) = words.describe_hit(hit)
 assert description.title == trace.functions.label[trace.calls.function[int(holds.id[i])]]
 rows = dict(description.rows)
 assert {"start", "duration", "self time", "depth", "thread", "count"} <= set(rows), rows

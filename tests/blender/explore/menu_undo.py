@@ -22,7 +22,7 @@ settings, trace_state = (
     support.extension(".operators.state.trace_state"),
 )
 elements = support.extension(".tracevis3d.views.calls.actions")
-held = support.extension(".tracevis3d.scene.window.element_metadata")
+element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
 operators = bpy.ops.tracevis3d
 
 assert operators.import_trace(filepath=other_given) == {"FINISHED"}
@@ -47,7 +47,9 @@ def content():
             )
         )
         ids = tuple(
-            tuple(h.id.tolist()) for h in map(held.held, view.objects) if h is not None and h.kind == "call"
+            tuple(h.id.tolist())
+            for h in map(element_metadata.pickable_mesh, view.objects)
+            if h is not None and h.kind == "call"
         )
         found.append((view.name, view.tracevis3d.filters, view.tracevis3d.stale, values, drawn, ids))
     chosen = [selection.selected(k) for k in (key, other_key)]

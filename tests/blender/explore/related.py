@@ -124,7 +124,7 @@ assert name not in related.of(present, {key: waiting}, set()) or not len(
 )
 # And it says of which wait it is, and how long that was.
 hit = pointer.Hit(view.name, name, holds, 0, np.zeros(3), np.zeros(3))
-(description,) = words.tell(hit)
+(description,) = words.describe_hit(hit)
 rows = dict(description.rows)
 assert rows["shown as"] == "correspondence"
 assert rows["waited"]

@@ -21,7 +21,7 @@ settings = support.extension(".operators.state.settings")
 selection = support.extension(".operators.state.selection")
 sources = support.extension(".operators.state.sources")
 trace_state = support.extension(".operators.state.trace_state")
-held = support.extension(".tracevis3d.scene.window.element_metadata")
+element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
 operators = bpy.ops.tracevis3d
 
 
@@ -37,9 +37,13 @@ def view_of(name):
 
 def hit_on(view, kind, which=0):
     """Return a hit on the middle of one of the elements of a kind, the widest first."""
-    every = [o for o in view.objects if o.get("tracevis3d_kind") == kind and held.held(o) is not None]
-    shown = max(every, key=lambda o: len(held.held(o)))
-    holds = held.held(shown)
+    every = [
+        o
+        for o in view.objects
+        if o.get("tracevis3d_kind") == kind and element_metadata.pickable_mesh(o) is not None
+    ]
+    shown = max(every, key=lambda o: len(element_metadata.pickable_mesh(o)))
+    holds = element_metadata.pickable_mesh(shown)
     low, high = holds.bounds(np.arange(len(holds)))
     element = int(np.argsort(-(high - low)[:, 0], kind="stable")[which])
     middle = (low[element] + high[element]) / 2
@@ -82,11 +86,11 @@ before = ends(view, 0)
 slab = next((o for o in view.objects if o.get("tracevis3d_kind") == "window"), None)
 assert slab is not None, [o.get("tracevis3d_kind") for o in view.objects]
 hit = hit_on(view, "window")
-given = actions.state_of(view, source=hit.held.source, element=hit.picked, span=(30_000_000, 50_000_000))
+given = actions.state_of(view, source=hit.pickable.source, element=hit.picked, span=(30_000_000, 50_000_000))
 action = next(x for x in actions.declared_of(view) if "drag" in x.triggers and x.applies(given))
 assert action.drag is not None
 assert acts.apply(view, given, action.run(given))
-assert ends(view, hit.held.source) == (30_000_000, 50_000_000) != before
+assert ends(view, hit.pickable.source) == (30_000_000, 50_000_000) != before
 hit = hit_on(view, "call", 4)
 assert acts.trigger(view, "double click", hit)
 source, call = next(iter(hit.calls.items()))
@@ -99,7 +103,9 @@ print("compare")
 assert operators.import_trace(filepath=a, view="cone") == {"FINISHED"}
 view, scene = view_of("cone")
 kind = next(
-    o.get("tracevis3d_kind") for o in view.objects if held.held(o) is not None and held.held(o).stands
+    o.get("tracevis3d_kind")
+    for o in view.objects
+    if element_metadata.pickable_mesh(o) is not None and element_metadata.pickable_mesh(o).stands
 )
 hit = hit_on(view, kind, 1)
 call = next(iter(hit.calls.values()))
@@ -121,18 +127,18 @@ for point in turned.surface.section[::8]:
     for share in (0.2, 0.5, 0.8):
         origin = matrix[:3, :3] @ (middle + share * turned.surface.axis) + matrix[:3, 3]
         target = matrix[:3, :3] @ (point + share * turned.surface.axis) + matrix[:3, 3]
-        result += drum.tell(scene, Ray.of(origin, target - origin, 0.0, 0.0))
+        result += drum.describe_at(scene, Ray.of(origin, target - origin, 0.0, 0.0))
 assert result
 assert all({"time"} <= {label for label, _ in said.rows} for said in result)
 whole = window_time.goal_of(view, 0)
-parts = [(o, held.held(o)) for o in view.objects]
+parts = [(o, element_metadata.pickable_mesh(o)) for o in view.objects]
 kind = next(
     holds.kind
     for _, holds in parts
     if holds is not None and holds.tells and holds.kind not in ("rim", "sector")
 )
 hit = hit_on(view, kind)
-assert tooltip.tell(hit)
+assert tooltip.describe_hit(hit)
 assert acts.trigger(view, "double click", hit)
 nearer = window_time.goal_of(view, 0)
 assert whole[0] <= nearer[0] < nearer[1] <= whole[1]

@@ -24,7 +24,7 @@ selection = support.extension(".operators.state.selection")
 settings = support.extension(".operators.state.settings")
 trace_state = support.extension(".operators.state.trace_state")
 overlay = support.extension(".operators.explore.overlay")
-held = support.extension(".tracevis3d.scene.window.element_metadata")
+element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
 api = support.extension(".tracevis3d.api")
 
 
@@ -68,7 +68,7 @@ for number, finding in enumerate(story.findings.found):
     low, high = differences.box_of(view, spans, about)
     assert (low < high).all()
     for shown in view.objects:
-        holds = held.held(shown)
+        holds = element_metadata.pickable_mesh(shown)
         if holds is None or holds.kind != "call" or holds.source not in about:
             continue
         for i in np.flatnonzero(np.isin(holds.id, chosen()[holds.source])):

@@ -27,10 +27,10 @@ POINTED = {
 
 def spots(window, view, wanted):
     """Yield pixels of elements of a kind that are in sight, larger ones first."""
-    held = support.extension(".tracevis3d.scene.window.element_metadata")
+    element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
     found = []
     for shown in view.objects:
-        holds = held.held(shown)
+        holds = element_metadata.pickable_mesh(shown)
         if holds is None or holds.kind != wanted or not shown.visible_get():
             continue
         low, high = holds.bounds()
@@ -109,13 +109,13 @@ def main():
             lit = overlay.lit_now()
             support.say(view=kind, over=wanted, lit={"/".join(k): len(v) for k, v in lit.items()})
             assert sum(map(len, lit.values())) > 1, (kind, wanted, "nothing lights up with it")
-            assert state.told[0].rows
+            assert state.descriptions[0].rows
             if kind == "icicle":
                 content = contents.of(view)
                 entries = legend.entries_of(view, content.explained, state.hit)
                 at = min(entries)
                 assert draw._choices(bpy.context.scene, view, content).lit == entries
-                color = int(state.hit.held.color[state.hit.element])
+                color = int(state.hit.pickable.color[state.hit.element])
                 named = legend.words_of(content.explained, *at)[1]
                 support.say(legend=named, color=color)
             if wanted == "sector":
@@ -126,7 +126,7 @@ def main():
                 assert (pieces >= low - 1e-3).all()
                 assert (pieces <= high + 1e-3).all()
             if kind == "compare" and wanted == "call":
-                rows = [dict(each.rows) for each in state.told]
+                rows = [dict(each.rows) for each in state.descriptions]
                 assert any("matches" in each for each in rows), rows
                 assert any("against" in label for each in rows for label in each) or len(rows) == 1
         print("FACTS", json.dumps({"view": kind}), flush=True)

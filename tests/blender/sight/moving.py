@@ -39,7 +39,7 @@ def main():
     state = support.extension(explore + "overlay").state
     zoom, veil = support.extension(explore + "motion.zoom"), support.extension(explore + "sight.veil")
     marks = support.extension(explore + "marks")
-    held = support.extension(".tracevis3d.scene.window.element_metadata")
+    element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
     selection, trace_state = (
         support.extension(".operators.state.selection"),
         support.extension(".operators.state.trace_state"),
@@ -59,7 +59,7 @@ def main():
         """Return the calls of a side."""
         return next(
             h
-            for h in map(held.held, view.objects)
+            for h in map(element_metadata.pickable_mesh, view.objects)
             if h is not None and h.kind == "call" and h.source == source
         )
 
@@ -67,7 +67,7 @@ def main():
         """Yield how far apart the starts of two calls are that a tube joins, and where the first one is."""
         a, b = boxes(0), boxes(1)
         for shown in view.objects:
-            holds = held.held(shown)
+            holds = element_metadata.pickable_mesh(shown)
             if holds is None or holds.word != "Tubes" or set(holds.calls) != {0, 1}:
                 continue
             for i in np.argsort(holds.id).tolist():

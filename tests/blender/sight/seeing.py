@@ -22,7 +22,7 @@ def main():
     zoom = support.extension(explore + "motion.zoom")
     ride, xray = support.extension(explore + "motion.ride"), support.extension(explore + "sight.xray")
     minimap = support.extension(".operators.overlay.minimap")
-    held = support.extension(".tracevis3d.scene.window.element_metadata")
+    element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
     selection, trace_state = (
         support.extension(".operators.state.selection"),
         support.extension(".operators.state.trace_state"),
@@ -35,7 +35,9 @@ def main():
     window.explore()
     yield support.at_rest()
     eye, space = window.eye, window.area.spaces.active
-    holds = next(h for h in map(held.held, view.objects) if h is not None and h.kind == "call")
+    holds = next(
+        h for h in map(element_metadata.pickable_mesh, view.objects) if h is not None and h.kind == "call"
+    )
 
     def pixel_of(i):
         """Return where the middle of the front of a call is in the window."""
@@ -54,7 +56,7 @@ def main():
     # The tooltip says how much of what is lit can be seen, and a key turns to where most of it is.
     window.move(x, y)
     yield lambda: state.hit is not None
-    yield lambda: any(label == "in sight" for said in state.told for label, _ in said.rows)
+    yield lambda: any(label == "in sight" for said in state.descriptions for label, _ in said.rows)
     yield support.at_rest()
     support.screenshot(place / "in_sight.png")
     window.press("V", x, y)
@@ -73,7 +75,7 @@ def main():
     back, far = eye.view_location.copy(), eye.view_distance
     there = window.region.x + at[0], window.region.y + at[1]
     window.move(*there)
-    yield lambda: state.told and state.told[0].title == "A click goes there"
+    yield lambda: state.descriptions and state.descriptions[0].title == "A click goes there"
     window.press("LEFTMOUSE", *there)
     yield lambda: abs(eye.view_location[0] - (low + 0.2 * (high - low))) < 0.05 * (high - low)
     yield lambda: not zoom.is_on_the_way()

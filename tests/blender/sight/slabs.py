@@ -20,7 +20,7 @@ def main():
     explore = ".operators.explore."
     overlay = support.extension(explore + "overlay")
     state, slabs = overlay.state, support.extension(explore + "sight.slabs")
-    held = support.extension(".tracevis3d.scene.window.element_metadata")
+    element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
     texts = support.extension(".operators.overlay.draw").texts
     window = support.Window()
     window.show(trace, "icicle")
@@ -30,7 +30,7 @@ def main():
     yield support.at_rest()
     eye, kept = window.eye, bpy.context.scene.tracevis3d_slab
     own = next(o for o in view.objects if o.get("tracevis3d_kind") == "call")
-    holds = held.held(own)
+    holds = element_metadata.pickable_mesh(own)
 
     def pixel_of(i):
         """Return where the middle of the front of a call is in the window."""

@@ -138,7 +138,7 @@ def main():
 
         Bars move on between looking for one and the event of the mouse.
         """
-        if state.told:
+        if state.descriptions:
             return True
         at = spot(word)
         if at is not None:
@@ -159,10 +159,10 @@ def main():
         yield lambda word=word: spot(word) is not None
         yield lambda word=word: pointed(word)
         # Time flows on below a mouse that rests: what is said stays up to date, and nothing breaks.
-        first = [one.lines() for one in state.told]
+        first = [one.lines() for one in state.descriptions]
         yield support.updated(feed, 5)
         assert not feed.trouble, feed.trouble
-        support.say(view=view, first=first, later=[one.lines() for one in state.told])
+        support.say(view=view, first=first, later=[one.lines() for one in state.descriptions])
         support.screenshot(place / f"point-{view}.png")
         with here():
             assert bpy.ops.tracevis3d.live_pause() == {"FINISHED"}
@@ -186,7 +186,7 @@ def main():
     for _ in range(10):
         if (at := spot("Block of 8.58 MiB")) is not None:
             send("MOUSEMOVE", "NOTHING", *at)
-            yield lambda: bool(state.told)
+            yield lambda: bool(state.descriptions)
             send("LEFTMOUSE", "PRESS", *at)
             send("LEFTMOUSE", "RELEASE", *at)
         yield 0.5

@@ -25,7 +25,7 @@ def main():
         support.extension(explore + "motion.transition"),
         support.extension(".tracevis3d.scene.window.detail_objects"),
     )
-    selection, held = (
+    selection, element_metadata = (
         support.extension(".operators.state.selection"),
         support.extension(".tracevis3d.scene.window.element_metadata"),
     )
@@ -45,7 +45,7 @@ def main():
         points, calls = [], []
         for shown in view.objects:
             if shown.get("tracevis3d_kind") == "node" and shown.visible_get():
-                holds = held.held(shown)
+                holds = element_metadata.pickable_mesh(shown)
                 low, high = holds.bounds(np.arange(len(holds)))
                 middle = np.column_stack([(low + high) / 2, np.ones(len(holds))])
                 points.append((middle @ np.array(shown.matrix_world).T)[:, :3])
@@ -158,7 +158,7 @@ def main():
     # Who comes near a closed cone sees it open, in its place; what has opened can be pointed at.
     stood = {int(c): point for point, c in zip(*balls())}
     shown = next(o for o in view.objects if o.get("tracevis3d_kind") == "closed subtree")
-    holds = held.held(shown)
+    holds = element_metadata.pickable_mesh(shown)
     largest = int(np.argmax(holds.size[:, 0]))
     tip = holds.low[largest].astype(float)
     home = at.eye.view_perspective

@@ -24,7 +24,7 @@ def main():
         support.extension(explore + "motion.drum"),
         support.extension(explore + "motion.window_time"),
     )
-    selection, held = (
+    selection, element_metadata = (
         support.extension(".operators.state.selection"),
         support.extension(".tracevis3d.scene.window.element_metadata"),
     )
@@ -44,7 +44,7 @@ def main():
     def over(kind, k=0):
         """Return pixels of the middle of the k-th element of a kind, as far as it is seen."""
         shown = next(o for o in view.objects if o.get("tracevis3d_kind") == kind)
-        holds = held.held(shown)
+        holds = element_metadata.pickable_mesh(shown)
         low, high = holds.bounds(np.array([k]))
         return pixel((np.array(shown.matrix_world) @ [*((low + high)[0] / 2), 1.0])[:3])
 
@@ -55,7 +55,7 @@ def main():
         return hit.kind if hit else ""
 
     def result():
-        return [line for said in state.told for line in said.lines()]
+        return [line for said in state.descriptions for line in said.lines()]
 
     at.explore()
     yield support.at_rest()
@@ -66,7 +66,9 @@ def main():
         ("sector", "Sector"),
         ("phase", "Phase"),
     ):
-        count = len(held.held(next(o for o in view.objects if o.get("tracevis3d_kind") == kind)))
+        count = len(
+            element_metadata.pickable_mesh(next(o for o in view.objects if o.get("tracevis3d_kind") == kind))
+        )
         for k in range(count):
             x, y = over(kind, k)
             if met(x, y) != kind:
@@ -84,10 +86,10 @@ def main():
             continue
         at.move(x, y)
         yield 0.3
-        if state.hit is None and state.told and not state.told[0].title.startswith("No call"):
+        if state.hit is None and state.descriptions and not state.descriptions[0].title.startswith("No call"):
             break
     assert state.hit is None, result()
-    assert {"time", "element"} <= {label for label, _ in state.told[0].rows}, result()
+    assert {"time", "element"} <= {label for label, _ in state.descriptions[0].rows}, result()
     yield support.at_rest()
     support.screenshot(place / "drum_mantle.png")
 
@@ -134,7 +136,7 @@ def main():
 
     # A double click on a phase shows that phase.
     shown = next(o for o in view.objects if o.get("tracevis3d_kind") == "phase")
-    widest = int(np.argmax(held.held(shown).size[:, 0]))
+    widest = int(np.argmax(element_metadata.pickable_mesh(shown).size[:, 0]))
     x, y = over("phase", widest)
     at.move(x, y)
     yield support.at_rest()

@@ -26,7 +26,7 @@ def main():
         support.extension(explore + "motion.zoom"),
     )
     selection = support.extension(".operators.state.selection")
-    held, nearer = (
+    element_metadata, detail_objects = (
         support.extension(".tracevis3d.scene.window.element_metadata"),
         support.extension(".tracevis3d.scene.window.detail_objects"),
     )
@@ -50,7 +50,7 @@ def main():
         shown = next(
             o for o in support.only_view().objects if o.get("tracevis3d_kind") == kind and o.visible_get()
         )
-        holds = held.held(shown)
+        holds = element_metadata.pickable_mesh(shown)
         i = np.argsort(-holds.size[:, 0])[k]
         matrix = np.array(shown.matrix_world)
         point = matrix[:3, :3] @ (holds.low[i] + holds.size[i] * [0.5, 0, 0.5]) + matrix[:3, 3]
@@ -67,7 +67,7 @@ def main():
     yield lambda: state.hit is not None
     assert state.hit.traces == {key: call}
     assert {"start", "duration", "self time", "depth", "count", "thread"} <= {
-        a for a, _ in state.told[0].rows
+        a for a, _ in state.descriptions[0].rows
     }
     yield support.at_rest()
     support.screenshot(place / "hover.png")
@@ -136,7 +136,7 @@ def main():
     press("LEFTMOUSE", x, y)
     yield support.at_rest()
     press("F", x, y)
-    yield lambda: nearer.shown_detail(support.only_view(), 0) is not None and not zoom.is_on_the_way()
+    yield lambda: detail_objects.shown_detail(support.only_view(), 0) is not None and not zoom.is_on_the_way()
     assert area.spaces.active.region_3d.view_perspective == "PERSP"
     yield support.at_rest()
     support.screenshot(place / "detail.png")

@@ -30,7 +30,7 @@ def main():
         support.extension(".operators.state.trace_state"),
         support.extension(".operators.task"),
     )
-    held = support.extension(".tracevis3d.scene.window.element_metadata")
+    element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
     window = bpy.context.window_manager.windows[0]
     area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
     region = next(r for r in area.regions if r.type == "WINDOW")
@@ -57,7 +57,7 @@ def main():
     def spots(view, word):
         """Yield pixels in the middle of elements of a view of one kind, widest first."""
         for shown in view.objects:
-            holds = held.held(shown)
+            holds = element_metadata.pickable_mesh(shown)
             if holds is None or holds.word != word or not holds.stands or not shown.visible_get():
                 continue
             matrix = np.array(shown.matrix_world)
@@ -77,7 +77,7 @@ def main():
     def middle(view, k):
         """Return the pixel of the middle of the front of the k-th widest call of a view, and the call."""
         shown = next(o for o in view.objects if o.get("tracevis3d_kind") == "call" and o.visible_get())
-        holds = held.held(shown)
+        holds = element_metadata.pickable_mesh(shown)
         i = np.argsort(-holds.size[:, 0])[k]
         matrix = np.array(shown.matrix_world)
         x, y = pixel(matrix[:3, :3] @ (holds.low[i] + holds.size[i] * [0.5, 0, 0.5]) + matrix[:3, 3])
@@ -95,8 +95,8 @@ def main():
             send("MOUSEMOVE", "NOTHING", x, y)
             since = time.perf_counter()
             yield lambda since=since: state.hit is not None or time.perf_counter() - since > 0.4
-            if state.hit is not None and state.hit.held.word == word and state.hit.view == view.name:
-                assert state.told, word
+            if state.hit is not None and state.hit.pickable.word == word and state.hit.view == view.name:
+                assert state.descriptions, word
                 yield support.at_rest()
                 support.screenshot(place / f"hover_{view.tracevis3d.view}.png")
                 return
@@ -150,7 +150,9 @@ def main():
     bpy.context.scene.tracevis3d_overview = True
     yield support.at_rest()
     compared = view_of("compare")
-    holds = held.held(next(o for o in compared.objects if o.get("tracevis3d_kind") == "call"))
+    holds = element_metadata.pickable_mesh(
+        next(o for o in compared.objects if o.get("tracevis3d_kind") == "call")
+    )
     selection.select(key, [int(holds.id[np.argsort(-holds.size[:, 0])[3]])])
     yield support.at_rest()
     lit = related.of_selection(pointer.shown_in(bpy.context.scene, space))
@@ -271,7 +273,11 @@ def main():
         yield support.at_rest()
         space.region_3d.view_perspective = "CAMERA"
         yield support.at_rest()
-        words = {h.word for h in map(held.held, view_of(kind).objects) if h is not None and h.stands}
+        words = {
+            h.word
+            for h in map(element_metadata.pickable_mesh, view_of(kind).objects)
+            if h is not None and h.stands
+        }
         print("FACTS", kind, sorted(words), flush=True)
         if not state.exploring:
             explore_on()

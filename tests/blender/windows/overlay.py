@@ -101,7 +101,7 @@ def main():
         yield lambda: legend.shown_in(window.scene).how == "pointed"
         # What lies behind the legend is not pointed at.
         assert explore.state.hit is None
-        assert explore.state.told[0].title == words[1]
+        assert explore.state.descriptions[0].title == words[1]
         press("LEFTMOUSE", x, y)
         yield lambda: chosen().entries == {words}
         assert chosen().how == "chosen"
@@ -174,8 +174,8 @@ def main():
 
         x, y = spot()
         window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
-        yield lambda: explore.state.hit is not None and bool(explore.state.told)
-        said = explore.state.told[0]
+        yield lambda: explore.state.hit is not None and bool(explore.state.descriptions)
+        said = explore.state.descriptions[0]
         assert said.title, name
         assert said.where or said.rows, (name, said)
         yield support.at_rest()

@@ -23,7 +23,7 @@ def main():
         support.extension(".tracevis3d.features.comparison.actions"),
     )
     window_time = support.extension(explore + "motion.window_time")
-    held = support.extension(".tracevis3d.scene.window.element_metadata")
+    element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
     # Whole, shifted by the middle, and either end; never beyond the overview, never turned round.
     assert slab.dragged((2, 4), (0, 10), 3, 5) == (4, 6)
     assert slab.dragged((2, 4), (0, 10), 3, 99) == (8, 10)
@@ -58,7 +58,7 @@ def main():
     def at(share, over=0.5):
         """Return the pixel of a place on the slab: ``share`` of its length, from its left end."""
         shown = slab_of()
-        holds = held.held(shown)
+        holds = element_metadata.pickable_mesh(shown)
         point = holds.low[0] + holds.size[0] * [share, over, 1.0]
         place = shown.matrix_world @ support_vector(point)
         x, y = pointer.projection_of(region, area.spaces.active.region_3d).pixels([place])[0]

@@ -80,7 +80,7 @@ def main():
         def said():
             send("MOUSEMOVE", "NOTHING", x + over.turn % 2, y)
             over.turn += 1
-            return state.hit is not None and bool(state.told)
+            return state.hit is not None and bool(state.descriptions)
 
         return said
 

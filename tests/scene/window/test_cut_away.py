@@ -27,7 +27,7 @@ def built():
     bpy.ops.wm.read_factory_settings(use_empty=True)
     drawing = everything(200)
     built = build(replace(drawing, labels=()), frame=Frame(320, 180))
-    element_metadata.hold(built.collection, built.drawing, [None] * len(drawing.elements))
+    element_metadata.write_drawing(built.collection, built.drawing, [None] * len(drawing.elements))
     return built
 
 
@@ -149,7 +149,7 @@ def test_lines_that_cross_a_slab_keep_their_direction():
     )
     drawing = replace(everything(20), labels=(), elements=(line,))
     built = build(drawing, frame=Frame(320, 180))
-    element_metadata.hold(built.collection, built.drawing, [None])
+    element_metadata.write_drawing(built.collection, built.drawing, [None])
     shown = shown_of(built, 0)
     cut_away.cut(shown, (3.0, -INF, -INF), (7.0, INF, INF))
     after, _ = points_of(shown)

@@ -160,7 +160,7 @@ class TreeNavigation:
             below = self.tree.path_at(row) if row < self.size else ()
             if below[:-1] == self.current:
                 self._choose(below)
-                self._reveal(row)
+                self._scroll_to(row)
 
     def back(self) -> None:
         """Go to the caller of the current row; the window begins with it if it wasn't in it."""
@@ -243,7 +243,7 @@ class TreeNavigation:
             If there is no such row.
         """
         self._choose(numbered(self.tree, number))
-        self._reveal(number - 1)
+        self._scroll_to(number - 1)
 
     def skip(self, rows: int) -> int:
         """Make the row this many rows on the current one, back if negative; return how many were skipped.
@@ -264,12 +264,12 @@ class TreeNavigation:
         tree = self.tree
         path, skipped = tree.forward(self.current or self.first or tree.path_at(0), rows)
         self._choose(path)
-        self._reveal(tree.offset(path))
+        self._scroll_to(tree.offset(path))
         return skipped
 
-    def reveal(self, path: UniquePath) -> None:
+    def expand_to(self, path: UniquePath) -> None:
         """Open all callers of a path, make it current, and bring it into the window."""
-        row = self.tree.reveal(path)
+        row = self.tree.expand_to(path)
         self.settle()
         self._choose(path)
         if not self.position <= row < self.position + self.page:
@@ -336,7 +336,7 @@ class TreeNavigation:
         row = max(min(row, self.size - self.page), 0)
         self.first = self.tree.path_at(row) if self.size else None
 
-    def _reveal(self, row: int) -> None:
+    def _scroll_to(self, row: int) -> None:
         """Move the window just so far that it holds a row."""
         top = self.position
         self._show_from(min(max(top, row - self.page + 1), row))
@@ -345,7 +345,7 @@ class TreeNavigation:
         at = self.tree.offset(self.current) if self.current else self.position - rows
         row = min(max(at + rows, 0), self.size - 1)
         self._choose(self.tree.path_at(row))
-        self._reveal(row)
+        self._scroll_to(row)
 
     def _turn(self, rows: int) -> None:
         before = self.position

@@ -353,7 +353,7 @@ class PartialTree(CallPaths):
             ordinals.append(ordinal)
             steps.append(self._expansion.below(steps[-1], ordinal))
 
-    def reveal(self, path: UniquePath) -> int:
+    def expand_to(self, path: UniquePath) -> int:
         """Expand the callers of a path, show what hides it, and return the number of its row."""
         self.node(path)
         for k in range(1, len(path) + 1):

@@ -15,7 +15,7 @@ from ...views.lists import FindingList, ListedFinding, Tour
 from .findings.find import KINDS
 from .matching.match import compare
 from .report import aim, viewpoints
-from .report.story import Story, tell
+from .report.story import Story, story_of
 from .view.match_settings import comparing
 from .view.parameters import Parameters
 
@@ -31,7 +31,7 @@ _MATCHING = {"tau", "measure", "identity", "rewrite", "renamed", "fuzzy"}
 def _story(traces: Sequence[Trace], values: Mapping[str, Any], top: int, progress: Progress) -> Story:
     """Return the findings about two traces, compared as a view with these parameters does."""
     matched = compare(*traces, **comparing(dict(values)), progress=part(progress, 0.0, 0.5))
-    return tell(matched, top, part(progress, 0.5, 1.0))
+    return story_of(matched, top, part(progress, 0.5, 1.0))
 
 
 def find(traces: Sequence[Trace], values: Mapping[str, Any], progress: Progress) -> list[ListedFinding]:
@@ -125,7 +125,7 @@ def tour(
     """
     story = _story(traces, values, top, part(progress, 0.0, 0.5))
     shown = {**values, **viewpoints.default_settings(story, bool(walk))}
-    return Tour(*viewpoints.with_stops(story, frame, walk, shown, part(progress, 0.5, 1.0)))
+    return Tour(*viewpoints.with_viewpoints(story, frame, walk, shown, part(progress, 0.5, 1.0)))
 
 
 DIFFERENCES = FindingList(2, find, drawn, tour)

@@ -82,7 +82,7 @@ def find_phases(found: Interactions, low: int = 0, high: int | None = None, leas
         )
     edge, feature = features
     windows = len(feature)
-    pair, pairs = _told_apart(found, low, high)
+    pair, pairs = _distinguished(found, low, high)
     cuts, explained = _optimal_cuts(feature, least, _chance((feature**2).mean(axis=0), n // windows, windows))
     exact = _refined(pair, edge, cuts, pairs)
     kind = _kinds(np.sqrt(_distributions(pair, exact, pairs)))
@@ -117,11 +117,11 @@ def window_features(found: Interactions, low: int, high: int) -> tuple[Ints, Flo
     if windows < 2:
         return None
     edge = np.linspace(0, n, windows + 1).astype(np.int64)
-    pair, pairs = _told_apart(found, low, high)
+    pair, pairs = _distinguished(found, low, high)
     return edge, np.sqrt(_distributions(pair, edge, pairs))
 
 
-def _told_apart(found: Interactions, low: int, high: int) -> tuple[NDArray[np.int32], int]:
+def _distinguished(found: Interactions, low: int, high: int) -> tuple[NDArray[np.int32], int]:
     """Return the pairs of some interactions, and how many there are: of very many some share a number."""
     pair = found.pair[low:high]
     if found.pairs > _PAIRS:

@@ -152,7 +152,7 @@ def main(path: str, block: Blocks) -> None:
             for location, event in trace.events:
                 name = type(event).__name__
                 make = _READ.get(name)
-                if name in _TOLD:
+                if name in _IN_OTHERS:
                     continue
                 if make is None:
                     others[name] = others.get(name, 0) + 1
@@ -265,7 +265,7 @@ _READ: dict[str, Any] = {
     "IoOperationComplete": _io(IO_END, "bytes_result"),
 }
 #: Events whose information is also in others.
-_TOLD = frozenset(
+_IN_OTHERS = frozenset(
     (
         *("MpiCollectiveBegin", "MpiIsendComplete", "MpiIrecvRequest", "ProgramBegin", "ProgramEnd"),
         *("IoCreateHandle", "IoDestroyHandle"),

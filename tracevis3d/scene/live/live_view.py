@@ -199,7 +199,7 @@ class LiveScene:
         if not self._pending and clock - self._texts_at > _TEXTS_S:
             self._texts_at, self._status = clock, status
             self._pending = [
-                self._write_flowing, self._write_still, self._write_title, self._write_legend,
+                self._write_moving, self._write_still, self._write_title, self._write_legend,
             ]  # fmt: skip
         if slow or not self._pages.made:
             due = len(self._pending) if slow else 1
@@ -278,14 +278,14 @@ class LiveScene:
             text.labels(labels, self._place(labels), ink, self.style.background)
         return text
 
-    def _write_flowing(self, now: int) -> None:
+    def _write_moving(self, now: int) -> None:
         extent = self.view.extent()
         if extent != self._extent:
             self._extent = extent
             self._frame_scene(bpy.data.scenes[self.scene_name])
         self._names_now = now
         self._labels = self.view.labels(now)
-        self._write("names", self._texts(self._labels.flowing))
+        self._write("names", self._texts(self._labels.moving))
 
     def _write_still(self, _now: int) -> None:
         groups = self._labels.still

@@ -24,7 +24,7 @@ from ..geometry import forms, meshes
 from ..geometry.forms import Form
 from ..node_groups import Builder
 from .glb import Scene
-from .redirect import quiet
+from .redirect import captured_output
 from .render import prepare, reason
 from .verify import verify
 
@@ -57,7 +57,7 @@ def write(
     check_folder(target)
     with replacing(target) as partial:
         # Operators print what they did to Python's own standard output.
-        with quiet(), contextlib.redirect_stdout(io.StringIO()):
+        with captured_output(), contextlib.redirect_stdout(io.StringIO()):
             try:
                 writers[suffix](built, partial)
             except RuntimeError as error:

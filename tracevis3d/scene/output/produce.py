@@ -47,14 +47,14 @@ def produce(
     path: str | os.PathLike[str],
     output: Output,
     *,
-    stops: Sequence[Viewpoint] = (),
+    viewpoints: Sequence[Viewpoint] = (),
     changing: Callable[[float], Drawing] | None = None,
     recipe: str = "",
     progress: Progress = silent,
 ) -> Produced:
     """Build ``drawing`` in a scene of its own, write the file, and remove the scene.
 
-    Scene files play the drawing's time, or hold the ``stops`` if there are any. With ``changing`` a film
+    Scene files play the drawing's time, or hold the ``viewpoints`` if there are any. With ``changing`` a film
     shows what that returns for each share of it. A .png and figures keep the ``recipe``.
 
     Raises
@@ -64,14 +64,14 @@ def produce(
     check(path, output)
     # Blender swallows what is raised in its callbacks.
     with interrupts.handled(signal.SIGINT), interrupts.held():
-        return _produce(drawing, Path(path), output, stops, changing, recipe, progress)
+        return _produce(drawing, Path(path), output, viewpoints, changing, recipe, progress)
 
 
 def _produce(
     drawing: Drawing,
     path: Path,
     output: Output,
-    stops: Sequence[Viewpoint],
+    viewpoints: Sequence[Viewpoint],
     changing: Callable[[float], Drawing] | None,
     recipe: str,
     progress: Progress,
@@ -133,8 +133,8 @@ def _produce(
             produced.counts["engine"], produced.counts["frames"] = done
             produced.stages["render"] = time.perf_counter() - started
         else:
-            if stops:
-                place(built, stops, output.fps)
+            if viewpoints:
+                place(built, viewpoints, output.fps)
             else:
                 play(built, output.seconds, output.fps)
             export.write(built, path, engine=output.engine, progress=rest)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 
 @contextlib.contextmanager
-def quiet() -> Iterator[Callable[[], str]]:
+def captured_output() -> Iterator[Callable[[], str]]:
     """Send what C code writes to descriptors 1 and 2 to a file; Python's own streams still reach the user.
 
     Yields

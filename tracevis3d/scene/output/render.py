@@ -27,7 +27,7 @@ from ..build import Built, apply_frame
 from ..geometry import forms
 from ..geometry.forms import Purpose
 from . import engines
-from .redirect import quiet
+from .redirect import captured_output
 from .verify import verify
 
 _FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".exr": "OPEN_EXR", ".webp": "WEBP"}
@@ -214,7 +214,7 @@ def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bo
     stdout: Any = sys.stdout
     state = {"frame": 0, "share": 0.0}
 
-    def tell(share: float, what: str) -> None:
+    def report(share: float, what: str) -> None:
         if stop:
             return
         try:
@@ -226,22 +226,22 @@ def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bo
     def on_stats(text: Any, *_: Any) -> None:
         if (found := _SAMPLE.search(str(text))) is not None:
             state["share"] = int(found[1]) / max(int(found[2]), 1)
-            tell((state["frame"] + state["share"]) / frames, "rendering")
+            report((state["frame"] + state["share"]) / frames, "rendering")
 
     def on_frame(*_: Any) -> None:
         state["frame"] += 1
         state["share"] = 0.0
-        tell(min(state["frame"] / frames, 1.0), f"rendering frame {state['frame']} of {frames}")
+        report(min(state["frame"] / frames, 1.0), f"rendering frame {state['frame']} of {frames}")
 
     handlers: list[tuple[Any, Callable[..., None]]] = [(bpy.app.handlers.render_stats, on_stats)]
     if animation:
         handlers.append((bpy.app.handlers.render_post, on_frame))
-    tell(0.0, "rendering")
+    report(0.0, "rendering")
     for chain, function in handlers:
         chain.append(function)
     try:
         result: Any = None
-        with quiet() as written:
+        with captured_output() as written:
             stdout = sys.stdout
             try:
                 # The operator prints its errors there, too.
@@ -264,7 +264,7 @@ def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bo
         raise Cancelled("Rendering was stopped.")
     if not output.is_file():
         raise Incomplete(reason(log))
-    tell(1.0, "rendered")
+    report(1.0, "rendered")
     if stop:
         raise stop[0]
 

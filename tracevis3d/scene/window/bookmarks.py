@@ -12,7 +12,7 @@ import bpy
 
 from ...errors import InputError
 from ..compat import stored
-from ..output.redirect import quiet
+from ..output.redirect import captured_output
 
 #: Name of the list on a scene.
 _NAME = "tracevis3d_bookmarks"
@@ -41,17 +41,17 @@ def bookmarks_of(path: str | Path) -> list[dict[str, Any]]:
         raise InputError(f"{path}: there is no such file")
     try:
         # Scripts that lie in the file are not run.
-        with quiet(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        with captured_output(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=False)
     except RuntimeError:
         raise InputError(f"{path}: is not a .blend that this Blender can open") from None
-    found = [_told(scene, one) for scene in bpy.data.scenes for one in stored(scene, _NAME) or ()]
-    with quiet():
+    found = [_facts_of(scene, one) for scene in bpy.data.scenes for one in stored(scene, _NAME) or ()]
+    with captured_output():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return found
 
 
-def _told(scene: Any, one: Any) -> dict[str, Any]:
+def _facts_of(scene: Any, one: Any) -> dict[str, Any]:
     view = one.get("view")
     return {
         "name": str(one.get("name", "")),

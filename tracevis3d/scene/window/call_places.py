@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...trace.model import Trace
-from .element_metadata import PickableMesh, held
+from .element_metadata import PickableMesh, pickable_mesh
 
 Floats = NDArray[np.float64]
 
@@ -72,7 +72,7 @@ def places_on(boxes: Sequence[PickableMesh], sought: Sequence[CallReference], ab
 
 def _boxes(objects: Iterable[Any]) -> list[PickableMesh]:
     """Return the boxes that objects show, single calls before clusters."""
-    known = [held(shown) for shown in objects]
+    known = [pickable_mesh(shown) for shown in objects]
     shown = [each for each in known if each is not None and each.is_boxes and each.stands and len(each)]
     return sorted(shown, key=lambda each: each.kind != "call")
 

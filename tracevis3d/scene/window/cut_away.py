@@ -162,10 +162,10 @@ def within(shown: Any, low: ArrayLike, high: ArrayLike) -> Box:
     """
     matrix = np.array(shown.matrix_world, np.float64)
     begin, end = np.full(3, -np.inf), np.full(3, np.inf)
-    holds = element_metadata.held(shown)
+    pickable = element_metadata.pickable_mesh(shown)
     middle = np.zeros(3)
-    if holds is not None and len(holds):
-        bounds = holds.bounds()
+    if pickable is not None and len(pickable):
+        bounds = pickable.bounds()
         middle = (bounds[0].min(axis=0) + bounds[1].max(axis=0)) / 2
     free = [0, 1, 2]
     for axis in (0, 1, 2):

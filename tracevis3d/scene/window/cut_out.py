@@ -16,7 +16,7 @@ from .. import compat
 from ..color import srgb
 from ..materials import SHADED
 from .element_metadata import PickableMesh
-from .highlight import nearer
+from .highlight import toward_eye
 
 Floats = NDArray[np.float32]
 #: Maximum number of instances of an object that are cut out, the widest first: more can't be distinguished.
@@ -40,13 +40,13 @@ class Surface:
     triangle: NDArray[np.int32]
 
 
-def surface(shown: Any, holds: PickableMesh, elements: ArrayLike) -> Surface:
+def surface(shown: Any, pickable: PickableMesh, elements: ArrayLike) -> Surface:
     """Return the surfaces of some of the elements that an object shows.
 
     Parameters
     ----------
     shown : bpy.types.Object
-    holds : PickableMesh
+    pickable : PickableMesh
         What it holds.
     elements : int (k,)
         Their places among all.
@@ -57,11 +57,11 @@ def surface(shown: Any, holds: PickableMesh, elements: ArrayLike) -> Surface:
     """
     which = np.asarray(elements, np.int64)
     mesh = _economical(shown)
-    if holds.word in ("Boxes", "Marks"):
-        return _of_instances(shown.data, mesh, holds, which)
+    if pickable.word in ("Boxes", "Marks"):
+        return _of_instances(shown.data, mesh, pickable, which)
     found = _Triangles(mesh if mesh is not None else shown.data)
     face_ids = found.of_faces("element_id")
-    kept = np.isin(face_ids, holds.id[which])[found.face]
+    kept = np.isin(face_ids, pickable.id[which])[found.face]
     return Surface(found.point, found.colors_of_points(), found.vertex[kept])
 
 
@@ -74,11 +74,11 @@ def _economical(shown: Any) -> Any:
     return None
 
 
-def _of_instances(points: Any, template: Any, holds: PickableMesh, which: NDArray[np.int64]) -> Surface:
+def _of_instances(points: Any, template: Any, pickable: PickableMesh, which: NDArray[np.int64]) -> Surface:
     if template is None or not len(which):
         return _nothing()
     if len(which) > _MOST:
-        wide = holds.size[which].max(axis=1)
+        wide = pickable.size[which].max(axis=1)
         which = which[np.argpartition(-wide, _MOST)[:_MOST]]
     part = np.empty(len(points.vertices), np.int32)
     points.attributes["part"].data.foreach_get("value", part)
@@ -91,7 +91,7 @@ def _of_instances(points: Any, template: Any, holds: PickableMesh, which: NDArra
     count = np.searchsorted(of[order], part, side="right") - begin
     first = np.cumsum(count) - count
     triangle = order[np.repeat(begin - first, count) + np.arange(int(count.sum()))]
-    size, low = (np.repeat(values[which], count, axis=0)[:, None] for values in (holds.size, holds.low))
+    size, low = (np.repeat(values[which], count, axis=0)[:, None] for values in (pickable.size, pickable.low))
     point = found.point[found.vertex[triangle]] * size + low
     color = found.colors_of_corners()[found.corner[triangle]]
     n = len(triangle)
@@ -166,7 +166,7 @@ class CutOut:
         import gpu
 
         with gpu.matrix.push_pop():
-            gpu.matrix.load_matrix(nearer(view) @ gpu.matrix.get_model_view_matrix() @ matrix)
+            gpu.matrix.load_matrix(toward_eye(view) @ gpu.matrix.get_model_view_matrix() @ matrix)
             gpu.state.depth_test_set("LESS_EQUAL")
             gpu.state.depth_mask_set(True)
             self._batch.draw(self._shader)

@@ -26,7 +26,7 @@ from ..text.glyphs import typeface
 from . import element_metadata
 
 #: Marks the objects of the detail: nanoseconds from which to which it is there, and pixels per unit.
-_NEARER = "tracevis3d_nearer"
+_IS_DETAIL = "tracevis3d_nearer"
 #: Beside it, where what is near is not along x: what has been opened.
 _OPENED = "tracevis3d_opened"
 #: On the picture's own objects that the detail takes the place of.
@@ -38,14 +38,14 @@ def objects_of(collection: Any, source: int | None = None) -> list[Any]:
     return [
         shown
         for shown in collection.objects
-        if _NEARER in shown and source in (None, shown.get("tracevis3d_source"))
+        if _IS_DETAIL in shown and source in (None, shown.get("tracevis3d_source"))
     ]
 
 
 def shown_detail(collection: Any, source: int) -> tuple[float, float, float] | None:
     """Return nanoseconds (or bytes) and pixels per unit that a trace's detail is for; None without one."""
     for shown in objects_of(collection, source):
-        words = str(shown[_NEARER]).split()
+        words = str(shown[_IS_DETAIL]).split()
         if len(words) == 3:
             return float(words[0]), float(words[1]), float(words[2])
     return None
@@ -63,7 +63,7 @@ def picture_of(collection: Any, source: int, kinds: tuple[str, ...]) -> list[Any
     return [
         shown
         for shown in collection.objects
-        if _NEARER not in shown
+        if _IS_DETAIL not in shown
         and (
             (shown.get("tracevis3d_kind") in kinds and shown.get("tracevis3d_source") == source)
             or shown.get(PART) == names_part(source)
@@ -97,7 +97,7 @@ def enter(
     kinds: tuple[str, ...],
     parts: tuple[Element, ...],
     names: tuple[Labels, ...],
-    standing: list[Any],
+    metadata: list[Any],
     palette: NDArray[np.float32],
     style: str,
     camera: Camera,
@@ -116,7 +116,7 @@ def enter(
         Kinds of elements that the parts take the place of.
     parts : tuple of elements
     names : tuple of Labels
-    standing : list of Standing or None
+    metadata : list of ElementMetadata or None
         What the parts represent, for pointing.
     palette : float32 (k, 4)
         sRGB.
@@ -139,7 +139,7 @@ def enter(
     picture = picture_of(collection, source, kinds)
     place = next((shown.matrix_world.copy() for shown in picture), None)
     made: list[Any] = []
-    for part, stands in zip(parts, standing, strict=True):
+    for part, stands in zip(parts, metadata, strict=True):
         if not isinstance(part, (Boxes, Marks)):
             # One mesh of faces: making a new one is as fast as changing it.
             shown = _mesh(part, colors, look, light, f"{collection.name} nearer {part.kind}")
@@ -176,10 +176,10 @@ def enter(
             shown.matrix_world = place
     for shown in [*objects_of(collection, source), *made]:
         if isinstance(detail, tuple):
-            shown[_NEARER] = " ".join(repr(value) for value in detail)
+            shown[_IS_DETAIL] = " ".join(repr(value) for value in detail)
         else:
             # Numbers of calls may exceed Blender's integers.
-            shown[_NEARER], shown[_OPENED] = "opened", " ".join(map(str, detail.tolist()))
+            shown[_IS_DETAIL], shown[_OPENED] = "opened", " ".join(map(str, detail.tolist()))
         shown.hide_render = not rendered
     for shown in picture:
         shown.hide_viewport, shown.hide_render = True, rendered

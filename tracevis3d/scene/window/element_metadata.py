@@ -1,7 +1,7 @@
 """What the scene's objects hold of a drawing, read back from their meshes: the truth about what is shown.
 
 It is there after undo, and after the .blend is opened again, with the trace or without. Beside positions and
-ids the meshes carry what each element represents (:func:`hold`).
+ids the meshes carry what each element represents (:func:`write_drawing`).
 """
 
 from __future__ import annotations
@@ -57,24 +57,24 @@ class ElementMetadata(Protocol):
 _stamp = 0
 
 
-def hold(collection: Any, drawing: Drawing, standing: list[Any]) -> None:
+def write_drawing(collection: Any, drawing: Drawing, metadata: list[Any]) -> None:
     """Write beside the elements of ``drawing``, built in ``collection``, what they represent.
 
     Parameters
     ----------
     collection : bpy.types.Collection
     drawing : Drawing
-    standing : list of Standing or None
+    metadata : list of ElementMetadata or None
         One per element of the drawing.
     """
     for shown in collection.objects:
         place = shown.get(_PREFIX + "element")
         if place is not None and 0 <= place < len(drawing.elements):
-            write(shown, drawing.elements[place], standing[place])
+            write(shown, drawing.elements[place], metadata[place])
     stored_links.write_relations(collection, drawing.relations)
 
 
-def write(shown: Any, element: Element, standing: ElementMetadata | None) -> None:
+def write(shown: Any, element: Element, metadata: ElementMetadata | None) -> None:
     """Write to the mesh of ``shown`` what ``element``, which it shows, represents."""
     global _stamp
     _stamp += 1
@@ -108,14 +108,14 @@ def write(shown: Any, element: Element, standing: ElementMetadata | None) -> Non
             meshes.set_attribute(mesh, _COLOR, "INT", "POINT", colors)
         else:
             mesh[_PREFIX + _COLOR] = colors.tolist()
-    if standing is None:
+    if metadata is None:
         for name in _FACTS:
             if name in mesh.attributes:
                 mesh.attributes.remove(mesh.attributes[name])
         return
-    mesh[_PREFIX + "calls"] = sorted(standing.calls)
+    mesh[_PREFIX + "calls"] = sorted(metadata.calls)
     for name, (kind, dtype) in _FACTS.items():
-        values = getattr(standing, name)
+        values = getattr(metadata, name)
         if not len(values):
             if name in mesh.attributes:
                 mesh.attributes.remove(mesh.attributes[name])
@@ -128,15 +128,15 @@ def write(shown: Any, element: Element, standing: ElementMetadata | None) -> Non
             mesh[_PREFIX + name] = np.asarray(values[which], dtype).tolist()
     if element.kind not in ("call", "cluster"):
         # The ids of these kinds are calls.
-        for source, calls in standing.calls.items():
+        for source, calls in metadata.calls.items():
             mesh[f"{_PREFIX}calls_{source}"] = " ".join(map(str, calls[which].tolist()))
-    for title, texts in standing.texts:
+    for title, texts in metadata.texts:
         mesh[f"{_PREFIX}text_{title}"] = np.array(texts, object)[which].tolist() if texts else []
-    mesh[_PREFIX + "values"] = [title for title, _ in standing.values]
-    for i, (_, values) in enumerate(standing.values):
+    mesh[_PREFIX + "values"] = [title for title, _ in metadata.values]
+    for i, (_, values) in enumerate(metadata.values):
         mesh[f"{_PREFIX}value_{i}"] = np.asarray(values[which], np.float64).tolist()
     every = np.arange(len(element))[which]
-    stored_links.write(mesh, [link.taken(every) for link in standing.links])
+    stored_links.write(mesh, [link.taken(every) for link in metadata.links])
 
 
 class PickableMesh:
@@ -513,7 +513,7 @@ def _values(
 
 
 def _guessed(mesh: Any) -> str:
-    """Return the word of a mesh that was built without :func:`hold`."""
+    """Return the word of a mesh that was built without :func:`write_drawing`."""
     return "Boxes" if "size" in mesh.attributes else "Tubes"
 
 
@@ -527,8 +527,8 @@ def _key(mesh: Any) -> tuple[int, str, int]:
     return mesh.session_uid, str(mesh.get(_PREFIX + "stamp", "")), len(mesh.vertices)
 
 
-def held(shown: Any) -> PickableMesh | None:
-    """Return what ``shown`` holds of a drawing; None if it is not an object of a drawing's elements."""
+def pickable_mesh(shown: Any) -> PickableMesh | None:
+    """Return the elements that ``shown`` shows; None if it is not an object of a drawing's elements."""
     if shown.type != "MESH" or shown.data is None or (_PREFIX + "kind") not in shown:
         return None
     mesh = shown.data

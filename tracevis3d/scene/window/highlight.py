@@ -52,12 +52,12 @@ class Outline:
     edge: NDArray[np.int32]
 
 
-def outline(holds: PickableMesh, elements: ArrayLike, within: Box | None = None) -> Outline:
+def outline(pickable: PickableMesh, elements: ArrayLike, within: Box | None = None) -> Outline:
     """Return the outline of some elements, in the object's coordinates.
 
     Parameters
     ----------
-    holds : PickableMesh
+    pickable : PickableMesh
     elements : int (k,)
     within : (float (3,), float (3,)), optional
         Between which corners they are shown: boxes end there, and what lies beside is left out.
@@ -67,14 +67,14 @@ def outline(holds: PickableMesh, elements: ArrayLike, within: Box | None = None)
     Outline
     """
     if within is not None:
-        low, high = holds.bounds(elements)
+        low, high = pickable.bounds(elements)
         kept = ((high > within[0]) & (low < within[1])).all(axis=1)
-        if holds.is_boxes:
+        if pickable.is_boxes:
             return box_outline(np.maximum(low[kept], within[0]), np.minimum(high[kept], within[1]))
         elements = np.asarray(elements)[kept]
-    if holds.word in ("Boxes", "Marks"):
-        return box_outline(*holds.bounds(elements))
-    return _tube_outline(holds, elements)
+    if pickable.word in ("Boxes", "Marks"):
+        return box_outline(*pickable.bounds(elements))
+    return _tube_outline(pickable, elements)
 
 
 def box_outline(low: NDArray[Any], high: NDArray[Any]) -> Outline:
@@ -109,13 +109,13 @@ def quads_outline(corners: ArrayLike) -> Outline:
     )
 
 
-def _tube_outline(holds: PickableMesh, elements: ArrayLike) -> Outline:
+def _tube_outline(pickable: PickableMesh, elements: ArrayLike) -> Outline:
     which = np.asarray(elements, np.int64)
-    count = holds.first[which + 1] - holds.first[which]
+    count = pickable.first[which + 1] - pickable.first[which]
     start = np.cumsum(count) - count
-    section = np.repeat(holds.first[which] - start, count) + np.arange(int(count.sum()))
-    sides = holds.sides
-    point = holds.ring[section].reshape(-1, 3)
+    section = np.repeat(pickable.first[which] - start, count) + np.arange(int(count.sum()))
+    sides = pickable.sides
+    point = pickable.ring[section].reshape(-1, 3)
     # Pieces between a section and the next one of the same tube.
     inner = np.ones(len(section), np.bool_)
     inner[(start + count - 1)[count > 0]] = False
@@ -131,7 +131,7 @@ def _tube_outline(holds: PickableMesh, elements: ArrayLike) -> Outline:
     )
 
 
-def nearer(view: Any) -> Matrix:
+def toward_eye(view: Any) -> Matrix:
     """Return what brings things a hair closer to the eye of a 3D view, in the eye's coordinates."""
     if view.is_perspective:
         return Matrix.Scale(1.0 - _NEARER, 4)
@@ -190,7 +190,7 @@ class Highlight:
         gpu.state.blend_set("ALPHA")
         gpu.state.face_culling_set("BACK" if from_outside else "NONE")
         with gpu.matrix.push_pop():
-            gpu.matrix.load_matrix(nearer(view) @ gpu.matrix.get_model_view_matrix() @ matrix)
+            gpu.matrix.load_matrix(toward_eye(view) @ gpu.matrix.get_model_view_matrix() @ matrix)
             if self._surface is not None:
                 self._fill_shader.bind()
                 self._fill_shader.uniform_float("color", self._fill)

@@ -40,7 +40,7 @@ def region(frame: Frame) -> camera.Rectangle:
     return margin, margin, frame.width - margin, (1.0 - _KEPT) * frame.height
 
 
-def place(built: Built, stops: Sequence[Viewpoint], fps: int = 24) -> int:
+def place(built: Built, viewpoints: Sequence[Viewpoint], fps: int = 24) -> int:
     """Give a built scene its stops; return the number of frames.
 
     Each stop is a camera, bound to a marker of its name: its frames show what belongs to it.
@@ -48,7 +48,7 @@ def place(built: Built, stops: Sequence[Viewpoint], fps: int = 24) -> int:
     Parameters
     ----------
     built : Built
-    stops : sequence of Stop
+    viewpoints : sequence of Viewpoint
     fps : int
         Frames a second.
     """
@@ -56,25 +56,27 @@ def place(built: Built, stops: Sequence[Viewpoint], fps: int = 24) -> int:
     length = max(2, round(SECONDS * fps))
     leave(scene, built.collection)
     _stand_still(built)
-    eyes = [_eye(built, i, stop) for i, stop in enumerate(stops)]
+    eyes = [_eye(built, i, stop) for i, stop in enumerate(viewpoints)]
     scene.render.fps, scene.render.fps_base = fps, 1.0
-    scene.frame_start, scene.frame_end, scene.frame_step = 1, length * len(stops), 1
-    for i, (stop, eye) in enumerate(zip(stops, eyes)):
+    scene.frame_start, scene.frame_end, scene.frame_step = 1, length * len(viewpoints), 1
+    for i, (stop, eye) in enumerate(zip(viewpoints, eyes)):
         marker = scene.timeline_markers.new(_SIGN + stop.name, frame=1 + i * length)
         marker.camera = eye
-    kinds = {kind for stop in stops for kind in stop.shows}
-    own = [i for i, stop in enumerate(stops) if stop.camera is None]
+    kinds = {kind for stop in viewpoints for kind in stop.shows}
+    own = [i for i, stop in enumerate(viewpoints) if stop.camera is None]
     for shown in built.collection.objects:
         kind = shown.get("tracevis3d_kind", "")
         if kind in kinds:
-            _show(shown, [i for i, stop in enumerate(stops) if kind in stop.shows], len(stops), length)
+            _show(
+                shown, [i for i, stop in enumerate(viewpoints) if kind in stop.shows], len(viewpoints), length
+            )
         elif shown.parent == built.camera:
-            _show(shown, own, len(stops), length)
+            _show(shown, own, len(viewpoints), length)
         elif shown.get(PART, "").startswith("stop ") and shown.type == "MESH":
-            _show(shown, [int(shown[PART].split()[1])], len(stops), length)
+            _show(shown, [int(shown[PART].split()[1])], len(viewpoints), length)
     scene.camera = eyes[0] if eyes else built.camera
     scene.frame_set(1)
-    return length * len(stops)
+    return length * len(viewpoints)
 
 
 def leave(scene: Any, collection: Any) -> None:
@@ -161,11 +163,11 @@ def _caption(built: Built, stop: Viewpoint, pane: camera.Pane, name: str) -> Ite
     yield "caption", shapes.texts(f"{name} caption", setting, ink, built.style)
 
 
-def _show(shown: Any, stops: list[int], count: int, length: int) -> None:
+def _show(shown: Any, viewpoints: list[int], count: int, length: int) -> None:
     """Let an object be seen in the frames of some stops alone; such keyframes hold their value."""
     shown[_HIDES] = True
     for i in range(count):
-        hidden = i not in stops
+        hidden = i not in viewpoints
         for setting in ("hide_render", "hide_viewport"):
             setattr(shown, setting, hidden)
             shown.keyframe_insert(setting, frame=1 + i * length)

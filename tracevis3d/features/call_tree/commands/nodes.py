@@ -124,7 +124,7 @@ def run(args: argparse.Namespace) -> None:
     if args.sequences:
         print("\n".join(f"{paragraph(str(row['sequence']))}\n    {_sequence(row)}" for row in rows))
         return
-    print(table([(str(row["name" if "calls_each" in row else "function"]), _told(row)) for row in rows]))
+    print(table([(str(row["name" if "calls_each" in row else "function"]), _facts_of(row)) for row in rows]))
 
 
 def _sequence(row: dict[str, Any]) -> str:
@@ -141,7 +141,7 @@ def _sequence(row: dict[str, Any]) -> str:
     )
 
 
-def _told(row: dict[str, object]) -> str:
+def _facts_of(row: dict[str, object]) -> str:
     if "calls_each" in row:
         shapes = f", {row['shapes']:,} shapes" if row["shapes"] != 1 else ""
         hidden = f", {row['hidden']:,} hidden" if row["hidden"] else ""

@@ -143,7 +143,7 @@ def _start(tree: PartialTree, args: argparse.Namespace) -> tuple[tuple[int, ...]
         tree.expand(_path(text.removesuffix("+")), ALL if text.endswith("+") else 1)
     if args.call is not None:
         path = tree.path_of(args.call)[0]
-        tree.reveal(path)
+        tree.expand_to(path)
         return path, args.offset
     if args.path is not None:
         return _path(args.path), args.offset

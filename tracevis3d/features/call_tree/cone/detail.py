@@ -15,7 +15,7 @@ from ....views.detail import Detail
 from . import labels as names
 from .camera import whole
 from .elements import KINDS, Paint, elements, meaning
-from .opened import nearer
+from .opened import open_in_view
 from .parameters import Parameters
 from .paths import find_path
 from .prepared import prepare
@@ -58,20 +58,20 @@ class LevelOfDetail:
         Detail or None
             None: nothing is opened.
         """
-        ready, p = self._ready, self._ready.parameters
+        prepared, p = self._ready, self._ready.parameters
         if p.layout != "cone":
             return None
-        picture, calls = nearer(ready, eye, kept)
+        picture, calls = open_in_view(prepared, eye, kept)
         if not len(calls):
             return None
-        faded = ready.faded(picture)
-        paint = Paint.of(picture, ready.colors, faded)
+        faded = prepared.faded(picture)
+        paint = Paint.of(picture, prepared.colors, faded)
         path = find_path(picture, p)
         groups = names.labels(picture, eye, ~faded, path, p)
         return Detail(
             tuple(elements(picture, paint, path, p)),
             tuple(replace(group) for group in groups if group.kind == "function" and len(group)),
             paint.palette,
-            meaning(picture, ready.calls(picture)),
+            meaning(picture, prepared.calls(picture)),
             calls,
         )

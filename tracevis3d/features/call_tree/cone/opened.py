@@ -38,8 +38,8 @@ _WITHIN = 0.5
 _NONE = np.empty(0, np.int64)
 
 
-def nearer(
-    ready: Prepared,
+def open_in_view(
+    prepared: Prepared,
     projection: Projection,
     kept: Ints = _NONE,
     shown: NDArray[np.bool_] | None = None,
@@ -50,7 +50,7 @@ def nearer(
 
     Parameters
     ----------
-    ready : Prepared
+    prepared : Prepared
     projection : Projection
         The view direction.
     kept : int64 (k,)
@@ -63,17 +63,17 @@ def nearer(
     (Layout, int64 (k,))
         The calls ascend.
     """
-    picture, p = ready.picture, ready.parameters
+    picture, p = prepared.picture, prepared.parameters
     there = np.ones(len(picture), np.bool_) if shown is None else shown
     seeds = np.flatnonzero(picture.closed & there)
     in_sight = np.count_nonzero(there & (_pixels(picture.center, picture.radius, projection) > _SEEN))
     opened = cone_rooms.open_near(
-        ready.ground, rooms_of(picture, seeds, p), lambda rooms: _sizes(rooms, projection, p),
-        _OF_INTEREST * ready.interest,
+        prepared.ground, rooms_of(picture, seeds, p), lambda rooms: _sizes(rooms, projection, p),
+        _OF_INTEREST * prepared.interest,
         least=_WIDE * projection.frame.height, budget=max(p.budget - int(in_sight), 0), kept=kept,
         step=_OF_INTEREST * p.near, most=max(p.budget // _OF_BUDGET, 1),
     )  # fmt: skip
-    found = _with(ready, seeds, opened)
+    found = _with(prepared, seeds, opened)
     return replace(found, thin=_thin(found, projection)), np.sort(opened.rooms.call[opened.open])
 
 
@@ -117,9 +117,9 @@ def in_the_way(
     return np.asarray(gone)
 
 
-def goal(ready: Prepared) -> tuple[Floats, Floats]:
+def goal(prepared: Prepared) -> tuple[Floats, Floats]:
     """Return the lowest and highest coordinates (3,) of the place that the camera goes to."""
-    picture, p = ready.picture, ready.parameters
+    picture, p = prepared.picture, prepared.parameters
     seeds = np.flatnonzero(picture.closed)
     closed = rooms_of(picture, seeds, p)
     text = p.toward.strip() or p.focus.strip()
@@ -127,7 +127,7 @@ def goal(ready: Prepared) -> tuple[Floats, Floats]:
         return picture.center.min(axis=0), picture.center.max(axis=0)
     if text:
         path = find_focus(
-            picture.trace, picture.graph, picture.threads, text, ready.original,
+            picture.trace, picture.graph, picture.threads, text, prepared.original,
             "toward" if p.toward.strip() else "focus",
         )  # fmt: skip
         way = shown_way(picture.forest, picture.nodes, path)
@@ -137,7 +137,7 @@ def goal(ready: Prepared) -> tuple[Floats, Floats]:
         last = int(seeds[np.argmax(picture.below[seeds])])
     place = np.flatnonzero(seeds == last)
     if len(place):
-        found = cone_rooms.way(ready.ground, closed, int(place[0]), path[len(way) :])
+        found = cone_rooms.way(prepared.ground, closed, int(place[0]), path[len(way) :])
     else:
         found = rooms_of(picture, way, p)
     # A call without callees is visible among its neighbours.
@@ -224,9 +224,9 @@ def _thin(picture: Layout, projection: Projection) -> Floats:
     return np.asarray(np.maximum(np.minimum(widest, above), 0.25 * widest))
 
 
-def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Layout:
+def _with(prepared: Prepared, seeds: Ints, opened: Opened) -> Layout:
     """Return the picture with what appears in its closed subtrees."""
-    picture, p = ready.picture, ready.parameters
+    picture, p = prepared.picture, prepared.parameters
     n, given = len(picture), len(seeds)
     rooms = opened.rooms.taken(np.arange(given, len(opened.rooms)))
     if not len(rooms):
@@ -251,8 +251,8 @@ def _with(ready: Prepared, seeds: Ints, opened: Opened) -> Layout:
         np.append(nodes.distance, rooms.distance), flags, nodes.way,
     )  # fmt: skip
     missing = np.append(picture.missing, np.zeros(len(rooms), np.int64))
-    if len(ready.hidden):
-        missing[n:] = ready.hidden[ready.original[rooms.call]]
+    if len(prepared.hidden):
+        missing[n:] = prepared.hidden[prepared.original[rooms.call]]
     every, first = np.append(nodes.node, rooms.node), picture.forest.first
     degree = first[every + 1] - first[every]
     new = np.append(seeds, np.arange(n, n + len(rooms)))[opened.open]

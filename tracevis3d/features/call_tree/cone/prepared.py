@@ -127,13 +127,13 @@ def prepare(trace: Trace, parameters: Parameters, progress: Progress = silent) -
     progress(0.7, "placing cones")
     drawn = picture.call[picture.call >= 0]
     colors = coloring(trace, p.color, PALETTES[p.palette], p.entries, picture.threads, drawn)
-    ready = Prepared(p, whole, trace, original, state, hidden, facts, picture, colors)
-    call = ready.calls(picture)
+    prepared = Prepared(p, whole, trace, original, state, hidden, facts, picture, colors)
+    call = prepared.calls(picture)
     if len(hidden):
         picture = replace(picture, missing=picture.missing + np.where(call >= 0, hidden[call], 0))
     sunk = np.zeros(len(picture), np.bool_)
     sunk[call >= 0] = state[call[call >= 0]] == filtering.SUNK
-    return replace(ready, picture=_sink(picture, sunk, p))
+    return replace(prepared, picture=_sink(picture, sunk, p))
 
 
 def _hidden_callees(whole: Trace, state: NDArray[np.uint8]) -> Ints:

@@ -32,7 +32,7 @@ from .camera import SHARE, on_the_way, whole
 from .detail import LevelOfDetail
 from .elements import Paint, elements, meaning, surroundings
 from .layout import Layout
-from .opened import goal, in_the_way, nearer
+from .opened import goal, in_the_way, open_in_view
 from .parameters import QUANTITIES, Parameters
 from .paths import find_path
 from .prepared import prepare
@@ -60,35 +60,35 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         If a thread, a filter or the focus doesn't exist.
     """
     (trace,) = traces
-    ready = prepare(trace, parameters, progress)
-    p, picture = ready.parameters, ready.picture
+    prepared = prepare(trace, parameters, progress)
+    p, picture = prepared.parameters, prepared.picture
     camera = whole(picture, p, frame)
-    base = Paint.of(picture, ready.colors, ready.faded(picture))
+    base = Paint.of(picture, prepared.colors, prepared.faded(picture))
     around = surroundings(picture, base, p)
     eye, opened, shown = fit(camera, frame, SHARE), 0, np.ones(len(picture), np.bool_)
     # Also at the beginning, so that a film begins without a jump.
     if p.approach > 0 or (p.toward.strip() and p.layout == "cone"):
-        place = goal(ready)
+        place = goal(prepared)
         camera = on_the_way(p, place, camera)
         eye = fit(camera, frame, SHARE)
-        picture, calls = nearer(ready, eye, shown=~in_the_way(picture, place, p.approach, eye))
+        picture, calls = open_in_view(prepared, eye, shown=~in_the_way(picture, place, p.approach, eye))
         opened, shown = len(calls), ~in_the_way(picture, place, p.approach, eye)
-    faded = ready.faded(picture)
-    paint = Paint.of(picture, ready.colors, faded)
+    faded = prepared.faded(picture)
+    paint = Paint.of(picture, prepared.colors, faded)
     path = find_path(picture, p)
     progress(0.9, "writing labels")
     texts = names.labels(picture, eye, shown & ~faded, path, p, shown)
     closed = picture.closed
     progress(1.0, "drawn")
     counted = picture.nodes.depth > 1
-    facts = ready.facts
+    facts = prepared.facts
     return Drawing(
         palette=paint.palette,
         elements=(*elements(picture, paint, path, p, shown), *(some for some in around if len(some))),
         camera=camera,
         labels=tuple(group for group in texts if len(group)),
         legends=_legends(
-            ready.colors,
+            prepared.colors,
             picture,
             closed,
             paint.neutral,
@@ -108,7 +108,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             "faded_calls": int(facts.get("faded", 0)),
             "sunk_calls": int(facts.get("sunk", 0)),
         },
-        meaning=meaning(picture, ready.calls(picture)),
+        meaning=meaning(picture, prepared.calls(picture)),
     )
 
 

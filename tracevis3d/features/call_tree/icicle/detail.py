@@ -13,7 +13,7 @@ from ....layout.cut import CutBuffers
 from ....trace.model import Trace
 from ....views.calls.colors import coloring
 from ....views.calls.measures import measure
-from ....views.detail import Detail, Pane, cut_nearer, readable, within
+from ....views.detail import Detail, Pane, readable, refined_cut, within
 from ....views.time_window import WIDTH
 from .boxes import call_boxes, cluster_boxes, measured
 from .layout import compose, levels_of_row
@@ -68,7 +68,7 @@ class LevelOfDetail:
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
         edge = picture.lanes.edge
         step = levels_of_row(float(edge[-1]) / max(len(edge) - 1, 1), pixels_per_unit)
-        cut = cut_nearer(
+        cut = refined_cut(
             self._trace, self._base, window, seen, resolution, picture.threads, self._buffers, step
         )  # fmt: skip
         shares = np.zeros(len(cut.calls)), np.zeros(len(cut.clusters))
@@ -78,8 +78,8 @@ class LevelOfDetail:
         calls = call_boxes(picture, cut, self._colors, shares[0])
         clusters = cluster_boxes(picture, cut, self._colors, shares[1])
         first, last = (self.panes[pane].place(t) for t in seen)
-        nearer = replace(picture, pixels_per_unit=pixels_per_unit)
-        names = names_on_fronts(nearer, within(calls, first, last), clusters, p.labels)
+        detailed = replace(picture, pixels_per_unit=pixels_per_unit)
+        names = names_on_fronts(detailed, within(calls, first, last), clusters, p.labels)
         return Detail(
             (calls, clusters), (readable(names, picture.least_text, pixels_per_unit),), self._palette
         )

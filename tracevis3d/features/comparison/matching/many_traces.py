@@ -34,7 +34,7 @@ CELLS = {
     "functions": "functions that both traces call, of those that either calls",
 }
 #: Units between two progress reports.
-_TELL = 256
+_UNITS_A_REPORT = 256
 #: Maximum number of traces for which the best order is found.
 _EXACT = 12
 #: Clusters end where the mean similarity of two falls below this.
@@ -212,7 +212,7 @@ def mean_best(comparison: match.Comparison, progress: Progress = silent) -> tupl
     known, tau = comparison.similarity, comparison.settings.tau
     best_a, best_b = np.zeros(len(known.calls_a)), np.zeros(len(known.calls_b))
     for unit in range(len(best_a)):
-        if not unit % _TELL:
+        if not unit % _UNITS_A_REPORT:
             progress(unit / len(best_a), "finding the best matches")
         row = known.row(unit)
         share = np.where(row.above(tau), row.share(), 0.0)

@@ -301,11 +301,11 @@ class SetSimilarity:
         threads = THREADS if len(blocks) > 2 else 1
         shares = [blocks[t::threads] for t in range(threads)]
 
-        def work(share: list[NDArray[np.int32]], tell: Progress) -> list[BlockCounts]:
+        def work(share: list[NDArray[np.int32]], report: Progress) -> list[BlockCounts]:
             found = []
             for done, block in enumerate(share, 1):
                 found.append(join.count_block(block, thresholds))
-                tell(done / len(share), "comparing sets")
+                report(done / len(share), "comparing sets")
             return found
 
         others = [_pool().submit(work, share, silent) for share in shares[1:]]

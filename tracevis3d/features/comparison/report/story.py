@@ -129,7 +129,7 @@ def made_folder(folder: str | os.PathLike[str]) -> Path:
     return place
 
 
-def tell(comparison: Comparison, top: int = TOP, progress: Progress = silent) -> Story:
+def story_of(comparison: Comparison, top: int = TOP, progress: Progress = silent) -> Story:
     """Find the differences between two compared traces.
 
     Parameters
@@ -163,4 +163,4 @@ def explain(a: Trace, b: Trace, *, top: int = TOP, progress: Progress = silent, 
     Story
     """
     comparison = compare(a, b, **settings, progress=part(progress, 0.0, 0.5))
-    return tell(comparison, top, part(progress, 0.5, 1.0))
+    return story_of(comparison, top, part(progress, 0.5, 1.0))

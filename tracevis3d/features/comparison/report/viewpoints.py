@@ -61,7 +61,7 @@ def default_settings(story: Explained, walk: bool = False) -> dict[str, Any]:
     return found
 
 
-def with_stops(
+def with_viewpoints(
     story: Explained, frame: Frame, walk: str = "", settings: dict[str, Any] | None = None,
     progress: Progress = silent,
 ) -> tuple[Drawing, list[Viewpoint]]:  # fmt: skip
@@ -145,7 +145,7 @@ def _staged(
         if without is not None:
             context = _only(context, ~without[context.id], context.kind)
         elements.append(context)
-    stops = [Viewpoint("Overview", drawing.title, None, _MATCHES)]
+    viewpoints = [Viewpoint("Overview", drawing.title, None, _MATCHES)]
     for i, words in enumerate(targets, 1):
         shows = [f"{_FRAME} {i}"]
         for element in frames:
@@ -158,9 +158,9 @@ def _staged(
             elements += [_only(element, words.matches[element.id], f"match {i}") for element in matches]
             if "tube" in drawing.meaning:
                 meaning[f"match {i}"] = drawing.meaning["tube"]
-        stops.append(Viewpoint(words.name, words.caption, _look(stage, words), tuple(shows)))
+        viewpoints.append(Viewpoint(words.name, words.caption, _look(stage, words), tuple(shows)))
     kept = tuple(element for element in elements if len(element))
-    return replace(drawing, palette=palette, elements=kept, labels=labels, meaning=meaning), stops
+    return replace(drawing, palette=palette, elements=kept, labels=labels, meaning=meaning), viewpoints
 
 
 def _ghost(element: Tubes | Lines, color: int) -> Tubes | Lines:
@@ -269,5 +269,5 @@ def write_scene(
     """
     from ....scene.output.produce import produce
 
-    drawing, stops = with_stops(story, output.frame, walk, progress=part(progress, 0.0, 0.4))
-    produce(drawing, path, output, stops=stops, progress=part(progress, 0.4, 1.0))
+    drawing, viewpoints = with_viewpoints(story, output.frame, walk, progress=part(progress, 0.0, 0.4))
+    produce(drawing, path, output, viewpoints=viewpoints, progress=part(progress, 0.4, 1.0))

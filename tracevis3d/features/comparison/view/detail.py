@@ -12,7 +12,7 @@ from ....drawing.palettes import Paint
 from ....layout.cut import CutBuffers
 from ....progress import silent
 from ....trace.model import Trace
-from ....views.detail import Detail, Pane, cut_nearer, readable, within
+from ....views.detail import Detail, Pane, readable, refined_cut, within
 from .. import links
 from . import colors
 from .base_drawing import base_drawing
@@ -74,7 +74,7 @@ class LevelOfDetail:
         # Where the picture is coarser than a pixel, for its overview, so is the detail.
         resolution = wall.cut.resolution * picture.pixels_per_unit / pixels_per_unit
         threads = np.flatnonzero(wall.lane_of >= 0)
-        cut = cut_nearer(wall.trace, wall.cut, wall.window, seen, resolution, threads, self._buffers)
+        cut = refined_cut(wall.trace, wall.cut, wall.window, seen, resolution, threads, self._buffers)
         near = replace(wall, cut=cut)
         best = sweep.like.best_of(pane, near.drawn)
         paint = Paint()
@@ -87,7 +87,7 @@ class LevelOfDetail:
         coverage = explained(self.comparison, near) if p.plates == "coverage" else None
         parts = boxes_of(near, color, best, coverage, paint)
         first, last = (self.panes[pane].place(t) for t in seen)
-        nearer = replace(picture, pixels_per_unit=pixels_per_unit)
-        texts = names(nearer, near, within(parts[0], first, last), p.labels)
+        detailed = replace(picture, pixels_per_unit=pixels_per_unit)
+        texts = names(detailed, near, within(parts[0], first, last), p.labels)
         labels = (readable(texts, picture.least_text, pixels_per_unit),)
         return Detail(tuple(parts), labels, paint.palette, self._meaning)

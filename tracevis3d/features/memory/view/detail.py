@@ -74,11 +74,11 @@ class LevelOfDetail:
         # Items outside it, as in the picture; of items that reach into it, the part outside.
         parts = [near, *self._beside(near, int(max(coarse, 1)))]
         columns = {f.name: np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Items)}
-        nearer = replace(picture, items=Items(**columns), pixels_per_unit=pixels_per_unit)
+        detailed = replace(picture, items=Items(**columns), pixels_per_unit=pixels_per_unit)
         paint = Paint()
-        colors = block_colors(nearer, paint)
-        shown = terrain(nearer, pieces(nearer, self._heights), colors)
-        return Detail(shown, (), paint.palette, meaning(nearer))
+        colors = block_colors(detailed, paint)
+        shown = terrain(detailed, pieces(detailed, self._heights), colors)
+        return Detail(shown, (), paint.palette, meaning(detailed))
 
     def _beside(self, near: Items, least: int) -> list[Items]:
         """Return the picture's items without the positions of ``near``."""

@@ -67,11 +67,13 @@ class LevelOfDetail:
         if last > first:
             finer = cell_edges((first, last), (last - first) / max(width, 1.0))
             edges = np.unique(np.concatenate([edges[(edges < first) | (edges > last)], finer]))
-        nearer = replace(picture, edges=edges)
+        detailed = replace(picture, edges=edges)
         strips = []
         for one in self._strips:
             if all(isinstance(band.series, Steps) for band in one.track.bands):
-                strips.append((nearer, replace(one, cells=[b.series.cells(edges) for b in one.track.bands])))
+                strips.append(
+                    (detailed, replace(one, cells=[b.series.cells(edges) for b in one.track.bands]))
+                )
             else:
                 strips.append((picture, one))
         drawing = DrawingBuilder()

@@ -12,7 +12,7 @@ from ....drawing.frame import Frame
 from ....drawing.palettes import Paint
 from ....layout.cut import CutBuffers
 from ....trace.model import Trace
-from ....views.detail import Detail, Pane, cut_nearer, readable
+from ....views.detail import Detail, Pane, readable, refined_cut
 from .annotations.captions import function_names
 from .calls import call_blocks, meaning, one_window
 from .colors import color_calls
@@ -74,18 +74,18 @@ class LevelOfDetail:
         picture, window = self._picture, self.panes[pane].window
         finer = picture.pixels_per_unit / pixels_per_unit
         cuts = tuple(
-            cut_nearer(
+            refined_cut(
                 self._trace, cut, window, seen, finer * cut.resolution, np.array([row.thread], np.int64),
                 self._buffers,
             )
             for row, cut in zip(picture.rows, picture.cuts)
         )  # fmt: skip
-        nearer = replace(picture, cuts=cuts, pixels_per_unit=pixels_per_unit)
+        detailed = replace(picture, cuts=cuts, pixels_per_unit=pixels_per_unit)
         low, high = ((min(max(t, window[0]), window[1]) - window[0]) / (window[1] - window[0]) for t in seen)
         color = self._colors.of(np.concatenate([cut.calls for cut in cuts]))
-        names = function_names(nearer, color, picture.parameters.labels, (low, high))
+        names = function_names(detailed, color, picture.parameters.labels, (low, high))
         return Detail(
-            tuple(call_blocks(nearer, self._colors)),
+            tuple(call_blocks(detailed, self._colors)),
             tuple(readable(group, picture.least_text, pixels_per_unit) for group in names),
             self._paint.palette,
             {"start": meaning(self._trace)},
