@@ -166,9 +166,14 @@ def parameters(view: str) -> str:
             values = f"from {p.low:g} {p.unit}".strip()
         else:
             values = "text" if isinstance(p.default, str) else p.unit
-        default = f"{p.default:g}" if isinstance(p.default, float) else str(p.default)
-        lines.append(f"| `{p.name}` | {f'`{default}`' if default else 'empty'} | {values} | {p.sentence} |")
+        default = f"`{_text(p.default)}`" if p.default != "" else "empty"
+        default += f", on a page `{_text(p.page)}`" if p.page is not None else ""
+        lines.append(f"| `{p.name}` | {default} | {values} | {p.sentence} |")
     return "\n".join(lines[1:])
+
+
+def _text(default: object) -> str:
+    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def _made(marker: str) -> str | None:

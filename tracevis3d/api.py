@@ -695,6 +695,11 @@ class Figure:
             If Blender is not there.
         """
         output = _output(path, output, options)
+        if output.is_page(path):
+            settings = declarations.on_page(self.view.parameters, self.settings)
+            if settings != dict(self.settings):
+                page = replace(self, settings=settings)
+                return page.render(path, output, animate=animate, progress=progress)
         changes = self.changes(path, animate)
         from .figures import recipe as recipes
         from .scene.output.produce import produce
@@ -893,6 +898,11 @@ def panels(
     from .scene.text.shared_legend import share
 
     frame = output.frame
+    if output.is_page(path):
+        figures = [
+            replace(figure, settings=declarations.on_page(figure.view.parameters, figure.settings))
+            for figure in figures
+        ]
     columns = [*spans, *[1] * len(figures)][: len(figures)]
     if figures and not spans:
         columns[-1] += -len(figures) % max(across, 1)

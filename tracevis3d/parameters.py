@@ -39,6 +39,8 @@ class Parameter:
         The heading it stands under in the panel.
     also : dict
         Other names of choices, and their own: both are read.
+    page : bool, int, float or str, optional
+        The default of pictures in the style ``paper``, which are for a page; None: the same as on a screen.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Parameter:
     choices: Mapping[str, str] = dataclasses.field(default_factory=dict)
     group: str = ""
     also: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    page: Value | None = None
 
     def read(self, text: str | Value) -> Value:
         """Return the value that ``text`` represents.
@@ -107,6 +110,8 @@ class Parameter:
             parts.append(f"{self.low:g}{' ' + self.unit if self.unit else ''} or more")
         elif self.unit:
             parts.append(f"in {self.unit}")
+        if self.page is not None:
+            parts.append(f"On a page {self.page} by default")
         return ". ".join(parts)
 
 
@@ -132,6 +137,7 @@ def parameter(
     choices: Mapping[str, str] | None = None,
     group: str = "",
     also: Mapping[str, str] | None = None,
+    page: Value | None = None,
 ) -> Any:
     """Declare a field of a parameters dataclass; see :class:`Parameter`.
 
@@ -156,7 +162,7 @@ def parameter(
     dataclasses.Field
     """
     declaration = Parameter(
-        "", default, sentence, low, high, unit, dict(choices or {}), group, dict(also or {})
+        "", default, sentence, low, high, unit, dict(choices or {}), group, dict(also or {}), page
     )
     return dataclasses.field(default=default, metadata={"parameter": declaration})
 
@@ -168,6 +174,25 @@ def declared(parameters: type) -> tuple[Parameter, ...]:
         for field in dataclasses.fields(parameters)
         if "parameter" in field.metadata
     )
+
+
+def on_page(parameters: type, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``settings``, with the defaults of a page for parameters that are not among them.
+
+    Parameters
+    ----------
+    parameters : type
+        The dataclass that declares them.
+    settings : mapping of str to object
+        What is set.
+
+    Returns
+    -------
+    dict
+    """
+    given = {name.replace("-", "_") for name in settings}
+    of_page = {p.name: p.page for p in declared(parameters) if p.page is not None and p.name not in given}
+    return {**of_page, **settings}
 
 
 P = TypeVar("P")

@@ -338,6 +338,8 @@ def test_of_two_runs_only_what_differs_is_coloured_and_told(trace, tmp_path):
     twins = drawn(trace, trace)
     assert [entry.text for entry in twins.legends[0].entries] == ["same in both 100 %"]
     assert not twins.callouts
+    greys = [twins.palette[of(twins, "phase", s).color, :3] for s in (0, 1)]
+    assert np.ptp(np.concatenate(greys), axis=1).max() < 0.08
     lines = calls()
     path = tmp_path / "more.rsf"
     path.write_text(
@@ -354,6 +356,12 @@ def test_of_two_runs_only_what_differs_is_coloured_and_told(trace, tmp_path):
     who = drawing.meaning["interaction"].texts[0]
     names = [who[1][who[2][i]] for i in tubes.id]
     hue = tuple(drawing.palette[only.color])
+    # So have the two sectors, and no others.
+    ring = of(drawing, "sector", 1)
+    given = arrange([trace, tv.load(path)], Parameters(level="class"))
+    hued = [tuple(drawing.palette[c]) == hue for c in ring.color]
+    # The root has no sector.
+    assert sorted(given.hierarchy.name[i + 1] for i in np.flatnonzero(hued)) == ["Log", "Model"]
     assert all(
         (name == "Log → Model") == (tuple(drawing.palette[c]) == hue) for name, c in zip(names, tubes.color)
     )
@@ -408,10 +416,16 @@ def test_the_flat_twin_of_the_sequence_is_the_plain_raster(tmp_path, trace):
     assert tried > 100
 
 
-@pytest.mark.parametrize("palette", ["safe", "paper"])
-def test_rows_of_the_flat_sequence_are_equation_3_of_their_calls(trace, palette):
-    """Of some rows each pixel is the mean of its calls' colours, call by call, by equations 2 and 3."""
-    drawing = drawn(trace, opening=0, unroll=1, palette=palette)
+@pytest.mark.parametrize(
+    ("palette", "shape"),
+    [("safe", {"opening": 0}), ("paper", {"opening": 0}), ("safe", {}), ("paper", {"unroll": 0.7})],
+)
+def test_rows_of_the_sequence_are_equation_3_of_their_calls(trace, palette, shape):
+    """Of some rows each point is the mean of its calls' colours, call by call, by equations 2 and 3.
+
+    In the 3D picture too, where ``contrast`` raises the share of the row that they cover to a power.
+    """
+    drawing = drawn(trace, **{"unroll": 1, "palette": palette, "mantle": "whole", "contrast": 1.0, **shape})
     image = of(drawing, "sequence")
     ramp = drawing.palette[slice(drawing.legends[0].ramp[0], drawing.legends[0].ramp[1] + 1), :3] * 255
     given = arrange([trace], Parameters(level="class", opening=0, unroll=1))

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests.conftest import ROOT
+from tests.support.walked_traces import walked_trace
 from tracevis3d import api
+from tracevis3d.drawing.frame import Frame
 from tracevis3d.errors import UsageError
-from tracevis3d.parameters import declared, parameter, read
+from tracevis3d.parameters import declared, on_page, parameter, read
 from tracevis3d.views import registry
 
 VIEWS = [registry.find(name) for name in registry.names()]
@@ -155,3 +157,18 @@ def test_each_view_is_a_function_of_the_package(view):
     assert view.name in dir(tv)
     with pytest.raises(AttributeError, match="no attribute 'no_view'"):
         tv.no_view  # noqa: B018
+
+
+def test_pictures_on_paper_have_the_defaults_of_a_page(tmp_path):
+    pytest.importorskip("bpy")
+    traces = [walked_trace(seed, threads=1, steps=40) for seed in (1, 2)]
+    compare = registry.find("compare").parameters
+    assert on_page(compare, {}) == {"opening": 165.0}
+    assert on_page(compare, {"opening": 30.0, "tau": 0.2}) == {"opening": 30.0, "tau": 0.2}
+    figure = tv.compare(*traces)
+    small = {"frame": Frame(160, 90), "draft": True}
+    for name, style, wanted in (("page.png", "paper", 165.0), ("screen.png", "stage", 140.0)):
+        report = figure.render(tmp_path / name, style=style, **small)
+        assert report["parameters"]["opening"] == wanted
+    # The window has that of a screen.
+    assert figure.parameters.opening == 140.0

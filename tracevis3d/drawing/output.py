@@ -66,6 +66,25 @@ class Output:
     fps: int = 24
     draft: bool = False
 
+    def is_page(self, path: str | os.PathLike[str]) -> bool:
+        """Return whether the file is for a page, and not for a screen: a picture in the style ``paper``.
+
+        Parameters
+        ----------
+        path : path
+            Of the file to be.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> Output().is_page("run.pdf"), Output().is_page("run.blend"), Output("stage").is_page("run.png")
+        (True, False, False)
+        """
+        return self.style == "paper" and Path(path).suffix.lower() in (*STILLS, *FIGURES)
+
 
 def check(path: str | os.PathLike[str], output: Output) -> None:
     """Raise if ``output`` can't be written to ``path``; nothing is created.

@@ -17,15 +17,15 @@ from .legend import Line
 
 #: Size of a cell of the occupancy grid, in pixels.
 _CELL = 8
-#: Cost of a picture's height of distance, in panels that lie on data.
-_FAR = 1.0
+#: Cost of a leader as long as the picture is high, in panels that lie on data, and of one that lies on it.
+_FAR, _OVER = 1.6, 1.0
 #: Cost of hiding data alone.
 _HIDES = 3.0
-#: What it costs to hide a name, in data of the same size; names that are examined, at most.
+#: What it costs to hide a name or a ruler, in data of the same size; names that are examined, at most.
 _NAME, _NAMES = 8.0, 500
-#: What it costs to draw a leader through names alone, and places on it that are looked at.
-_STRUCK, _ALONG = 3.0, 24
-#: Points of images show data if they cover more than this, of 255.
+#: What it costs to draw a leader through a name, and through names alone; places on it that are looked at.
+_STRIKES, _STRUCK, _ALONG = 0.3, 3.0, 48
+#: Points of images are examined if they cover more than this, of 255: what is pale hides little data.
 _SEEN = 24
 #: Points of tubes and boxes that are examined, at most.
 _MOST = 200_000
@@ -56,7 +56,7 @@ class Panels:
 def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.float64]:
     """Return what a panel hides in each cell of the picture, float64 (rows, columns), the lowest row first.
 
-    0: nothing, 1: data, more: names that stand beside the data.
+    0: nothing, 1: data, less: pale data, more: names and rulers.
     """
     rows, columns = (max(-(-n // _CELL), 1) for n in (view.frame.height, view.frame.width))
     out = np.zeros((rows, columns))
@@ -81,11 +81,17 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
             points.append(element.corner.reshape(-1, 3).astype(np.float64))
         elif isinstance(element, Image):
             step = max(int((element.pixel[..., 3].size / _MOST) ** 0.5), 1)
-            shown = element.pixel[::step, ::step, 3] > _SEEN
-            points.append(element.point[::step, ::step][shown].astype(np.float64))
+            cover = element.pixel[::step, ::step, 3]
+            for least in (_SEEN, 64, 128):
+                shown = cover > least
+                at = view.pixels(element.point[::step, ::step][shown].astype(np.float64))
+                _mark(out, at, min(2 * least, 255) / 255)
     if points:
         _mark(out, view.pixels(np.concatenate(points)), 1.0)
     names = [_rows_of_names(group, typeface) for group in drawing.labels if len(group)]
+    for axis in drawing.axes:
+        along = np.linspace(0.0, axis.length, _MOST // 1000)[:, None]
+        names.append(np.array(axis.origin) + along * unit(axis.direction))
     if names:
         _mark(out, view.pixels(np.concatenate(names)), _NAME)
     return out
@@ -95,16 +101,18 @@ def _mark(out: NDArray[np.float64], pixel: NDArray[np.float64], worth: float) ->
     at = pixel / _CELL
     inside = (at >= 0).all(axis=1) & (at[:, 0] < out.shape[1]) & (at[:, 1] < out.shape[0])
     place = at[inside].astype(np.int64)
-    out[place[:, 1], place[:, 0]] = worth
+    out[place[:, 1], place[:, 0]] = np.maximum(out[place[:, 1], place[:, 0]], worth)
 
 
 def _rows_of_names(group: Labels, typeface: Typeface) -> NDArray[np.float64]:
-    """Return points (n, 3) along names that are bound to no room, one to each half line height or so."""
+    """Return points (n, 3) along names, one to each half line height or so; the largest rooms first."""
     right, up = unit(group.right), unit(group.up)
     points = [np.empty((0, 3))]
-    for i in np.flatnonzero(np.isinf(group.room))[:_NAMES].tolist():
-        height = float(group.height[i])
-        width = height * typeface.width(clean(group.text[i])) * typeface.size_per_line
+    for i in np.argsort(-group.room, kind="stable")[:_NAMES].tolist():
+        height, room = float(group.height[i]), float(group.room[i])
+        if room < 3 * height:
+            break
+        width = min(height * typeface.width(clean(group.text[i])) * typeface.size_per_line, room)
         along = np.linspace(0.0, width, max(int(2 * width / max(height, 1e-9)), 2))
         left = group.anchor[i] - right * (width * (group.align + 1) / 2)
         points += [left + np.outer(along, right) + up * (t * height) for t in (-0.3, 0.3)]
@@ -185,8 +193,9 @@ def _place(
         return None
     xs, ys = (grid.reshape(-1) for grid in np.meshgrid(left, low))
     columns, rows = data.shape[1] - 1, data.shape[0] - 1
-    i0, i1 = ((np.clip(v / _CELL, 0, columns)).astype(np.int64) for v in (xs, xs + wide))
-    j0, j1 = ((np.clip(v / _CELL, 0, rows)).astype(np.int64) for v in (ys, ys + high))
+    pad = 0.35 * text
+    i0, i1 = ((np.clip(v / _CELL, 0, columns)).astype(np.int64) for v in (xs - pad, xs + wide + pad))
+    j0, j1 = ((np.clip(v / _CELL, 0, rows)).astype(np.int64) for v in (ys - pad, ys + high + pad))
     hidden = data[j1, i1] - data[j0, i1] - data[j1, i0] + data[j0, i0]
     hidden = hidden / max(wide * high / _CELL**2, 1.0)
     away = np.hypot(
@@ -199,14 +208,15 @@ def _place(
         np.clip((v + share * (end - v)) / _CELL, 0, n - 1)
         for v, end, n in zip((x, y), ends, cells.shape[::-1])
     ]
-    struck = (cells[at[1].astype(np.int64), at[0].astype(np.int64)] > 1).mean(axis=0)
-    cost = _HIDES * hidden + _STRUCK * struck + _FAR * away / max(region[3] - region[1], 1.0)
+    under = cells[at[1].astype(np.int64), at[0].astype(np.int64)]
+    struck = _STRIKES * (under > 1).any(axis=0) + _STRUCK * (under > 1).mean(axis=0)
+    length = away / max(region[3] - region[1], 1.0)
+    cost = _HIDES * hidden + struck + (_FAR + _OVER * (under > 0).mean(axis=0)) * length
     # A panel at its point would hide its subject.
     open_ = away >= 1.2 * text
     for px, py in points:
         near = (xs - text < px) & (px < xs + wide + text) & (ys - text < py) & (py < ys + high + text)
         open_ &= ~near
-    pad = 0.35 * text
     crossing: list[Rectangle] = []
     for k in np.argsort(np.where(open_, cost, np.inf), kind="stable")[:600].tolist():
         if not open_[k]:

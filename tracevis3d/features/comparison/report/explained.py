@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....drawing.output import Output
-from ....parameters import read
+from ....parameters import on_page, read
 from ....progress import Progress, silent
 from ....trace.model import Trace
 from ....views import registry
@@ -75,8 +75,10 @@ class Explained:
         -------
         Drawing
         """
-        view = registry.find("compare")
-        return view.draw(self.traces, read(view.parameters, self.settings(index)), output.frame, progress)
+        view, settings = registry.find("compare"), self.settings(index)
+        if output.is_page(self.names[index]):
+            settings = on_page(view.parameters, settings)
+        return view.draw(self.traces, read(view.parameters, settings), output.frame, progress)
 
     def command(self, index: int, output: Output, size: str | None = None) -> str:
         """Return the command line that renders the figure of a finding.

@@ -404,8 +404,8 @@ def _draw_overview(
         return (), None
     windows = shown.spans if shown.context else tuple(w.window for w in picture.walls)
     matches = shown.call_matches()
-    lines = skylines(comparison, picture, matches, windows)
     differing = painted.differing if p.walls == "difference" else None
+    lines = skylines(comparison, picture, matches, windows, differing.found if differing else None)
     bars, legends, notes, scales = overview(lines, picture, drawing.paint, p, matches, differing)
     drawing.add(*bars)
     drawing.note(*notes)

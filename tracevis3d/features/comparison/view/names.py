@@ -203,7 +203,7 @@ def largest(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> int:
 
 
 def _ticks(window: tuple[int, int], wall: Wall, most: int) -> ticks.Ticks:
-    return ticks.time_ticks(*window, max(2, round(11 * wall.width / WIDTH)), most)
+    return ticks.time_ticks(*window, max(4, round(11 * wall.width / WIDTH)), most)
 
 
 def rulers(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> tuple[Axis, ...]:

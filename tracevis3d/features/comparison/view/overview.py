@@ -13,7 +13,7 @@ from ....drawing.palettes import parse
 from ....drawing.primitives import Axis, Boxes, Legend, LegendEntry, Lines
 from ..matching.match import Comparison
 from .colors import UNMATCHED
-from .difference.kinds import MOVED, ONLY, SAME
+from .difference.kinds import KINDS, ONLY, SAME, Differences
 from .difference.paint import DifferencePaint
 from .layout import BAR_DEEP, OVERVIEW, Layout, Wall
 from .matches import unmatched_calls
@@ -29,8 +29,8 @@ Ints = NDArray[np.int64]
 STEPS = 65
 #: Intervals of the longer trace: 10 pixels each where it is 1,600 wide.
 _BARS = 160
-#: Offset, as a share of the run, and the amount of the hue for moved calls that bars have there.
-APART = np.array([0.1, 0.15, 0.2, 0.3])
+#: A bar is of a kind of difference that takes this share of its sum.
+_OF_BAR = 0.25
 _THIN = 0.03
 # Purple, grey, green: distinguished with any colour vision, and unlike the walls' colours. The paper's is
 # red, grey, green.
@@ -86,6 +86,40 @@ def intervals(
     return np.asarray(total, np.float64), np.asarray(mean), np.asarray(spread)
 
 
+def kinds_of_bars(
+    start: Ints, weight: Floats, kind: NDArray[np.uint8], strength: Floats, window: tuple[int, int], bars: int
+) -> tuple[NDArray[np.uint8], Floats]:
+    """Return what differs in each of equal intervals: the kind that takes most of its sum, and how strongly.
+
+    Parameters
+    ----------
+    start : int64 (n,)
+        Of each call.
+    weight : float64 (n,)
+        Sum of the similarities of its matches.
+    kind : uint8 (n,)
+        In what it differs.
+    strength : float64 (n,)
+    window : (int, int)
+    bars : int
+
+    Returns
+    -------
+    (uint8 (bars,), float64 (bars,))
+        ``SAME`` where no kind takes a quarter; strengths are means, by weight.
+    """
+    bar, inside = _bar(start, window, bars)
+    weight, strength = weight[inside], strength[inside]
+    size = len(KINDS)
+    place = bar * size + kind[inside]
+    of_kind = np.bincount(place, weight, bars * size).reshape(bars, size)
+    strong = np.bincount(place, weight * strength, bars * size).reshape(bars, size)
+    most, at = 1 + of_kind[:, 1:].argmax(axis=1), np.arange(bars)
+    found = (of_kind[at, most] > 0) & (of_kind[at, most] >= _OF_BAR * of_kind.sum(axis=1))
+    mean = strong[at, most] / np.maximum(of_kind[at, most], 1e-300)
+    return np.where(found, most, SAME).astype(np.uint8), np.where(found, mean, 0.0)
+
+
 def _bar(time: Ints, window: tuple[int, int], bars: int) -> tuple[Ints, NDArray[np.bool_]]:
     """Return the interval of each time in ``window``, and which times are."""
     share = (time - window[0]) / max(window[1] - window[0], 1)
@@ -136,6 +170,8 @@ class Skyline:
         that is most.
     unmatched : int64 (n,)
         These calls.
+    kind, strength : uint8 (bars,), float64 (bars,), optional
+        As :func:`kinds_of_bars` returns them.
     """
 
     wall: Wall
@@ -145,6 +181,8 @@ class Skyline:
     spread: Floats
     alone: Floats
     unmatched: Ints
+    kind: NDArray[np.uint8] | None = None
+    strength: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.total)
@@ -192,8 +230,9 @@ class CallMatches:
 
 
 def skylines(
-    comparison: Comparison, picture: Layout, matches: CallMatches, windows: tuple[tuple[int, int], ...]
-) -> tuple[Skyline, Skyline]:
+    comparison: Comparison, picture: Layout, matches: CallMatches, windows: tuple[tuple[int, int], ...],
+    differing: Differences | None = None,
+) -> tuple[Skyline, Skyline]:  # fmt: skip
     """Sum up what matches when. The intervals depend on the windows alone, not on the picture.
 
     Parameters
@@ -203,6 +242,8 @@ def skylines(
     matches : CallMatches
     windows : two of (int, int)
         What the bars are about.
+    differing : Differences, optional
+        How the calls differ, where bars show it.
 
     Returns
     -------
@@ -225,7 +266,11 @@ def skylines(
             here = alone[lane == i]
             time = time_in_intervals(calls.start[here], calls.end[here], window, bars)
             np.maximum(unmatched, time, out=unmatched)
-        made.append(Skyline(wall, window, total, mean, spread, unmatched, alone[lane >= 0]))
+        of_bars: Any = (None, None)
+        if differing is not None:
+            judged = (differing.kind[s], differing.strength[s])
+            of_bars = kinds_of_bars(calls.start, matches.total[s], *judged, window, bars)
+        made.append(Skyline(wall, window, total, mean, spread, unmatched, alone[lane >= 0], *of_bars))
     return made[0], made[1]
 
 
@@ -254,7 +299,7 @@ def overview(
     matches : CallMatches
         What the bars sum up.
     differing : DifferencePaint, optional
-        Colours of differences, which the bars have, too: those of what is the same, and of what has moved.
+        Colours of differences, which the bars have, too.
 
     Returns
     -------
@@ -272,7 +317,10 @@ def overview(
     window = -1
     for line in lines:
         if highest > 0:
-            color = _signed(line, far, first) if differing is None else _quiet(line, differing)
+            if differing is None or line.kind is None or line.strength is None:
+                color = _signed(line, far, first)
+            else:
+                color = differing.of(line.kind, line.strength, tubes=True)
             made.append(_bars(line, picture, highest, widest, color))
         if differing is None:
             shades = alone + np.minimum((line.alone * _SHADES).astype(np.int32), _SHADES - 1)
@@ -325,14 +373,6 @@ def _signed(line: Skyline, far: float, first: int) -> NDArray[np.int32]:
     """Return the colour of each interval: whether its matches start earlier or later in the other trace."""
     place = 0.5 + 0.5 * np.clip(line.mean / far if far > 0 else 0 * line.mean, -1, 1)
     return np.asarray(first + np.rint(place * (STEPS - 1)), np.int32)
-
-
-def _quiet(line: Skyline, differing: DifferencePaint) -> NDArray[np.int32]:
-    """Return the colour of each interval: grey, or of what has moved where it starts at another time."""
-    apart = np.abs(line.mean) / max(line.window[1] - line.window[0], 1)
-    step = np.searchsorted(APART, apart, side="right")
-    kind = np.where(step > 0, MOVED, SAME).astype(np.uint8)
-    return differing.of(kind, (step + 1) / (len(APART) + 1), tubes=True)
 
 
 def _bars(line: Skyline, picture: Layout, highest: float, widest: float, color: NDArray[np.int32]) -> Boxes:

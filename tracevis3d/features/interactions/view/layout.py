@@ -31,7 +31,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 #: Scene units.
-RADIUS, LENGTH, PAIR_LENGTH, PAIR_GAP = 3.0, 29.0, 13.0, 9.0
+RADIUS, PAIR_LENGTH, PAIR_GAP = 3.0, 14.5, 9.0
+#: Of one drum: so long that it fills a picture of this shape, beside the names; and with the rows of threads.
+LENGTH, LONGER, SHAPE = 37.0, 44.0, 16 / 9
+#: Other pictures have a drum so many times as long, at least and at most.
+_SHORTEST, _LONGEST = 0.6, 1.5
 #: Where time goes down: as high as fits beside the width of the sheet.
 DOWN = 8.4
 RING, RELIEF = 0.45, 1.5
@@ -223,7 +227,7 @@ def place_along(found: Interactions, low: int, high: int, window: tuple[int, int
     return np.asarray((np.arange(high - low) + 0.5) / max(high - low, 1), np.float64)
 
 
-def compose(traces: Sequence[Trace], p: Parameters) -> Layout:
+def compose(traces: Sequence[Trace], p: Parameters, shape: float = SHAPE) -> Layout:
     """Compute the layout.
 
     Parameters
@@ -231,6 +235,8 @@ def compose(traces: Sequence[Trace], p: Parameters) -> Layout:
     traces : sequence of Trace
         One or two.
     p : Parameters
+    shape : float
+        Width of the picture, in heights: drums are as long as fits.
 
     Returns
     -------
@@ -243,7 +249,9 @@ def compose(traces: Sequence[Trace], p: Parameters) -> Layout:
     """
     given = arrange(traces, p)
     sectors, found = given.sectors, given.found
-    bends = _bends(p, len(traces))
+    stretch = min(max(shape / SHAPE, _SHORTEST), _LONGEST)
+    threads = max((len(np.unique(trace.calls.thread)) for trace in traces), default=1)
+    bends = _bends(p, len(traces), stretch * (LONGER if threads > 1 else LENGTH), stretch * PAIR_LENGTH)
     drums = tuple(
         _drum(trace, s, found[s], given.windows[s], given.ranges[s], given.counts[s], bends[s], p)
         for s, trace in enumerate(traces)
@@ -320,11 +328,10 @@ def downwards(p: Parameters) -> bool:
     return p.direction == "down" or (p.direction == "auto" and p.opening == 0 and p.unroll == 1)
 
 
-def _bends(p: Parameters, traces: int) -> list[MantleShape]:
-    """Return how each drum lies: one alone, or two with their rings towards each other."""
+def _bends(p: Parameters, traces: int, alone: float, paired: float) -> list[MantleShape]:
+    """Return how each drum lies: one ``alone`` that long, or two with their rings towards each other."""
     u, opening = p.unroll, p.opening
-    full = LENGTH if traces == 1 else PAIR_LENGTH
-    full = DOWN if downwards(p) else full
+    full = DOWN if downwards(p) else alone if traces == 1 else paired
     length = full * (opening * (1 - u) + u)
     if downwards(p):
         first = MantleShape(RADIUS, length, u, (0, 0, -1), (1, 0, 0), (0, -1, 0), -ROLL)

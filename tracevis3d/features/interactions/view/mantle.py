@@ -19,8 +19,8 @@ from .sequence import contributions, even_rows, frequencies, sequence_image, tim
 
 #: Points of a bent line around the mantle.
 _AROUND = 97
-#: Maximum number of points of an image, which is a mesh.
-_MOST_POINTS = 300_000
+#: Maximum number of points of an image, which is a mesh, and of columns.
+_MOST_POINTS, _MOST_COLUMNS = 600_000, 1000
 #: Of one that is flat, with a point for each pixel of the picture; how much finer it is to have that surely.
 _MOST_FLAT, _FINER = 2_500_000, 1.2
 #: Width of lines at least, in scene units.
@@ -94,8 +94,9 @@ def sequence(
         coarser = max(columns * rows / _MOST_FLAT, 1.0) ** 0.5
         columns, rows = int(columns / coarser), int(rows / coarser)
     else:
-        columns = int(np.clip(6 * found.elements, 240, 1000))
-        rows = int(min(max(1.1 * frame.width, 256), _MOST_POINTS // columns))
+        # A column for each pixel, so that bars end where they do; rows are means of their calls, however few.
+        columns = int(np.clip(drum.bend.circumference / pixel, 240, _MOST_COLUMNS))
+        rows = int(np.clip(drum.bend.length / pixel, 256, _MOST_POINTS // columns))
     if p.axis == "time":
         edge = timed_rows(found.time, *drum.window, rows)
     else:

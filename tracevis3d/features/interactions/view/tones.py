@@ -18,6 +18,8 @@ DIFFERENCES = ("same in both", "only in A", "only in B", "moved", "more often in
 COLORS = parse("aab1bb 2f6fd0 e07b00 7a3fb0 86aae6 f0b35e")
 #: Calls are more often in one run if they are so many times as many, and so many more.
 _TIMES, _MORE = 1.25, 10
+#: Sectors have the colour of differences that are at least this share of the largest one.
+_LARGE = 0.05
 #: Differences that are callouts, at most, and slices of the axis: they stand in the busiest.
 _CALLOUTS, _SLICES = 3, 24
 
@@ -108,6 +110,13 @@ def differences(picture: Layout, drum: Drum) -> NDArray[np.int64]:
     int64 (pairs,)
         Indices of :data:`DIFFERENCES`.
     """
+    code, kind, _ = _of_both(picture)
+    mine = drum.found.caller.astype(np.int64) * drum.found.elements + drum.found.callee
+    return kind[np.searchsorted(code, mine)]
+
+
+def _of_both(picture: Layout) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pairs of both drums, as numbers, in what each differs, and by how many calls."""
     found = [d.found for d in picture.drums]
     code, (a, b) = joint_counts(found, [d.counts for d in picture.drums])
     kind = np.zeros(len(code), np.int64)
@@ -121,8 +130,35 @@ def differences(picture: Layout, drum: Drum) -> NDArray[np.int64]:
     moved = status[picture.hierarchy.node] == 2
     ends = np.divmod(code, max(found[0].elements, 1))
     kind[((kind == 1) | (kind == 2)) & (moved[ends[0]] | moved[ends[1]])] = 3
-    mine = drum.found.caller.astype(np.int64) * drum.found.elements + drum.found.callee
-    return kind[np.searchsorted(code, mine)]
+    return code, kind, np.abs(a - b)
+
+
+def of_sectors(picture: Layout, activity: list[NDArray[np.float64]]) -> NDArray[np.int64]:
+    """Return in what the calls of each node differ between two runs: as that of its pairs that differs most.
+
+    Parameters
+    ----------
+    picture : Layout
+        Of two drums.
+    activity : list of float64 (elements,)
+        Calls that each element takes part in, of each trace.
+
+    Returns
+    -------
+    int64 (nodes,)
+        Indices of :data:`DIFFERENCES`. Small differences don't count beside the largest, and containers
+        differ only if one run never calls what is in them.
+    """
+    h = picture.hierarchy
+    code, kind, change = _of_both(picture)
+    large = np.flatnonzero((kind > 0) & (change >= _LARGE * change[kind > 0].max(initial=0)))
+    large = large[np.argsort(change[large], kind="stable")]
+    of_node = np.zeros(len(h), np.int64)
+    # The largest is written last.
+    ends = np.stack(np.divmod(code[large], max(h.elements, 1)), axis=1).reshape(-1)
+    of_node[h.node[ends]] = np.repeat(kind[large], 2)
+    status = presence(picture, activity)
+    return np.where(status >= 0, status + 1, of_node)
 
 
 def callouts(picture: Layout, ramp: tuple[int, int]) -> tuple[Callout, ...]:

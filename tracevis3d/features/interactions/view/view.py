@@ -63,6 +63,8 @@ _THREADS = parse("d5dae1 aeb7c4 7f8a9b 4b5768")
 _PULLED = parse("0f8a5f")
 _ABSENT = parse("eceef1")
 _KINDS = parse("4477aa cc6677 117733 ddcc77 88ccee aa4499 999933 332288 44aa99 882255")
+#: Greys for the same, neighbours in the list far apart.
+_QUIET_KINDS = parse("d5d9de a3aab4 c2c8d0 8d95a1 e3e6ea b3bac3 9aa2ad cbd0d6 7f8894 dcdfe4")
 
 
 @dataclass
@@ -96,7 +98,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     p = replace(parameters, color=resolved(parameters.color, len(traces)))
     progress(0.0, "finding elements and their calls")
     marked = _stretch(p.mark)
-    picture = compose(traces, p)
+    picture = compose(traces, p, frame.width / frame.height)
     paint = _paint(p)
     pixel = _pixel_size(picture, frame)
     text = max(2.1 * frame.least_text * pixel, 0.16)
@@ -110,8 +112,10 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     lone: list[LoneCalls] = []
     activity = [drum.found.activity(drum.counts) for drum in picture.drums]
     most = max((float(a.max(initial=0.0)) for a in activity), default=0.0)
-    sector_color = _sector_colors(picture, activity, paint)
-    kind_color = timeline.kind_colors(picture, paint.named["kinds"], len(_KINDS))
+    sector_color = _sector_colors(picture, activity, paint, p)
+    # Of two runs, what differs alone has a colour.
+    kinds, hues = ("quiet kinds", _QUIET_KINDS) if p.color == "difference" else ("kinds", _KINDS)
+    kind_color = timeline.kind_colors(picture, paint.named[kinds], len(hues))
     for drum, active in zip(picture.drums, activity, strict=True):
         data = _drum(picture, drum, paint, p, frame, pixel, meaning, notes, counts)
         elements += data
@@ -198,7 +202,8 @@ def _paint(p: Parameters) -> _Paint:
     for name, colors in (
         ("ring", _RING), ("outlier", _OUTLIER), ("marked", _MARKED), ("only", _ONLY), ("leader", _LEADER),
         ("brace", _BRACE), ("threads", _THREADS),
-        ("absent", _ABSENT), ("pulled", _PULLED), ("kinds", _KINDS), ("grid", GRID[None]),
+        ("absent", _ABSENT), ("pulled", _PULLED), ("kinds", _KINDS),
+        ("quiet kinds", _QUIET_KINDS), ("grid", GRID[None]),
     ):  # fmt: skip
         paint.named[name] = paint.add(colors)
     return paint
@@ -308,9 +313,9 @@ def _mean(meaning: Meanings, picture: Layout, drum: Drum, kind: str, chosen: cho
 
 
 def _sector_colors(
-    picture: Layout, activity: list[NDArray[np.float64]], paint: _Paint
+    picture: Layout, activity: list[NDArray[np.float64]], paint: _Paint, p: Parameters
 ) -> list[NDArray[np.int32]]:
-    """Return the colour of each node for each drum; of two, what only one of them has stands out there."""
+    """Return the colour of each node for each drum; of two, what differs stands out."""
     h = picture.hierarchy
     level = picture.sectors.level
     # Keep neighbours apart.
@@ -323,15 +328,19 @@ def _sector_colors(
     color = (paint.named["ring"] + np.minimum(level, 2) + (second & (level < 2))).astype(np.int32)
     if len(activity) < 2:
         return [color]
-    status = tones.presence(picture, activity)
-    alone = (paint.named["only"] + status).astype(np.int32)
+    differs = tones.of_sectors(picture, activity)
+    if p.color != "difference":
+        differs[differs > len(_ONLY)] = 0
+    place = tones.place_of(differs, len(tones.DIFFERENCES))
+    of_ramp = paint.ramp[0] + np.rint(place * (paint.ramp[1] - paint.ramp[0]))
+    hue = np.where(differs > len(_ONLY), of_ramp, paint.named["only"] + differs - 1).astype(np.int32)
     first, stop = h.first_element()
     result = []
     for active in activity:
         total = np.concatenate([[0], np.cumsum(active > 0)])
         here = total[stop] > total[first]
         absent = np.int32(paint.named["absent"])
-        result.append(np.where(here, np.where(status >= 0, alone, color), absent).astype(np.int32))
+        result.append(np.where(here, np.where(differs > 0, hue, color), absent).astype(np.int32))
     return result
 
 

@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from ..... import units
 from .....drawing.primitives import Labels, Lines
+from ..difference.kinds import MOVED
 from ..layout import OVERVIEW, Layout
-from ..overview import APART, Skyline, farthest
+from ..overview import Skyline, farthest
 
 #: Kinds of annotations: nothing matches, much matches at the same time, much matches at another time.
 Kind = Literal["no match", "in place", "moved"]
 
 #: A bar's matches are in place if their mean offset is less than this share of the farthest, moved if more.
 _IN_PLACE, _MOVED = 0.1, 0.3
+#: And it is at least this share of the run.
+_APART = 0.1
 #: Bars that are annotated are at least this high, as a share of the highest.
 _HIGH = 0.25
 #: A stretch without matches is reported if it takes this share of the wall's time.
@@ -81,9 +84,14 @@ def annotate(
         high = line.total / highest
         away = np.abs(line.mean) / far if far > 0 else np.zeros(len(line))
         apart = np.abs(line.mean) / max(line.window[1] - line.window[0], 1)
+        # Where kinds of differences are known, what a stall has put off has not moved.
+        moved = np.bool_(True) if line.kind is None else line.kind == MOVED
         for kind, score in (
             ("in place", np.where((high >= _HIGH) & (away <= _IN_PLACE), high, 0.0)),
-            ("moved", np.where((high >= _HIGH) & (away >= _MOVED) & (apart >= APART[0]), high * away, 0.0)),
+            (
+                "moved",
+                np.where((high >= _HIGH) & (away >= _MOVED) & (apart >= _APART) & moved, high * away, 0.0),
+            ),
         ):
             for bar in _peaks(score, most):
                 offset = float(line.mean[bar])
