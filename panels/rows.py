@@ -32,7 +32,10 @@ class RowPanel(parts.ViewPanel):
         values = settings.values(collection)
         column = self.layout.box().column(align=True)
         for row in stored:
-            _draw_row(column.row(align=True), name, row, shown.look(row, values))
+            look = shown.look(row, values)
+            _draw_row(column.row(align=True), name, row, look)
+            if look.text:
+                parts.paragraph(column, context, look.text)
 
 
 def _draw_row(line: Any, name: str, row: lists.ListRow, look: lists.RowLook) -> None:

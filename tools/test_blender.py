@@ -126,6 +126,7 @@ class Way:
             Turn("call tree and filters", "lists/tree.py", trace, "/mnt/out/tree"),
             Turn("lists, library, going", "lists/lists.py", *pair, "/mnt/out/lists"),
             Turn("the list of differences", "lists/differences.py", *sphinx),
+            Turn("the list of findings", "lists/findings.py", threaded),
             Turn("what lights up together", "explore/related.py", *pair, threaded),
             Turn("whatever is greyed out says why", "explore/reasons.py", *pair),
             Turn("undo while detail is shown", "explore/detail_undo.py", trace),

@@ -10,7 +10,9 @@ from ...tracevis3d.views import registry as views
 from ...tracevis3d.views.lists import ListRow, RowList
 from .. import preconditions, signals
 from ..mixin import OperatorMixin
+from ..overlay import framing
 from ..state import settings
+from ..views.rebuild import Rebuilding
 
 
 class TRACEVIS3D_PG_row(bpy.types.PropertyGroup):
@@ -50,7 +52,9 @@ def store(_scene: Any, collection: bpy.types.Collection, traces: list[Any], draw
     for name in declared():
         stored(collection, name).clear()
         shown = list_of(collection, name)
-        for given in shown.rows(traces, drawing) if shown is not None else ():
+        if shown is None:
+            continue
+        for given in shown.rows(traces, drawing, settings.values(collection)):
             row = stored(collection, name).add()
             row.key, row.title, row.place = given.key, given.title, given.place
 
@@ -85,10 +89,32 @@ class OnRow(OperatorMixin):
         if row is None or shown is None:
             self.report({"ERROR"}, f"The view has no {self.list.name} {self.key}: rebuild it")
             return {"CANCELLED"}
+        return self.change(
+            context, collection, shown.change(row, self.do, every, settings.values(collection))
+        )
+
+    def change(self, context: bpy.types.Context, collection: bpy.types.Collection, values: Any) -> set[str]:
+        """Give the view's parameters new values."""
         group = settings.require_parameters(collection)
-        for name, value in shown.change(row, self.do, every, settings.values(collection)).items():
+        for name, value in values.items():
             setattr(group, name, value)
         return {"FINISHED"}
+
+
+class OnDrawnRow(OnRow, Rebuilding):
+    """The same, which draws the view again and turns the 3D view to it."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and preconditions.poll(cls, context, *preconditions.REBUILD)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        return Rebuilding.invoke(self, context, event)
+
+    def change(self, context: bpy.types.Context, collection: bpy.types.Collection, values: Any) -> set[str]:
+        """Draw the view with other values of its parameters."""
+        values = {**settings.values(collection), **values}
+        return self.rebuild(context, collection, values, assign=True, then=framing.look)
 
 
 _registered: list[type] = []
@@ -108,7 +134,8 @@ def register() -> None:
             "__annotations__": {"do": EnumProperty(items=items, name="What", options={"SKIP_SAVE"})},
             "list": one,
         }
-        _registered.append(type(f"TRACEVIS3D_OT_{name}_change", (OnRow, bpy.types.Operator), members))
+        base = OnDrawnRow if one.redraws else OnRow
+        _registered.append(type(f"TRACEVIS3D_OT_{name}_change", (base, bpy.types.Operator), members))
         bpy.utils.register_class(_registered[-1])
     signals.on_show.connect(store)
 

@@ -80,6 +80,7 @@ def test_the_whole_way(blender, archive):
         ("lists/lists.py", TRACE, OTHER, blender.place / "lists"),
         ("many.py", TRACE, OTHER, threaded),
         ("lists/threads.py", threaded),
+        ("lists/findings.py", threaded),
     )
     blender.script("install/disable.py")
 

@@ -17,7 +17,7 @@ EXAMPLES = ROOT / "examples"
 LISTS = [(view, one) for view in registry.loadable() for one in view.lists]
 
 
-@pytest.mark.parametrize(("view", "one"), LISTS, ids=[one.name for _, one in LISTS])
+@pytest.mark.parametrize(("view", "one"), LISTS, ids=[f"{view.name}-{one.name}" for view, one in LISTS])
 def test_lists_are_declared_in_full(view, one):
     assert one.name.isidentifier()
     assert one.title
@@ -42,7 +42,7 @@ def threads():
 
 def drawn(view, one, trace, values):
     drawing = view.draw((trace,), read(view.parameters, values), Frame(), silent)
-    return one.rows((trace,), drawing)
+    return one.rows((trace,), drawing, values)
 
 
 def test_threads_that_are_shown_come_first_and_buttons_do_what_they_say(threads):
@@ -125,3 +125,34 @@ def test_a_tour_has_a_viewpoint_for_each_finding(compared):
     looks = [stop.camera for stop in made.viewpoints if stop.camera is not None]
     assert len(looks) >= min(2, len(found))
     assert np.isfinite([look.low for look in looks]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "setting"),
+    [("threads", "sync_pillow_8w.json.gz", {"rules": ""}), ("memory", None, {})],
+)
+def test_a_finding_of_the_list_is_drawn_alone_and_back(name, file, setting, tmp_path):
+    view = registry.find(name)
+    one = next(one for one in view.lists if one.name == "finding")
+    trace = api.load(EXAMPLES / file) if file else api.load(leaking(tmp_path))
+    facts = api.waits(trace) if name == "threads" else api.memory_facts(trace)
+    values = vars(view.parameters())
+    rows = drawn(view, one, trace, values)
+    assert [row.title for row in rows] == [f"{f['kind']}: {f['sentence']}" for f in facts["findings"]][:100]
+    assert len(rows) > 1
+    alone = {**values, **one.change(rows[1], "SHOW", rows, values)}
+    assert alone["finding"] == 2
+    assert drawn(view, one, trace, alone) == rows
+    assert one.look(rows[1], alone).text == rows[1].title
+    assert not one.look(rows[0], alone).text
+    assert {**alone, **one.change(rows[1], "SHOW", rows, alone)} == values
+    assert one.change(rows[0], "SHOW", rows, alone) == {"finding": 1}
+
+
+def leaking(folder):
+    """Return a recording of memray in which 40 blocks are kept, and others come and go."""
+    rows = [f"{i}\t1\t{4096 * i + 65536:#x}\t{1340 + i}\tMALLOC\t1" for i in range(40)]
+    head = "# total_allocations 40 peak_memory 80000\n# seq\ttid\taddress\tsize\tallocator\tstack_id\n"
+    (folder / "a.records.tsv").write_text(head + "\n".join(rows) + "\n")
+    (folder / "a.stacks.tsv").write_text("1\tgrow (/made/up.py:7);main (/made/up.py:1)\n")
+    return folder / "a.records.tsv"

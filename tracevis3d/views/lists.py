@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from ..progress import Progress
     from ..trace.model import Trace
 
+#: Rows that a list of findings has at most.
+_MOST = 100
+
 
 @dataclass(frozen=True)
 class ListRow:
@@ -45,11 +48,14 @@ class RowLook:
         Whether its title is written at full strength.
     before, after : tuple of (str, str)
         Buttons beside the title: what each does, a name of :attr:`RowList.choices`, and Blender's icon.
+    text : str
+        Written below the title, in full.
     """
 
     active: bool
     before: tuple[tuple[str, str], ...] = ()
     after: tuple[tuple[str, str], ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -63,22 +69,69 @@ class RowList:
     title, sentence : str
         The panel's heading, and what its buttons do.
     rows : callable
-        ``rows(traces, drawing)``: the rows, as the view was drawn.
+        ``rows(traces, drawing, parameters)``: the rows, as the view was drawn.
     look : callable
         ``look(row, parameters)``, with the values of the parameters as they are now; quick.
     choices : tuple of Choice
         What buttons do.
     change : callable
         ``change(row, choice, rows, parameters)``: the parameters that a button changes.
+    redraws : bool
+        Whether a button redraws the view at once, and the 3D view turns to what is drawn then.
     """
 
     name: str
     title: str
     sentence: str
-    rows: Callable[[Sequence[Trace], Drawing], list[ListRow]]
+    rows: Callable[[Sequence[Trace], Drawing, Mapping[str, Any]], list[ListRow]]
     look: Callable[[ListRow, Mapping[str, Any]], RowLook]
     choices: tuple[Choice, ...]
     change: Callable[[ListRow, str, Sequence[ListRow], Mapping[str, Any]], dict[str, Any]]
+    redraws: bool = False
+
+
+def finding_list(find: Callable[[Trace, Mapping[str, Any]], list[tuple[str, str]]]) -> RowList:
+    """Return the list of findings of a view that has a parameter ``finding``.
+
+    Parameters
+    ----------
+    find : callable
+        ``find(trace, parameters)``: kind and sentence of each finding, in order of their numbers.
+
+    Returns
+    -------
+    RowList
+    """
+
+    def rows(traces: Sequence[Trace], _drawing: Drawing, parameters: Mapping[str, Any]) -> list[ListRow]:
+        found = find(traces[0], parameters)[:_MOST]
+        return [
+            ListRow(str(number), f"{kind}: {sentence}", number)
+            for number, (kind, sentence) in enumerate(found, 1)
+        ]
+
+    return RowList(
+        "finding",
+        "Findings",
+        "Draw a finding alone, with its threads or blocks, in its time; or everything again",
+        rows,
+        _look,
+        (Choice("SHOW", "Go There", "Draw this finding alone and look at it; again: draw everything"),),
+        _change,
+        redraws=True,
+    )
+
+
+def _look(row: ListRow, parameters: Mapping[str, Any]) -> RowLook:
+    is_shown = parameters["finding"] == row.place
+    icon = "ZOOM_PREVIOUS" if is_shown else "ZOOM_SELECTED"
+    return RowLook(True, (("SHOW", icon),), text=row.title if is_shown else "")
+
+
+def _change(
+    row: ListRow, _choice: str, _every: Sequence[ListRow], parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {"finding": 0 if parameters["finding"] == row.place else row.place}
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ From above it is Memcov Viz's picture.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from ....errors import InputError
 from ....progress import Progress
 from ....trace.model import Trace
 from ....views.calls.actions import with_actions
+from ....views.lists import finding_list
 from ....views.view import LiveForm, View
 from ..actions import SHOW_ALL_BYTES, ZOOM
 from ..commands import COMMANDS
@@ -29,7 +30,7 @@ from ..live.settings import Settings, apply, wheel
 from ..summary import sentence
 from ..tables import TABLES
 from . import captions, wall
-from .arrangement import PACKED
+from .arrangement import PACKED, memory_use
 from .colors import BlockColors, block_colors
 from .detail import LevelOfDetail
 from .layout import Layout, compose
@@ -247,6 +248,11 @@ def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
     return Memory(growing, window_ns)
 
 
+def _findings(trace: Trace, _parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
+    use = memory_use(trace)
+    return [(finding.kind, sentence(finding, use)) for finding in use.findings]
+
+
 def _alarms(growing: GrowingTrace) -> Watcher:
     from ..live.alarms import MemoryAlarms
 
@@ -272,6 +278,7 @@ VIEW = View(
         alarms=_alarms,
     ),
     actions=with_actions(ZOOM, SHOW_ALL_BYTES),
+    lists=(finding_list(_findings),),
     commands=COMMANDS,
     tables=TABLES,
     docs="memory.md",

@@ -14,7 +14,7 @@ from ....views.lists import ListRow, RowList, RowLook
 _MOST = 600
 
 
-def rows(traces: Sequence[Trace], drawing: Drawing) -> list[ListRow]:
+def rows(traces: Sequence[Trace], drawing: Drawing, _parameters: Mapping[str, Any]) -> list[ListRow]:
     """Return the threads: those shown first, in their order.
 
     Parameters

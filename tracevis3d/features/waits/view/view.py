@@ -7,7 +7,7 @@ cylinder whose axis is time, one ruler for all. ``paper`` 1 is the paper's pictu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ....trace.model import Trace
 from ....trace.names import named_threads
 from ....views.calls.actions import with_actions
 from ....views.calls.pull_apart import pull_apart
+from ....views.lists import finding_list
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
 from ..tables import TABLES
@@ -34,7 +35,7 @@ from .annotations import notes as noted
 from .annotations.tags import tags
 from .colors import CallColors, color_calls, object_colors, state_colors, thread_colors
 from .detail import LevelOfDetail
-from .found_waits import waits_of
+from .found_waits import findings_of, waits_of
 from .layout import Layout, compose
 from .metadata import metadata
 from .parameters import Parameters
@@ -253,6 +254,12 @@ def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
     return Threads(growing, window_ns)
 
 
+def _findings(trace: Trace, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
+    waits = waits_of(trace, parameters["rules"])
+    found = findings_of(waits, parameters["rules"]) if len(waits.own) else []
+    return [(finding.kind, finding.sentence) for finding in found]
+
+
 def _alarms(growing: GrowingTrace) -> Watcher:
     from ..live.alarms import WaitAlarms
 
@@ -273,7 +280,7 @@ VIEW = View(
         _live,
         alarms=_alarms,
     ),
-    lists=(THREADS,),
+    lists=(THREADS, finding_list(_findings)),
     commands=COMMANDS,
     tables=TABLES,
     docs="threads.md",
