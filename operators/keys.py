@@ -38,6 +38,7 @@ EXPLORE = (
     ("Middle button", "Turn about what is under the mouse", ""),
     ("V", "Turn to where most of what is highlighted can be seen", ""),
     ("X", "X-ray: what is not selected fades, what is selected shows through", ""),
+    ("L", "Lens: what is about the mouse, magnified and in full detail", "lens"),
     ("B  Shift B", "Show a stretch of time, or of depth, alone: drag its planes, with Shift both", "slab"),
     ("1 … 9", "The first, second, … view of the scene", "views"),
     ("Home", "The whole trace", "whole trace"),

@@ -25,7 +25,7 @@ from .background import background
 from .motion import drum, live_bars, orbit, ride, trails, transition, wheel, window_time, zoom
 from .overlay import covers, redraw, state
 from .place import Place, place_of
-from .sight import slabs, visible, xray
+from .sight import lens, slabs, visible, xray
 
 _TICK = 1 / 20  # seconds between two checks whether a view is at rest
 _DRAG = 5  # pixels that a click may move
@@ -134,6 +134,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"RUNNING_MODAL"}
         if event.type in ("MOUSEMOVE", "INBETWEEN_MOUSEMOVE"):
             self._moved = time.perf_counter()
+            lens.move(place)
             if self._press is not None:
                 return self._drag(context, event)
             # While Blender turns the view nothing is pointed at.
@@ -198,6 +199,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         _let_go()
         state.hit, state.descriptions, state.brush, state.message = None, [], None, ""
         state.pointed = state.pinned = None
+        lens.forget()
         live_bars.leave()
         for cover in covers:
             cover.point(None)
@@ -480,6 +482,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 self._press, self._brush, state.brush = None, None, None
                 redraw()
                 return {"RUNNING_MODAL"}
+            if lens.close(place.area):
+                return {"RUNNING_MODAL"}
             if self.by_tool:
                 return {"PASS_THROUGH"}
             self._leave(context)
@@ -498,6 +502,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 self._say("Nothing is highlighted: point at an element, or select one")
         elif kind == "X" and not shift:
             self._say("X-ray: what is selected shows through" if xray.toggle(place.space) else "X-ray off")
+        elif kind == "L" and not shift:
+            lens.move(place)
+            self._say("Lens: all detail about the mouse" if lens.toggle(place.area) else "Lens off")
         elif kind == "B":
             self._slab(context, shift)
         elif kind == "HOME":

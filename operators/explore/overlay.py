@@ -57,6 +57,8 @@ class State:
         A range along the x of an object, or the axis of a drum, that is being brushed.
     message : str
         Shown at the foot of the view for the moment.
+    apart : float
+        Pixels about the mouse on which no tooltip lies: something else is drawn there.
     cut : int
         Another number whenever a slab has moved.
     banner : (str, str, list of (str, int)) or None
@@ -72,6 +74,7 @@ class State:
     region: int = 0
     brush: tuple[str, float, float] | None = None
     message: str = ""
+    apart: float = 0.0
     cut: int = 0
     banner: tuple[str, str, list[tuple[str, int]]] | None = None
 
@@ -303,11 +306,12 @@ def _draw_box(
         elif texts:
             widest = max(widest, (tab if label else 0.0) + blf.dimensions(0, texts[0].lstrip("\0"))[0])
         high += step if texts else type_size
-    apart = 2.0 * size
-    wide = max(tab + sum(wides) + apart * (columns - 1), widest)
-    x, y = place[0] + _APART * scale, place[1] - _APART * scale
+    between = 2.0 * size
+    wide = max(tab + sum(wides) + between * (columns - 1), widest)
+    apart = max(_APART * scale, state.apart)
+    x, y = place[0] + apart, place[1] - _APART * scale
     if x + wide + 2 * pad > right_edge:
-        x = max(min(place[0] - _APART * scale - wide - 2 * pad, right_edge - wide - 2 * pad), left_edge)
+        x = max(min(place[0] - apart - wide - 2 * pad, right_edge - wide - 2 * pad), left_edge)
     if y - high - 2 * pad < 0:
         y = min(place[1] + _APART * scale + high + 2 * pad, float(upper_edge))
     shapes.rectangle(x, y - high - 2 * pad, x + wide + 2 * pad, y, _GROUND)
@@ -320,7 +324,7 @@ def _draw_box(
         left = x + pad + (tab if label or len(texts) > 1 else 0.0)
         for text, taken in zip(texts, wides, strict=False):
             shapes.write(text.lstrip("\0"), left, low, type_size, _QUIET if text.startswith("\0") else _INK)
-            left += taken + apart
+            left += taken + between
 
 
 def tooltip_lines(descriptions: list[Description]) -> list[tuple[str, tuple[str, ...], float]]:

@@ -1,6 +1,6 @@
-"""What explains the views, over the scene in the window: title, legend, rulers, names, callouts, map."""
+"""What lies over the scene in the window: title, legend, rulers, names, callouts, map, lens."""
 
-from . import draw, legend, minimap, mouse, page, picture
+from . import draw, legend, lens, minimap, mouse, page, picture
 
 
 def register() -> None:
@@ -9,6 +9,7 @@ def register() -> None:
     draw.register()
     mouse.register()
     minimap.register()
+    lens.register()
     page.register()
     picture.register()
 
@@ -17,6 +18,7 @@ def unregister() -> None:
     """Undo :func:`register`."""
     picture.unregister()
     page.unregister()
+    lens.unregister()
     minimap.unregister()
     mouse.unregister()
     draw.unregister()

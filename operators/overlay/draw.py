@@ -19,6 +19,7 @@ from .. import handlers
 from ..explore import overlay as explore
 from ..explore.sight import slabs
 from ..state import settings
+from ..views import viewport
 from . import legend
 from .canvas import Canvas, atlas, measure, measure_in
 from .content import Content, contents
@@ -128,9 +129,7 @@ def _draw() -> None:
     if banner:
         free = (*free[:3], free[3] - explore.banner_height())
     # Depths of another moment are useless: visibility is kept.
-    depths = known.depths
-    if depths is not None and not depths.is_of(view.perspective_matrix):
-        depths = None
+    depths = depths_of(region, view)
     shown: dict[str, Overlay] = {}
     known.composing = known.drawing = 0.0
     # The view with title and legend goes first: the texts of others keep off its own.
@@ -144,10 +143,10 @@ def _draw() -> None:
         seen = view.perspective_matrix @ Matrix.Translation(place)
         name, before = collection.name, known.shown.get(collection.name)
         begun = time.thread_time()
-        names = _names(context.scene, collection, content, known)
+        names = names_of(context.scene, collection, content, region)
         chosen = _choices(context.scene, collection, content)
         # Of a quad view the one that can be turned has title and legend.
-        main = not context.space_data.region_quadviews or view == context.space_data.region_3d
+        main = viewport.is_main(context.space_data, view)
         heading, corner = collection == active and main, gizmo_of(context.space_data, scale)
         key = (
             id(content), id(names), tuple(map(tuple, seen)), tuple(view.view_location - place), region.width,
@@ -183,11 +182,17 @@ def _draw() -> None:
     known.shown = shown
 
 
-def _names(
-    scene: bpy.types.Scene, collection: bpy.types.Collection, content: Content, known: Region
+def depths_of(region: bpy.types.Region, view: bpy.types.RegionView3D) -> Depths | None:
+    """Return the depths of a region, as it looks now; None if they are of another moment."""
+    depths = _known(region).depths
+    return depths if depths is not None and depths.is_of(view.perspective_matrix) else None
+
+
+def names_of(
+    scene: bpy.types.Scene, collection: bpy.types.Collection, content: Content, region: bpy.types.Region
 ) -> Prepared:
     """Return the names of what a view shows: of a slab of it, or of all."""
-    box = slabs.bounds_in(scene, collection)
+    known, box = _known(region), slabs.bounds_in(scene, collection)
     if box is None:
         return content.names
     place = list(settings.of(collection).place)

@@ -106,7 +106,12 @@ def _batch(cells: str) -> Any:
 
 
 def box(context: bpy.types.Context) -> tuple[float, float, float, float] | None:
-    """Return left, low, right and high edge of the strip in the region's pixels; None without room."""
+    """Return left, low, right and high edge of the strip in the region's pixels; None without room.
+
+    Of a quad view one region has it.
+    """
+    if not viewport.is_main(context.space_data, context.region_data):
+        return None
     region, scale = context.region, context.preferences.system.ui_scale
     left, right, _ = viewport.covered(context.area, region)
     for other in context.area.regions:

@@ -17,7 +17,9 @@ _SHADING = (
     "use_dof",
 )
 #: What would lie on the picture.
-_OVERLAYS = ("show_floor", "show_axis_x", "show_axis_y", "show_cursor", "show_extras", "show_text")
+_OVERLAYS = (
+    "show_floor", "show_ortho_grid", "show_axis_x", "show_axis_y", "show_cursor", "show_extras", "show_text",
+)  # fmt: skip
 #: Share of the free room that the camera's frame takes.
 _SHARE = 0.97
 _CLIP_START = 0.1  # scene units
@@ -110,6 +112,11 @@ def _stand_at(space: bpy.types.SpaceView3D, camera: bpy.types.Object) -> None:
         space.lens = min(max(1.5 * camera.data.lens, 1.0), 250.0)
     view.view_distance = camera.matrix_world.translation.length
     view.view_matrix = camera.matrix_world.inverted()
+
+
+def is_main(space: bpy.types.SpaceView3D, view: bpy.types.RegionView3D) -> bool:
+    """Return whether a region is the only one of a 3D view, or of a quad view the one that can be turned."""
+    return not space.region_quadviews or bool(view == space.region_3d)
 
 
 def is_open(area: bpy.types.Area) -> bool:

@@ -4,7 +4,9 @@ No step of undo is made, and the picture's own objects stay as they are: the det
 them, see :mod:`tracevis3d.scene.window.detail_objects`.
 """
 
+import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -31,6 +33,11 @@ _WORTH = 1.5
 _MARGIN = 0.5  # of what is seen, on either side
 
 
+#: Each returns region and eye, as one, of the lens over a 3D view; None without one.
+lenses: list[Callable[[bpy.types.Area], Any]] = []
+#: A lens has the whole view show its detail, which stands still then, unless that were more elements.
+_MOST = 25_000
+
 #: A view shows new detail: its collection.
 on_enter: signals.Signal[[Any]] = signals.Signal()
 
@@ -54,7 +61,9 @@ def saw(context: bpy.types.Context) -> None:
         return
     # After a turn there may be something else to see from the same place.
     matrix = tuple(tuple(row) for row in view.perspective_matrix)
-    look = (area.as_pointer(), matrix, context.scene.name, transition.motion.ended)
+    lens = _lens_over(area)
+    mouse = (lens.x, lens.y) if lens is not None else None
+    look = (area.as_pointer(), matrix, context.scene.name, transition.motion.ended, mouse)
     if look == _rest.look:
         return
     _rest.look, _rest.area, _rest.moved = look, area.as_pointer(), time.perf_counter()
@@ -74,16 +83,20 @@ def wait() -> float | None:
     return None
 
 
+def _lens_over(area: bpy.types.Area) -> Any:
+    return next((found for over in lenses if (found := over(area)) is not None), None)
+
+
 def follow(scene: bpy.types.Scene, area: bpy.types.Area) -> int:
     """Let the views of ``scene`` show what can be seen in ``area``; returns how many have changed."""
     if not idle() or bpy.context.mode != "OBJECT" or _is_rendering():
         return 0
     region = next(region for region in area.regions if region.type == "WINDOW")
-    eye = area.spaces.active.region_3d
+    eye, lens = area.spaces.active.region_3d, _lens_over(area)
     changed = 0
     for view in settings.all_in(scene):
         try:
-            changed += _follow(scene, view, region, eye)
+            changed += _follow(scene, view, region, eye, lens)
         except TraceVisError as error:
             print(f"TraceVis3D: {error}")
     return changed
@@ -93,7 +106,7 @@ def _is_rendering() -> bool:
     return bool(bpy.app.is_job_running("RENDER"))
 
 
-def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye: Any) -> bool:
+def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye: Any, lens: Any) -> bool:
     traces = sources.in_memory(view)
     if traces is None or settings.of(view).stale or view.library is not None:
         return False
@@ -101,7 +114,7 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
     if levels is None:
         return False
     if isinstance(levels, SpatialLevelOfDetail):
-        return _open_around_eye(view, levels, traces, region, eye)
+        return _open_around_eye(view, levels, traces, lens or region, lens or eye)
     changed = False
     for i, pane in enumerate(levels.panes):
         own = [
@@ -114,20 +127,29 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
         found = seen(own, region, eye) if own else None
         if found is None:
             continue
+        within = seen(own, lens, lens) if lens is not None else None
         low, high, pixels = pane.at(found[0]), pane.at(found[1]), found[2]
+        whole = low, high
+        if within is not None:
+            low, high, pixels = pane.at(within[0]), pane.at(within[1]), within[2]
         if pixels < _WORTH * pane.pixels_per_unit:
             changed |= detail_objects.leave(view, pane.source)
             continue
         now = detail_objects.shown_detail(view, pane.source)
         if now is not None and now[0] <= low and high <= now[1] and 1 / _WORTH < pixels / now[2] < _WORTH:
             continue
-        room = _MARGIN * (high - low)
-        window = max(low - room, pane.window[0]), min(high + room, pane.window[1])
-        show(
-            view, levels, i, traces, window, pixels, detail_objects.view_of(region, eye, own[0].matrix_world)
-        )
+        at = detail_objects.view_of(region, eye, own[0].matrix_world)
+        if within is None or not show(view, levels, i, traces, _wider(whole, pane), pixels, at, _MOST):
+            show(view, levels, i, traces, _wider((low, high), pane), pixels, at)
         changed = True
     return changed
+
+
+def _wider(seen_of_it: tuple[float, float], pane: Any) -> tuple[float, float]:
+    """Return what a pane shows of its window, and some on either side: who moves a little sees it too."""
+    low, high = seen_of_it
+    room = _MARGIN * (high - low)
+    return max(low - room, pane.window[0]), min(high + room, pane.window[1])
 
 
 def show(
@@ -138,11 +160,18 @@ def show(
     window: tuple[float, float],
     pixels_per_unit: float,
     eye: Any,
-) -> None:
-    """Show the detail of one pane of a view within a part of its window, with names for ``eye`` to read."""
+    most: float = math.inf,
+) -> bool:
+    """Show the detail of one pane of a view within a part of its window, with names for ``eye`` to read.
+
+    Returns whether it is shown: not if that were more than ``most`` elements.
+    """
     near = levels.look(pane, window, pixels_per_unit)
+    if sum(map(len, near.parts)) > most:
+        return False
     part, seen_of_it = levels.panes[pane], (float(window[0]), float(window[1]), pixels_per_unit)
     _enter(view, near, part.source, part.kinds, levels.camera, traces, eye, seen_of_it)
+    return True
 
 
 def _open_around_eye(

@@ -1,10 +1,10 @@
-"""What one sees of a scene: the brush that mutes everything else, slabs, X-ray, columns on a drum."""
+"""What one sees of a scene: the brush that mutes everything else, slabs, X-ray, columns on a drum, a lens."""
 
 from typing import Any
 
-from . import columns, slabs, veil, visible, xray
+from . import columns, lens, slabs, veil, visible, xray
 
-_MODULES: tuple[Any, ...] = (veil, slabs, xray, columns)
+_MODULES: tuple[Any, ...] = (veil, slabs, xray, columns, lens)
 
 
 def register() -> None:
@@ -23,4 +23,5 @@ def forget() -> None:
     """Let go of everything that is about the present file."""
     visible.forget()
     xray.forget()
+    lens.forget()
     columns.forget()

@@ -1,4 +1,4 @@
-"""What can be seen, riding along time, X-ray in a real window: ``seeing.py TRACE FOLDER``.
+"""What can be seen, riding along time, a lens, X-ray in a real window: ``seeing.py TRACE FOLDER``.
 
 The result lies in ``FOLDER/seen``.
 """
@@ -104,6 +104,30 @@ def main():
     yield lambda: ride.motion.current is None
     assert abs(eye.view_location[0] - stood[0]) < 0.01 * eye.view_distance
     support.screenshot(place / "ridden.png")
+
+    # A lens: about the mouse all detail, with its names, and the tooltip beside it; Esc takes it away.
+    detail_of = support.extension(".tracevis3d.scene.window.detail_objects").shown_detail
+    drawn = support.extension(".operators.overlay.lens")
+    lens = support.extension(explore + "sight.lens")
+    x, y = pixel_of(inside)
+    window.move(x, y)
+    yield lambda: state.hit is not None
+    yield support.at_rest()
+    plain = detail_of(view, 0)
+    window.press("L", x, y)
+    yield lambda: detail_of(view, 0) is not None and detail_of(view, 0) != plain
+    yield support.at_rest()
+    assert lens.is_on(window.area)
+    assert plain is None or detail_of(view, 0)[2] > 2 * plain[2]
+    support.say(lens=[text.text for text in drawn.texts()])
+    assert state.hit is not None
+    assert state.apart > 50
+    support.screenshot(place / "lens.png")
+    window.press("ESC", x, y)
+    yield lambda: not lens.is_on(window.area)
+    yield support.at_rest()
+    assert state.exploring
+    assert not state.apart
 
     # In an X-ray picture what is selected shows through all else.
     space.region_3d.view_perspective = "CAMERA"
