@@ -16,6 +16,24 @@ class InputError(TraceVisError):
     """The input can't be used: the sentence names the file, the byte, line or field, and the reason."""
 
 
+def not_recorded(path: str, what: str, remedy: str = "'tracevis3d info' shows what is") -> InputError:
+    """Return the error for a view of something that a trace lacks.
+
+    Parameters
+    ----------
+    path : str
+        The trace's file; may be empty.
+    what : str
+        The things, in the plural.
+    remedy : str
+
+    Returns
+    -------
+    InputError
+    """
+    return InputError(f"{path or 'this trace'}: no {what} are recorded in it: {remedy}")
+
+
 class UsageError(TraceVisError):
     """The words on the command line, or the parameters of a call, are off."""
 

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 from tracevis3d.cli import main
 from tracevis3d.command_line.terminal import PlainText
 
-EVIL = "f\x1b]0;x\x07\x9b31m`<script>alert(1)</script>\n# heading"
+EVIL = "f\x1b]0;x\x07\x9b31m\u202e\u2067\u2029`<script>alert(1)</script>\n# heading"
 
 
 def write(path, name, *, times=1):

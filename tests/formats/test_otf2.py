@@ -149,6 +149,9 @@ def test_an_anchor_is_as_good_as_its_folder_and_damage_is_one_sentence(archive, 
     with pytest.raises(InputError, match="no event in this archive"):
         tv.load(str(broken), cache=False)
     assert capfd.readouterr().err == ""
+    (broken / "traces.def").unlink()
+    with pytest.raises(InputError, match=r"traces\.def, .* is missing: copy the whole folder"):
+        tv.load(str(broken), cache=False)
     (tmp_path / "none").mkdir()
     (tmp_path / "none" / "one.otf2").write_bytes((archive / "traces.otf2").read_bytes())
     (tmp_path / "none" / "two.otf2").write_bytes(b"")

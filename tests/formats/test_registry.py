@@ -57,9 +57,18 @@ def test_what_is_no_trace_gets_one_sentence(tmp_path, content, part):
     assert str(path) in text
 
 
+def test_a_program_is_to_be_recorded(tmp_path):
+    (tmp_path / "a.py").write_text("call a b 1\n")
+    assert f"'tracevis3d record -o run.json.gz -- {tmp_path}/a.py'" in sentence(tmp_path / "a.py")
+
+
 def test_missing_and_empty_paths(tmp_path):
-    assert "no such file" in sentence(tmp_path / "absent.json")
+    assert sentence(tmp_path / "absent.json").endswith("no such file: check its name and folder")
+    assert sentence(tmp_path / "none" / "absent.json").endswith("no such file: check its name and folder")
     assert "folder is empty" in sentence(tmp_path)
+    (tmp_path / "absence.json").write_text("x")
+    assert sentence(tmp_path / "absent.json").endswith(f"did you mean '{tmp_path}/absence.json'?")
+    (tmp_path / "absence.json").unlink()
     (tmp_path / "notes").write_text("x")
     assert "a folder of 1 entry" in sentence(tmp_path)
 

@@ -18,8 +18,10 @@ from .. import interrupts
 _LEAST_WIDTH = 12
 _EVERY = 0.1  # seconds between two drawings of the bar
 _TIME_LEFT_AFTER = 2.0  # seconds of a stage
-#: Characters that move the cursor, change colours or the window's title: names in recordings may hold any.
-_CONTROLS = (*(c for c in range(0x20) if chr(c) not in "\n\t"), *range(0x7F, 0xA0))
+#: Characters that move the cursor, change colours or the window's title, or turn text around:
+#: names in recordings may hold any.
+_BACKWARDS = (0x061C, *range(0x200E, 0x2010), *range(0x2028, 0x202F), *range(0x2066, 0x206A))
+_CONTROLS = (*(c for c in range(0x20) if chr(c) not in "\n\t"), *range(0x7F, 0xA0), *_BACKWARDS)
 _REPLACED = dict.fromkeys(_CONTROLS, "\ufffd")
 #: JSON escapes for those that json does not escape.
 JSON_ESCAPES = {c: f"\\u{c:04x}" for c in _CONTROLS if c >= 0x7F}

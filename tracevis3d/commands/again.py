@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
         layout = dict(made.get("layout", {}))
         animate = {n: v if isinstance(v, str) else tuple(v) for n, v in made["animate"].items()}
     except (KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{args.picture}: its recipe is incomplete: {error}") from None
+        raise InputError(f"{args.picture}: its recipe is incomplete: {error}: use 'render'") from None
     api.check_output(output, options)
     if made.get("tracevis3d") != __version__:
         complain(f"made by TraceVis3D {made.get('tracevis3d')}, this is {__version__}")

@@ -100,7 +100,8 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise InputError(f"{path}: its recipe can't be read: {error}") from None
     if not isinstance(recipe, dict) or "view" not in recipe:
         raise InputError(
-            f"{path}: contains no recipe: it was not written by TraceVis3D, or by an old version"
+            f"{path}: contains no recipe: it was not written by TraceVis3D, or by an old version: make it "
+            "with 'tracevis3d render'"
         )
     return recipe
 

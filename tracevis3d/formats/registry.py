@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -177,6 +178,11 @@ def recognise(path: str | os.PathLike[str]) -> Format:
     """
     path = Path(path)
     head, name = _look(path)
+    if name.endswith(".py"):
+        raise InputError(
+            f"{path}: this is a program, not a trace: 'tracevis3d record -o run.json.gz -- {path}' records a "
+            "run of it"
+        )
     best, sure = None, NO
     for candidate in _formats.each():
         if candidate.read is None or (path.is_dir() and not candidate.is_folder):
@@ -245,16 +251,26 @@ def _look(path: Path) -> tuple[bytes, str]:
         if path.is_dir():
             entries = sorted(entry.name for entry in path.iterdir())
             if not entries:
-                raise InputError(f"{path}: the folder is empty")
+                raise InputError(f"{path}: the folder is empty: record into it again, or name another")
             return "\n".join(entries)[:HEAD].encode("utf-8", "surrogateescape"), path.name.lower() + "/"
         head = unpack.head(path, HEAD)
     except FileNotFoundError as error:
-        raise InputError(f"{path}: there is no such file") from error
+        raise InputError(f"{path}: there is no such file{_meant(path)}") from error
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
     if not head:
-        raise InputError(f"{path}: the file is empty")
+        raise InputError(f"{path}: the file is empty: record again, or wait until the recording has ended")
     return head, unpack.bare_name(path.name)
+
+
+def _meant(path: Path) -> str:
+    """Return a question with the file of the folder that has nearly this name; empty if none has."""
+    from difflib import get_close_matches
+
+    near: list[str] = []
+    with contextlib.suppress(OSError):
+        near = get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=1)
+    return f": did you mean {str(path.with_name(near[0]))!r}?" if near else ": check its name and folder"
 
 
 _MAGIC = (

@@ -115,7 +115,10 @@ def run(args: argparse.Namespace) -> None:
         if subscriber.locked_out and not subscriber.rows:
             raise InputError(f"{args.endpoint}: {subscriber.locked_out}")
         if not subscriber.rows:
-            raise InputError(f"{args.endpoint}: no data arrived: is a publisher running there?")
+            raise InputError(
+                f"{args.endpoint}: no data arrived: is a publisher running there, such as "
+                "'tracevis3d record --live'?"
+            )
         trace = subscriber.finish()
         if every is None:
             for sentence in api.save(trace, args.output, progress=bar):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ... import units
 from ...analysis.measures import self_time_of
-from ...errors import InputError
+from ...errors import not_recorded
 from ...trace.model import ALLOC, CONTAINER_KINDS, WAIT, Trace
 
 Ints = NDArray[np.int64]
@@ -82,7 +82,7 @@ def parts_of(trace: Trace, kind: str) -> Parts:
         If there are no calls.
     """
     if not len(trace.calls):
-        raise InputError(f"{trace.source.path or 'this trace'}: no calls are recorded in it")
+        raise not_recorded(trace.source.path, "calls")
     called = np.unique(trace.calls.function).tolist()
     if kind == "auto":
         containers = {int(trace.functions.container[f]) for f in called}

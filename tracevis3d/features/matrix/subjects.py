@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import units
 from ...analysis.measures import self_time_of
-from ...errors import InputError, UsageError
+from ...errors import UsageError, not_recorded
 from ...trace.model import WAIT, Trace
 from ...trace.names import lane_title
 from ...views.calls.parts import parts_of
@@ -109,7 +109,7 @@ def _third(trace: Trace, wanted: SubjectRequest, time: Ints, thread: Ints) -> tu
 
 def _need_calls(trace: Trace) -> None:
     if not len(trace.calls):
-        raise InputError(f"{trace.source.path or 'this trace'}: no calls are recorded in it")
+        raise not_recorded(trace.source.path, "calls")
 
 
 def _weights(trace: Trace, wanted: SubjectRequest, calls: Ints) -> tuple[Floats, str]:
@@ -165,7 +165,7 @@ def _waits(trace: Trace, wanted: SubjectRequest) -> Table:
         (sync.kind == WAIT) & (sync.contended != 0) & (sync.start >= low) & (sync.start < high)
     )
     if not np.count_nonzero(sync.kind == WAIT):
-        raise InputError(f"{trace.source.path or 'this trace'}: no waits are recorded in it")
+        raise not_recorded(trace.source.path, "waits", "'tracevis3d record --threads' records them")
     many = np.diff(sync.first)[rows]
     objects = len(sync.objects)
     known = many > 0
@@ -188,7 +188,7 @@ def _arrows(trace: Trace, wanted: SubjectRequest) -> Table:
     """Return threads and threads: arrows from one to the other."""
     flows, (low, high) = trace.flows, wanted.window
     if not len(flows):
-        raise InputError(f"{trace.source.path or 'this trace'}: no arrows between calls are recorded in it")
+        raise not_recorded(trace.source.path, "arrows between calls")
     which = np.flatnonzero((flows.start >= low) & (flows.start < high))
     titles = tuple(lane_title(trace, t) for t in range(len(trace.threads)))
     source, target = (column[which].astype(np.int64) for column in (flows.source_thread, flows.target_thread))

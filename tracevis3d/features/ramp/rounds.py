@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError, UsageError
+from ...errors import UsageError, not_recorded
 from ...trace.model import Trace
 from ...views.calls.rounds import repeated_function, rounds_of
 
@@ -110,7 +110,7 @@ def find_rounds(trace: Trace, by: str, repeated: str) -> Rounds:
     if by == "spans":
         return _of_spans(trace, repeated)
     if not len(trace.calls):
-        raise InputError(f"{trace.source.path or 'this trace'}: no calls are recorded in it")
+        raise not_recorded(trace.source.path, "calls")
     return _of_calls(trace, repeated_function(trace, repeated))
 
 
@@ -135,9 +135,7 @@ def _of_calls(trace: Trace, function: int) -> Rounds:
 def _of_spans(trace: Trace, repeated: str) -> Rounds:
     spans = trace.spans
     if not len(spans):
-        raise InputError(
-            f"{trace.source.path or 'this trace'}: no asynchronous operations are recorded in it"
-        )
+        raise not_recorded(trace.source.path, "asynchronous operations")
     outer = np.flatnonzero(spans.parent < 0)
     if repeated.strip():
         hits = [i for i in range(len(spans.names)) if spans.names[i] == repeated]

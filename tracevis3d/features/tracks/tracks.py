@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import units
 from ...drawing.palettes import PALETTES
-from ...errors import InputError, UsageError
+from ...errors import UsageError, not_recorded
 from ...trace.cached_results import cached_with_trace
 from ...trace.model import ALLOC, IO, Trace
 from ...views.calls.colors import coloring
@@ -141,9 +141,7 @@ def chosen(trace: Trace, text: str, palette: str) -> tuple[Track, ...]:
     """
     known = tracks_of(trace, palette)
     if not known:
-        raise InputError(
-            f"{trace.source.path or 'this trace'}: no calls, waits, memory or counters are recorded in it"
-        )
+        raise not_recorded(trace.source.path, "calls, waits, memory or counters")
     wanted = text.strip() or "auto"
     if wanted == "all":
         return known

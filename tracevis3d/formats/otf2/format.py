@@ -69,7 +69,10 @@ def read(path: Path, progress: Progress) -> Trace:
     from .archive import read_archive
     from .events import fill
 
-    archive = read_archive(_anchor(path), progress)
+    anchor = _anchor(path)
+    if not anchor.with_suffix(".def").exists():
+        raise InputError(f"{path}: {anchor.stem}.def, which belongs to it, is missing: copy the whole folder")
+    archive = read_archive(anchor, progress)
     if not len(archive.rows):
         reason = f": {archive.broken}" if archive.broken else ""
         raise InputError(f"{path}: there is no event in this archive that can be read{reason}")

@@ -81,7 +81,7 @@ def write_report(
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: the folder can't be made: {error.strerror}") from error
+        raise InputError(f"{folder}: the folder can't be made ({error.strerror}): choose another") from error
     chosen: list[ReportedFinding] = []
     for one in found:
         alike = sum(other.kind == one.kind for other in chosen)

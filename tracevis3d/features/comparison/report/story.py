@@ -124,7 +124,9 @@ def made_folder(folder: str | os.PathLike[str]) -> Path:
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder}: the folder can't be made ({error.strerror or error})") from None
+        raise InputError(
+            f"{folder}: the folder can't be made ({error.strerror or error}): choose another"
+        ) from None
     check_folder(place / "report.md")
     return place
 

@@ -18,7 +18,7 @@ from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, GRID, PALETTES
 from ....drawing.primitives import Drawing, Legend, LegendEntry
-from ....errors import InputError
+from ....errors import not_recorded
 from ....progress import Progress
 from ....trace.model import Trace
 from ....views.calls.actions import with_actions
@@ -78,10 +78,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     p = parameters
     progress(0.0, "pairing allocations with frees")
     if not len(trace.memory):
-        raise InputError(
-            f"{trace.source.path or 'this trace'}: no allocations are recorded in it: memray and heaptrack "
-            "record them"
-        )
+        remedy = "'tracevis3d record --memory', memray and heaptrack record them"
+        raise not_recorded(trace.source.path, "allocations", remedy)
     arrived = compose(trace, p, frame)
     progress(0.6, "raising the terrain")
     drawing = DrawingBuilder()

@@ -10,7 +10,7 @@ import numpy as np
 from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import camera_over, fit
-from ....errors import InputError, UsageError
+from ....errors import UsageError, not_recorded
 from ....layout.scales import Scale
 from ....trace.model import Trace
 from ..metrics import Floats, Ints, Lines, chosen, lines_of
@@ -152,7 +152,9 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
     lines = lines_of(trace, height, color)
     if not lines.value.any():
         if p.height == "auto":
-            raise InputError(f"{trace.source.path or 'this trace'}: no lines of source are recorded in it")
+            raise not_recorded(
+                trace.source.path, "lines of source", "'tracevis3d record' records those of Python programs"
+            )
         raise UsageError(f"height={p.height}: this trace has no {height.title} at a known line of source")
     sums = np.bincount(lines.file, lines.value, len(lines.files))
     shown = np.argsort(-sums, kind="stable")[: p.files]
