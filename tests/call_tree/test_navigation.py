@@ -220,7 +220,7 @@ def test_an_empty_tree() -> None:
     assert (tree.rows(), tree.size, tree.position, tree.current) == ([], 0, 0, None)
 
 
-def test_reveal_opens_the_way() -> None:
+def test_all_callers_of_a_path_are_opened() -> None:
     tree = TreeNavigation(PartialTree(GRAPH), 4)
     tree.expand_to((0, 1, 0, 0))
     assert name(tree.current) == "log"

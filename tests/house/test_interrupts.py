@@ -38,14 +38,28 @@ interrupts.run(program)
 _LONG = 'hashlib.pbkdf2_hmac("sha256", b"", b"", 10**9)'
 
 
-def start(folder, code):
-    text = PROGRAM.format(root=str(ROOT), folder=str(folder), code=code)
-    process = subprocess.Popen(
-        [sys.executable, "-c", text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "go\n"
-    return process
+@pytest.fixture
+def start(tmp_path):
+    """Begin programs that heed Ctrl-C, also where the tests run in the background; none outlives its test."""
+    begun = []
+
+    def start(code):
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM.format(root=str(ROOT), folder=str(tmp_path), code=code)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
+        begun.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "go\n"
+        return process
+
+    yield start
+    for process in begun:
+        process.kill()
+        process.communicate()
 
 
 def end(process):
@@ -60,23 +74,23 @@ def end(process):
     "work",
     [
         "print('go', flush=True); time.sleep(60)",
-        "with interrupts.held(): print('go', flush=True); [interrupts.check() for _ in iter(int, 1)]",
+        "with interrupts.held(): print('go', flush=True); any(interrupts.check() for _ in iter(int, 1))",
         f"with interrupts.held(): print('go', flush=True); {_LONG}",
     ],
     ids=["not held", "held and checked", "held in C code"],
 )
-def test_one_signal_ends_it_and_leaves_nothing(tmp_path, number, code, work):
-    process = start(tmp_path, work)
+def test_one_signal_ends_it_and_leaves_nothing(start, tmp_path, number, code, work):
+    process = start(work)
     process.send_signal(number)
     assert end(process) == code
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("work", ["pass", "time.sleep(60)"])
-def test_what_blender_leaves_is_removed(tmp_path, work):
+def test_what_blender_leaves_is_removed(start, tmp_path, work):
     """Its own clean-up does not run: it may hang."""
     left = "(folder / 'blender_1').mkdir(); interrupts.at_end((folder / 'blender_1').rmdir)"
-    process = start(tmp_path, f"{left}; sys.modules['bpy'] = sys; print('go', flush=True); {work}")
+    process = start(f"{left}; sys.modules['bpy'] = sys; print('go', flush=True); {work}")
     if work != "pass":
         process.send_signal(signal.SIGINT)
         assert end(process) == 130
@@ -85,8 +99,8 @@ def test_what_blender_leaves_is_removed(tmp_path, work):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
-def test_a_second_signal_ends_it_at_once(tmp_path):
-    process = start(tmp_path, f"print('go', flush=True); {_LONG}")
+def test_a_second_signal_ends_it_at_once(start, tmp_path):
+    process = start(f"print('go', flush=True); {_LONG}")
     begun = used(process)
     while used(process) < begun + 20:
         time.sleep(0.01)
@@ -103,10 +117,10 @@ def used(process):
     return int(Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[11])
 
 
-def test_loading_is_not_cut_short(tmp_path):
+def test_loading_is_not_cut_short(start, tmp_path):
     done = tmp_path / "loaded"
     load = f"hashlib.pbkdf2_hmac('sha256', b'', b'', 1_000_000); pathlib.Path({str(done)!r}).write_text('')"
-    process = start(tmp_path, f"with interrupts.held(loading=True): print('go', flush=True); {load}")
+    process = start(f"with interrupts.held(loading=True): print('go', flush=True); {load}")
     process.send_signal(signal.SIGINT)
     assert end(process) == 130
     assert done.exists()

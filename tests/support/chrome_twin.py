@@ -4,17 +4,21 @@ It gives the rows that the reader hands to the builder, before any call tree: wh
 """
 
 import json
-from decimal import Decimal
-from fractions import Fraction
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_FLOOR, Context, Decimal
 
 UNNAMED = "(unnamed)"
+#: More digits than any number here has: nothing is rounded.
+EXACT = Context(prec=10_000, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+HALF = Decimal("0.5")
 
 
-class Exact(float):
-    def __new__(cls, text):
-        number = super().__new__(cls, text)
-        number.text = text
-        return number
+class Exact:
+    """A number as it is written: files hold millions that nothing asks for."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text):
+        self.text = text
 
 
 def load(text):
@@ -22,7 +26,7 @@ def load(text):
 
 
 def nanoseconds(value):
-    """The exact nanoseconds of a number or numeric string of microseconds, as a fraction; None if bad."""
+    """The exact nanoseconds of a number or numeric string of microseconds; None if bad."""
     text = value.text if isinstance(value, Exact) else value
     if not isinstance(text, str) or "_" in text:
         return None
@@ -32,12 +36,12 @@ def nanoseconds(value):
         return None
     if not number.is_finite() or number.adjusted() > 20:
         return None
-    exact = Fraction(number) * 1000
-    return exact if abs(exact) < 2**62 - 1 else None
+    exact = number.scaleb(3, EXACT)
+    return exact if exact.copy_abs() < 2**62 - 1 else None
 
 
 def rounded(exact):
-    return (exact + Fraction(1, 2)).__floor__()
+    return int(EXACT.add(exact, HALF).to_integral_value(ROUND_FLOOR, EXACT))
 
 
 def clean(text):
@@ -48,7 +52,8 @@ def id_text(value):
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Exact):
-        if value.is_integer() and abs(value) < 1e18:
+        number = float(value.text)
+        if number.is_integer() and abs(number) < 1e18:
             return str(int(Decimal(value.text)))
         return value.text
     return None
@@ -96,8 +101,8 @@ def read(events):
                 count_repair("no duration")
             else:
                 duration = nanoseconds(event["dur"])
-                if duration is not None and abs(rounded(time + duration)) < 2**62:
-                    end = rounded(time + duration)
+                if duration is not None and abs(rounded(EXACT.add(time, duration))) < 2**62:
+                    end = rounded(EXACT.add(time, duration))
                 else:
                     count_repair("bad value")
         ids = []
@@ -157,7 +162,8 @@ def read(events):
                 count_repair("bad value")
             for key, value in arguments.items():
                 try:
-                    number = float(value) if isinstance(value, (Exact, str)) else float("nan")
+                    text = value.text if isinstance(value, Exact) else value
+                    number = float(text) if isinstance(text, str) else float("nan")
                 except ValueError:
                     number = float("nan")
                 if abs(number) <= 1.7976931348623157e308:

@@ -13,7 +13,7 @@ from mathutils import Matrix
 (given,) = support.arguments()
 support.enable()
 explore = ".operators.explore."
-detail, nearer = (
+detail, detail_objects = (
     support.extension(explore + "motion.detail"),
     support.extension(".tracevis3d.scene.window.detail_objects"),
 )
@@ -29,7 +29,7 @@ scene = bpy.context.scene
 assert bpy.ops.tracevis3d.import_trace(filepath=given, view="cone") == {"FINISHED"}
 view = support.only_view()
 traces = sources.in_memory(view)
-closer = detail._detail_of(view, traces, settings.frame_of(scene))
+levels = detail._detail_of(view, traces, settings.frame_of(scene))
 region = SimpleNamespace(width=1280, height=720)
 
 
@@ -59,12 +59,12 @@ def look(at, distance):
 
 
 def come_near(at, distance):
-    return detail._come_near(view, closer, traces, region, look(at, distance))
+    return detail._open_around_eye(view, levels, traces, region, look(at, distance))
 
 
 # From afar nothing is different, and the picture's own is shown.
 assert not come_near(np.zeros(3), 60.0)
-assert not nearer.objects_of(view)
+assert not detail_objects.objects_of(view)
 before = {kind: count(kind) for kind in ("node", "closed subtree", "link")}
 (shown, closed), *_ = parts("closed subtree")
 largest = int(np.argmax(closed.size[:, 0]))
@@ -73,18 +73,18 @@ ground = {kind: np.concatenate([h.low for _, h in parts(kind)]) for kind in ("no
 
 # From near the closed cone is open: its callees are there, nothing has moved, the picture is as it was.
 assert come_near(place, 3.0)
-opened = nearer.opened(view, 0)
+opened = detail_objects.opened(view, 0)
 assert len(opened)
 call = int(closed.calls[0][largest])
 assert call in opened
 assert count("node") > before["node"]
 assert count("link") == count("node") - 1
-for group in nearer.objects_of(view):
+for group in detail_objects.objects_of(view):
     assert group.hide_render
 balls = np.concatenate([h.low for _, h in parts("node")])
 for point in ground["node"]:
     assert np.abs(balls - point).max(axis=1).min() < 1e-5
-assert not any(o.hide_render for o in nearer.replaced_objects(view))
+assert not any(o.hide_render for o in detail_objects.replaced_objects(view))
 
 # What has opened can be pointed at, and tells of its call.
 shown, holds = max(parts("node"), key=lambda part: len(part[1]))
@@ -115,12 +115,14 @@ for _, holds in parts("closed subtree"):
 
 # It stays open a little farther away, and closes then.
 distance = 3.0
-while come_near(place, distance) and len(nearer.opened(view, 0)):
+while come_near(place, distance) and len(detail_objects.opened(view, 0)):
     distance *= 1.1
     assert distance < 60
-fresh = closer.look_from(nearer.view_of(region, look(place, distance / 1.1), Matrix()), np.empty(0, np.int64))
+fresh = levels.look_from(
+    detail_objects.view_of(region, look(place, distance / 1.1), Matrix()), np.empty(0, np.int64)
+)
 assert fresh is None or len(fresh.opened) < len(opened)
-assert not nearer.objects_of(view)
+assert not detail_objects.objects_of(view)
 assert {kind: count(kind) for kind in before} == before
 
 # Undo, and drawing anew, leave nothing of it behind.
@@ -130,6 +132,6 @@ bpy.ops.ed.undo_push(message="after")
 assert come_near(place, 3.0)
 bpy.ops.ed.undo()
 view = support.only_view()
-assert not nearer.objects_of(view)
-assert not nearer.replaced_objects(view)
+assert not detail_objects.objects_of(view)
+assert not detail_objects.replaced_objects(view)
 print("came near", flush=True)

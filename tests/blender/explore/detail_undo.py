@@ -25,7 +25,7 @@ trace_state, settings = (
     support.extension(".operators.state.trace_state"),
     support.extension(".operators.state.settings"),
 )
-nearer, camera = (
+detail_objects, camera = (
     support.extension(".tracevis3d.scene.window.detail_objects"),
     support.extension(".tracevis3d.scene.camera"),
 )
@@ -50,7 +50,7 @@ def come_nearer():
     share = rng.random() / 2
     seen = (low + round((high - low) * share), high)
     detail.show(view, closer, 0, [trace], seen, 30 * pane.pixels_per_unit, eye)
-    assert nearer.objects_of(view)
+    assert detail_objects.objects_of(view)
 
 
 def select():
@@ -67,13 +67,13 @@ def rebuild():
 def undo():
     if bpy.ops.ed.undo.poll():
         bpy.ops.ed.undo()
-        assert not nearer.objects_of(support.only_view())
+        assert not detail_objects.objects_of(support.only_view())
 
 
 def redo():
     if bpy.ops.ed.redo.poll():
         bpy.ops.ed.redo()
-        assert not nearer.objects_of(support.only_view())
+        assert not detail_objects.objects_of(support.only_view())
 
 
 rng = random.Random(2)
@@ -88,13 +88,13 @@ for number in range(80):
         assert bpy.data.objects.get(shown.name) == shown
     seen = [o.name for o in view.objects if o.get("tracevis3d_kind") == "call" and not o.hide_viewport]
     assert len(seen) == 1, (number, what.__name__, seen)
-    assert all(not o.hide_render for o in nearer.picture_of(view, 0, ("call", "cluster")))
+    assert all(not o.hide_render for o in detail_objects.picture_of(view, 0, ("call", "cluster")))
     bpy.context.view_layer.update()
 
 # A view on its way to another time when one undoes: it arrives, which is what is undone.
 while support.only_view().tracevis3d.icicle.start or not bpy.ops.ed.undo.poll():
     select()
-nearer.leave(support.only_view())
+detail_objects.leave(support.only_view())
 select()
 low, high = support.extension(".tracevis3d.views.time_window").whole(trace)
 

@@ -125,7 +125,7 @@ def main():
         for y in np.linspace(0.25, 0.75, 45) * region.height:
             for x in np.linspace(0.15, 0.9, 60) * right:
                 ray = pointer.ray_through(region, area.spaces.active.region_3d, x, y)
-                one = bars.tell(window.scene, ray)
+                one = bars.describe_at(window.scene, ray)
                 if one and (word in one[0].title if word != "codec" else word == one[0].title):
                     found.append((region.x + x, region.y + y))
         if not found:

@@ -21,7 +21,7 @@ def main():
     support.enable()
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
-    turning, nearer = (
+    turning, detail_objects = (
         support.extension(explore + "motion.transition"),
         support.extension(".tracevis3d.scene.window.detail_objects"),
     )
@@ -166,9 +166,9 @@ def main():
     at.eye.view_rotation = Euler((np.radians(75), 0.0, 0.0)).to_quaternion()
     at.eye.view_location = tip - [0.0, 0.0, 0.2]
     at.eye.view_distance = 1.6 * max(1.0, float(holds.size[largest, 0]))
-    yield lambda: len(nearer.opened(view, 0)) > 0
+    yield lambda: len(detail_objects.opened(view, 0)) > 0
     yield support.at_rest()
-    opened = set(nearer.opened(view, 0).tolist())
+    opened = set(detail_objects.opened(view, 0).tolist())
     points, calls = balls()
     assert all(np.allclose(where(call), point, atol=1e-5) for call, point in stood.items())
     parent = np.asarray(support.extension(".operators.state.sources").in_memory(view)[0].calls.parent)
@@ -188,7 +188,7 @@ def main():
         raise AssertionError("nothing that has opened can be pointed at")
     support.screenshot(place / "cone_near_pointed.png")
     at.eye.view_distance = 60.0
-    yield lambda: not nearer.objects_of(view)
+    yield lambda: not detail_objects.objects_of(view)
     at.eye.view_perspective = home
     yield support.at_rest()
     assert {int(c) for c in balls()[1]} == set(stood)
