@@ -146,7 +146,9 @@ def loadable_views() -> list[Any]:
 
 def frame_of(scene: bpy.types.Scene) -> Frame:
     """Return the frame of the scene's pictures, which determines the level of detail."""
-    return Frame(max(16, scene.render.resolution_x), max(16, scene.render.resolution_y))
+    view = active_in(scene)
+    straight = view is not None and of(view).style == "flat"
+    return Frame(max(16, scene.render.resolution_x), max(16, scene.render.resolution_y), straight=straight)
 
 
 def of(collection: bpy.types.Collection) -> Any:

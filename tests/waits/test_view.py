@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.waits.sync_traces import lines, trace_of
 from tracevis3d import load
@@ -13,7 +15,8 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Tubes, Wedges
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
-from tracevis3d.features.waits.outcomes import KINDS_OF_WAITING
+from tracevis3d.features.waits.outcomes import KINDS_OF_WAITING, OUTCOMES
+from tracevis3d.features.waits.view.certainty import STYLES, pieces
 from tracevis3d.features.waits.view.colors import kinds
 from tracevis3d.features.waits.view.found_waits import findings_of, waits_of
 from tracevis3d.features.waits.view.geometry import funnels
@@ -673,3 +676,91 @@ def test_waits_that_nobody_ended_lead_to_who_holds_what_they_are_for():
     tubes = element(drawing, "correspondence")
     assert len(tubes) == 3
     assert element(drawing, "release") is None  # nobody released anything
+
+
+def test_a_line_under_each_wait_says_how_it_is_known():
+    trace = trace_of(
+        """
+        a 0 1000 run
+        a 10 11 Lock.acquire wait L 0
+        a 400 401 Lock.release release L
+        b 0 1000 run
+        b 100 401 Lock.acquire wait L 1
+        b 500 700 Queue.get~(timed~out) wait Q 1
+        """
+    )
+    drawing = draw(trace)
+    under = element(drawing, "wait line")
+    picture = picture_of(trace)
+    ops, outcomes = picture.waits.ops, picture.waits.outcomes
+    parts = {wait: int((under.id == wait).sum()) for wait in set(under.id.tolist())}
+    timed_out = next(w for w in parts if OUTCOMES[outcomes.outcome[w]] == "timed out")
+    assert {ops.names[ops.name[w]] for w in parts} == {"Lock.acquire", "Queue.get (timed out)"}
+    assert parts.pop(timed_out) > 5
+    assert set(parts.values()) == {1}
+    # Each lies within its wait's time.
+    for i, wait in enumerate(under.id.tolist()):
+        x = sections(under, i)[:, :, 0]
+        low, high = (t / 1000 * WIDTH for t in (int(ops.start[wait]), int(ops.end[wait])))
+        assert low - 1e-4 <= x.min() < x.max() <= high + 1e-4
+    told = [
+        entry for legend in drawing.legends for entry in legend.entries if "wait line" in entry.selector.kinds
+    ]
+    assert [entry.text for entry in told] == [STYLES[0][0], STYLES[2][0]]
+    assert told[1].selector.ids == (timed_out,)
+    # Where all is recorded there is none: what is usual is quiet.
+    assert element(draw(staged_trace()), "wait line") is None
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1), st.integers(0, 2)), max_size=6),
+    st.floats(1, 50),
+)
+def test_pieces_of_lines(given_, width):
+    low, high, style = ([row[k] for row in given_] for k in range(3))
+    owner, begin, end = pieces(np.array(low), np.array(high), np.array(style, np.int64), width)
+    wanted = []
+    for i, (a, b, s) in enumerate(given_):
+        _, fill, gap = STYLES[s]
+        step, at = max((fill + gap) / width, (b - a) / 40), a
+        share = fill / (fill + gap) if s else 1.0
+        while at < b - 1e-12:
+            if s == 0:
+                wanted.append((i, a, b))
+                break
+            wanted.append((i, at, min(at + step * share, b)))
+            at += step
+    # The last piece may be nothing but a rounding.
+    mine = [one for one in zip(owner.tolist(), begin.tolist(), end.tolist()) if one[2] - one[1] > 1e-9]
+    wanted = [one for one in wanted if one[2] - one[1] > 1e-9]
+    assert [one[0] for one in mine] == [one[0] for one in wanted]
+    assert np.array(mine) == pytest.approx(np.array(wanted), abs=1e-7)
+
+
+def test_seen_straight_plates_stand_on_their_rows_and_sums_in_a_column():
+    trace, frame = trace_of(PROGRAM), Frame(straight=True)
+    drawing = draw(trace, frame)
+    p = Parameters()
+    picture = compose(trace, waits_of(trace, p.rules), p, frame)
+    assert drawing.camera.projection == "orthographic"
+    assert drawing.camera.direction == (0.0, -1.0, 0.0)
+    plates, ops = element(drawing, "wait plate"), picture.waits.ops
+    assert len(plates)
+    for i, wait in enumerate(plates.id.tolist()):
+        row = picture.row_of[ops.thread[[wait]]]
+        time = (int(ops.start[wait]) + int(ops.end[wait])) / 2000
+        on = picture.theatre.place(row, np.array([time]), picture.reach(row) / 2, 0.0)[0]
+        middle = sections(plates, i).reshape(-1, 3).mean(axis=0)
+        assert middle[[0, 2]] == pytest.approx(on[[0, 2]], abs=1e-3)
+    (sums,) = [group for group in drawing.labels if group.kind == "sum of waits"]
+    assert np.ptp(sums.anchor[:, 0]) < 1e-3
+
+
+def test_contention_is_told_once():
+    drawing = draw(staged_trace())
+    told = [e for legend in drawing.legends for e in legend.entries if "contention" in e.text]
+    assert len(told) == 1
+    # The entry is about calls and funnels.
+    calls, tubes = element(drawing, "call"), element(drawing, "correspondence")
+    assert told[0].selector.of("call", calls.color, calls.id).any()
+    assert told[0].selector.of("correspondence", tubes.color, tubes.id).any()

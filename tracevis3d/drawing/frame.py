@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ..errors import UsageError
 
@@ -34,6 +34,8 @@ class Frame:
         Size of the type in points; 0: by the picture's size.
     font : str
         A font's file, or its family; empty: the usual one.
+    straight : bool
+        Seen straight from the front, whatever the drawing's camera: the style is ``flat``.
     """
 
     width: int = 1920
@@ -41,6 +43,7 @@ class Frame:
     dpi: float = 96.0
     points: float = 0.0
     font: str = ""
+    straight: bool = field(default=False, repr=False)
 
     @property
     def type_size(self) -> float:

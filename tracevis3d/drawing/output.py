@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -65,6 +65,9 @@ class Output:
     seconds: float = 8.0
     fps: int = 24
     draft: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "frame", replace(self.frame, straight=self.style == "flat"))
 
     def is_page(self, path: str | os.PathLike[str]) -> bool:
         """Return whether the file is for a page, and not for a screen: a picture in the style ``paper``.

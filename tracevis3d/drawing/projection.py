@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,6 +93,39 @@ def fit(camera: Camera, frame: Frame, share: tuple[float, float] = (1.0, 1.0)) -
         back = 1.0 - z.min()
     eye = (low + high) / 2 + right * across + up * along - forward * back
     return Projection(eye, right, up, forward, float(tangent), perspective, frame)
+
+
+def facing_axis(camera: Camera) -> NDArray[np.float64]:
+    """Return the axis direction (such as -y) that looks most at a camera, float64 (3,).
+
+    Parameters
+    ----------
+    camera : Camera
+
+    Returns
+    -------
+    float64 (3,)
+    """
+    towards = np.asarray(camera.direction, np.float64)
+    axis = int(np.argmax(np.abs(towards)))
+    facing = np.zeros(3)
+    facing[axis] = np.sign(towards[axis]) or 1.0
+    return facing
+
+
+def straight(camera: Camera) -> Camera:
+    """Return the camera that looks along the axis which ``camera`` looks along most, without perspective.
+
+    Parameters
+    ----------
+    camera : Camera
+
+    Returns
+    -------
+    Camera
+    """
+    x, y, z = facing_axis(camera).tolist()
+    return replace(camera, direction=(x, y, z), projection="orthographic")
 
 
 def camera_over(low: Vector, high: Vector, opening: float, turn: float, tilt: float, lens: float) -> Camera:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..drawing.frame import Frame
 from ..drawing.primitives import Boxes, Camera, Drawing, Image, Lines, Marks, Tubes, Wedges
+from ..drawing.projection import straight
 from ..layout.lettering import Typeface, set_texts
 from ..progress import Progress, silent
 from . import camera, clock, lighting, page, styles
@@ -465,12 +466,6 @@ def show_colors_as_data(scene: Any) -> None:
     shading.light, shading.color_type = "FLAT", "VERTEX"
     shading.show_cavity = shading.show_shadows = shading.show_object_outline = shading.show_xray = False
     shading.use_dof = False
-
-
-def straight(words: Camera) -> Camera:
-    """Return the camera that looks along the axis which ``words`` looks along most, without perspective."""
-    facing = Light.of(words).facing
-    return replace(words, direction=tuple(facing.tolist()), projection="orthographic")
 
 
 def inks_on(

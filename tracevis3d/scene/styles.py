@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.primitives import Camera
+from ..drawing.projection import facing_axis
 from ..errors import UsageError
 
 Color = tuple[float, float, float]
@@ -147,14 +148,11 @@ class Light:
     @classmethod
     def of(cls, camera: Camera) -> Light:
         """Place the key light for a camera: behind it, above and to the left."""
-        towards = np.asarray(camera.direction, np.float64)
-        axis = int(np.argmax(np.abs(towards)))
-        facing = np.zeros(3)
-        facing[axis] = np.sign(towards[axis]) or 1.0
+        facing = facing_axis(camera)
         up = np.asarray(camera.up, np.float64)
         up = up - facing * (up @ facing)
         if np.linalg.norm(up) < 1e-6:
-            up = np.array([0.0, 1.0, 0.0]) if axis == 2 else np.array([0.0, 0.0, 1.0])
+            up = np.array([0.0, 1.0, 0.0]) if facing[2] else np.array([0.0, 0.0, 1.0])
         up /= np.linalg.norm(up)
         key = facing + 1.15 * up - 0.75 * np.cross(up, facing)
         return cls(facing, key / np.linalg.norm(key))

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from ...drawing.frame import Frame
 from ...drawing.primitives import Boxes, Camera, Element, Image, Labels, Marks, Wedges
+from ...drawing.projection import straight
 from ...layout.lettering import set_texts
 from .. import page, styles
-from ..build import discard, inks_on, opaque, straight
+from ..build import discard, inks_on, opaque
 from ..camera import View
 from ..geometry import boxes, images, instances, marks, tubes, wedges
 from ..geometry.instances import Instances

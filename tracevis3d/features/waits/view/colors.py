@@ -12,6 +12,7 @@ from ....drawing.palettes import PALETTES, Colors, Paint, cycle, parse
 from ....drawing.primitives import Legend, LegendEntry
 from ....drawing.selector import Selector
 from ....views.calls.colors import coloring
+from ..rules import STATES
 from ..waits import IO, WAIT, Waits
 from .layout import Layout
 
@@ -30,6 +31,9 @@ _STATES = (
     ("asleep", "cfc8d8"),
     ("timed out", "d9cf9c"),
 )
+_CONTENTION = STATES.index("contention")
+#: What the legend of calls says of contention.
+_HELD_UP = "contention: waits for what another holds"
 _BROWN, _GREEN, _RED = parse("c69c6d 1f9d3a d62728")
 _STEPS = 7
 #: Clusters get paler level by level, in so many steps.
@@ -206,7 +210,7 @@ def _by_time(waits: Waits, printed: bool) -> tuple[Colors, Callable[[Ints], Indi
     entries = [LegendEntry("computes" if not printed else "neither waits nor transfers", 0)]
     if len(contended) and contended.max() > 0:
         held_up = Selector(((2 * _STEPS + 1, 3 * _STEPS),))
-        entries.append(LegendEntry("waits for what another holds", 3 * _STEPS, stands_for=held_up))
+        entries.append(LegendEntry(_HELD_UP, 3 * _STEPS, stands_for=held_up))
     if len(times[0]) and times[0].max() > 0:
         half = (_STEPS + 1) // 2
         entries += [
@@ -272,6 +276,32 @@ def state_colors(picture: Layout, paint: Paint, rows: Ints) -> tuple[Indices, Le
         if (state == i).any()
     )
     return (first + state).astype(np.int32), Legend("Waits", tuple(entries))
+
+
+def said_once(calls: tuple[Legend, ...], waits: Legend) -> tuple[Legend, ...]:
+    """Return the legends of calls and waits without the contention that both have: one entry is about both.
+
+    Parameters
+    ----------
+    calls : tuple of Legend
+    waits : Legend
+        As :func:`state_colors` returns it.
+
+    Returns
+    -------
+    tuple of Legend
+    """
+    loud = next((e for e in waits.entries if e.text == _STATES[_CONTENTION][0]), None)
+    of_calls = [e for legend in calls for e in legend.entries if e.text == _HELD_UP]
+    if loud is None or not of_calls:
+        return (*calls, waits)
+    # In the waits' colour: nothing else has it.
+    both = replace(
+        of_calls[0],
+        stands_for=Selector(colors=(*of_calls[0].selector.colors, (loud.color, loud.color))),
+    )
+    told = (replace(c, entries=tuple(both if e is of_calls[0] else e for e in c.entries)) for c in calls)
+    return (*told, replace(waits, entries=tuple(e for e in waits.entries if e is not loud)))
 
 
 def object_colors(

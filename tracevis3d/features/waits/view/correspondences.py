@@ -278,10 +278,7 @@ def markers(picture: Layout, which: Shown, color: Indices) -> list[Wedges]:
     rank = _ranks(which.release_row, which.row)
     reach = picture.reach(which.release_row) if len(which) else np.empty(0)
     theatre = picture.theatre
-    first, last = theatre.sector[which.release_row].T
-    bent = np.where(last > first, theatre.level, theatre.main_level)
-    per_unit = (1 - theatre.paper) * theatre.stretch[which.release_row] + theatre.paper * bent
-    pad = (_REACH + (rank % _NESTS) * _NEST) / np.maximum(per_unit, 1e-9)
+    pad = (_REACH + (rank % _NESTS) * _NEST) / out_units(picture, which.release_row)
     back = -0.03 - 0.012 * (rank % _NESTS)
     made = []
     part = np.flatnonzero(seen)
@@ -301,6 +298,24 @@ def markers(picture: Layout, which: Shown, color: Indices) -> list[Wedges]:
         )
         made.append(Wedges("wait start", corner, first, color[begun], which.wait[begun]))
     return made
+
+
+def out_units(picture: Layout, row: Ints) -> Floats:
+    """Return how many scene units a unit outward is on rows, float64 (n,).
+
+    Parameters
+    ----------
+    picture : Layout
+    row : int64 (n,)
+
+    Returns
+    -------
+    float64 (n,)
+    """
+    theatre = picture.theatre
+    first, last = theatre.sector[row].T
+    bent = np.where(last > first, theatre.level, theatre.main_level)
+    return np.maximum((1 - theatre.paper) * theatre.stretch[row] + theatre.paper * bent, 1e-9)
 
 
 def _ranks(group: Ints, thing: Ints) -> Ints:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
-from ....drawing.projection import fit
+from ....drawing.projection import fit, straight
 from ....errors import UsageError
 from ....layout.cut import Cut, busy_time, call_span, cut_index
 from ....layout.icicle import level_heights
@@ -206,6 +206,8 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
         skyline = place_skyline(float(reach[0]), float(edge[levels[0]]))
         reach[0] = skyline[1]
     theatre, camera, height = _theatre(p, reach, weights, main, frame)
+    if frame.straight:
+        camera = straight(camera)
     height = height * edge[levels] / np.maximum(reach, 1e-9)
     picture = Layout(
         trace, waits, p, rows, row_of, main, cuts, edge, np.array([w[0] for w in windows], np.int64),

@@ -28,12 +28,13 @@ from ....views.view import LiveForm, View
 from ..commands import COMMANDS
 from ..tables import TABLES
 from . import calls as blocks
+from . import certainty
 from . import correspondences as corr
 from . import overview as over
 from .annotations import captions, legends
 from .annotations import notes as noted
 from .annotations.tags import tags
-from .colors import CallColors, color_calls, object_colors, state_colors, thread_colors
+from .colors import CallColors, color_calls, object_colors, said_once, state_colors, thread_colors
 from .detail import LevelOfDetail
 from .found_waits import findings_of, waits_of
 from .layout import Layout, compose
@@ -54,6 +55,7 @@ _RAIL = parse("e0218a")[0]
 _RUNNING = parse("8f8f99")[0]
 _IDLE = parse("a3bfb2")[0]
 _HELD = parse("1d1d22")[0]
+_LINE = parse("5b5e66")[0]
 _FRAME = parse("e69f00")[0]
 
 
@@ -97,11 +99,12 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing.add(blocks.plates(picture, surface), *blocks.call_blocks(picture, colors))
     drawing.add(blocks.idle_blocks(picture, idle))
     drawing.add(*over.bars(picture, colors, surface), *over.frames(picture, drawing.color(_FRAME)))
-    drawing.explain(*colors.legends)
 
     found = corr.shown(picture)
     chosen = found.only(_longest(picture, found))
-    color = _draw_funnels(drawing, picture, chosen, rows)
+    color = _draw_funnels(drawing, picture, chosen, rows, colors)
+    line = drawing.color(_LINE)
+    drawing.add(*certainty.lines(picture, chosen, line))
     held = drawing.color(_HELD)
     bars = hold_bars(picture, finding, held)
     drawing.add(bars)
@@ -114,8 +117,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing.add(merged)
     steps = 0
     if p.path:
-        line, steps = corr.rail(picture, rail)
-        drawing.add(line)
+        way, steps = corr.rail(picture, rail)
+        drawing.add(way)
 
     progress(0.8, "writing labels")
     _write(drawing, picture, colors, rows, chosen, color, frame)
@@ -130,6 +133,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             first,
             rail if steps else -1,
             held if len(bars) else -1,
+            certainty.entries(picture, chosen, line),
         ),
         legends.longest_pairs(picture, chosen, color) if finding is None else None,
     )
@@ -155,14 +159,18 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     )
 
 
-def _draw_funnels(drawing: DrawingBuilder, picture: Layout, chosen: corr.Shown, rows: Indices) -> Indices:
+def _draw_funnels(
+    drawing: DrawingBuilder, picture: Layout, chosen: corr.Shown, rows: Indices, calls: CallColors
+) -> Indices:
     """Draw the funnels, through their objects' lanes where colour says objects; return their colours."""
     p = picture.parameters
     color, through = rows[chosen.row], None
     if p.waits == "state":
         color, legend = state_colors(picture, drawing.paint, chosen.wait)
-        drawing.explain(legend)
-    elif p.waits == "object":
+        drawing.explain(*said_once(calls.legends, legend))
+    else:
+        drawing.explain(*calls.legends)
+    if p.waits == "object":
         color, objects, more = object_colors(picture, drawing.paint, chosen.wait, p.object)
         drawing.explain(*more)
         lanes, anchor = corr.object_lanes(

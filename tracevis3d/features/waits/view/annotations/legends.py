@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,14 @@ _LETTERS = 165
 
 
 def signs(
-    picture: Layout, chosen: corr.Shown, several: int, merged: int, color: int, rail: int, held: int
+    picture: Layout,
+    chosen: corr.Shown,
+    several: int,
+    merged: int,
+    color: int,
+    rail: int,
+    held: int,
+    lines: Sequence[LegendEntry],
 ) -> Legend:
     """Return the legend of elements that are not calls.
 
@@ -44,6 +52,8 @@ def signs(
         That of the critical path; -1: there is none.
     held : int
         That of bars of holds; -1: there are none.
+    lines : sequence of LegendEntry
+        Of the lines under waits.
 
     Returns
     -------
@@ -66,6 +76,7 @@ def signs(
     if held >= 0:
         bars = Selector(kinds=("hold",))
         entries.append(LegendEntry("dark bar: holds what others wait for", held, stands_for=bars))
+    entries += lines
     title = (
         "Waits, in the colour of the thread that waits" if picture.parameters.waits == "thread" else "Shapes"
     )

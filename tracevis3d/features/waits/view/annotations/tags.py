@@ -129,10 +129,14 @@ def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[W
     if not chosen:
         return None, None
     rows = np.array([i for i, _, _ in chosen], np.int64)
-    near, unit = _nearest(picture, view), 1.0
+    near = _nearest(picture, view)
     depth = (middle[rows] - view.eye) @ view.forward
-    point = view.eye + (middle[rows] - view.eye) * (near / depth)[:, None]
-    unit = 2 * view.tangent * near / frame.width  # scene units of a pixel there
+    if view.perspective:
+        point = view.eye + (middle[rows] - view.eye) * (near / depth)[:, None]
+    else:
+        point = middle[rows] + (near - depth)[:, None] * view.forward
+    # Scene units of a pixel there.
+    unit = 2 * view.tangent * (near if view.perspective else 1.0) / frame.width
     along = np.array([1.0, 0.0, 0.0])
     up = np.cross(along, view.forward)
     up /= np.linalg.norm(up)
