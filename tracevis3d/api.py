@@ -49,6 +49,7 @@ __all__ = [
     "check_output",
     "check_writable",
     "explain",
+    "film",
     "filtered",
     "info",
     "load",
@@ -942,6 +943,64 @@ def panels(
     ]
     reports = [figure._report(drawing, output, {}) for figure, drawing in zip(figures, explained)]
     return {**counts, "caption": " ".join([*filter(None, [title and f"{title}."]), *said]), "panels": reports}
+
+
+def film(
+    story: str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    preview: bool = False,
+    jobs: int = 1,
+    progress: Progress = silent,
+    **look: Any,
+) -> dict[str, Any]:
+    """Make a film of several shots from a story.
+
+    Parameters
+    ----------
+    story : path
+        .yaml, .toml or .json: see docs/films.md.
+    path : path
+        .mp4 or .mkv; captions are written beside it as subtitles (.srt).
+    preview : bool
+        480 pixels high, with few frames a second.
+    jobs : int
+        Number of processes.
+    progress : Progress
+    **look : object
+        ``style``, ``engine``, ``size`` and ``fps``, in place of what the story says.
+
+    Returns
+    -------
+    dict
+        ``frames``, how many of them were ``rendered``, ``engine``, ``seconds`` and ``subtitles``.
+
+    Raises
+    ------
+    UsageError
+        If something in the story is unknown, or selects nothing.
+    InputError
+        If a file can't be read or written.
+    MissingDependency
+        If Blender is not there.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> tv.film("story.yaml", "talk.mp4", preview=True)  # doctest: +SKIP
+    """
+    from .stories import film as films
+    from .stories import jobs as processes
+    from .stories.read import read
+
+    films.check_path(path)
+    processes.check(jobs)
+    told = read(story)
+    films.check(told)
+    output = films.output_of(told, preview, **look)
+    check_output(path, output)
+    need_blender()
+    return films.make(told, {name: load(name) for name in told.files}, path, output, jobs, progress)
 
 
 def _output(path: str | os.PathLike[str], output: Output | None, options: dict[str, Any]) -> Output:

@@ -16,10 +16,10 @@ from ...tracevis3d.formats import unpack
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.scene import styles
 from ...tracevis3d.scene.build import build
+from ...tracevis3d.scene.films.film import play
 from ...tracevis3d.scene.geometry import forms
 from ...tracevis3d.scene.geometry.forms import Form
 from ...tracevis3d.scene.output import engines
-from ...tracevis3d.scene.output.film import play
 from ...tracevis3d.scene.output.render import prepare
 from ...tracevis3d.scene.text.glyphs import typeface
 from ...tracevis3d.scene.window import detail_objects, viewpoints

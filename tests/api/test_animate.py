@@ -66,7 +66,8 @@ def test_a_film_of_changing_parameters(tmp_path, monkeypatch):
     pytest.importorskip("bpy")
     import bpy
 
-    from tracevis3d.scene.output import engines, film
+    from tracevis3d.scene.films import film
+    from tracevis3d.scene.output import engines
 
     if not all(engine.ok for engine in engines.examine()):
         pytest.skip("needs OpenGL without a screen (libegl1, libgl1-mesa-dri)")

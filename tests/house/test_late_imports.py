@@ -62,6 +62,7 @@ PLACES = {
     "tracevis3d/features/*/view.py": "live views are loaded when a program is watched",
     "tracevis3d/formats/*/format.py": "a file's format is found without what reads it",
     "tracevis3d/kernels/jit.py": "Numba is loaded with the first kernel",
+    "tracevis3d/stories/*": f"{_SCENE}, and {_HELP}",
     "tracevis3d/views/calls/actions.py": "drawing a view needs no filters",
     "tracevis3d/views/time_window.py": "only what changes in the window needs a path through time",
     "tracevis3d/views/view.py": "drawing a view describes nothing",

@@ -17,9 +17,9 @@ from tracevis3d.drawing.output import Output  # noqa: E402
 from tracevis3d.errors import Cancelled, InputError, MissingDependency, UsageError  # noqa: E402
 from tracevis3d.scene import build  # noqa: E402
 from tracevis3d.scene.color import srgb  # noqa: E402
+from tracevis3d.scene.films.film import film, play  # noqa: E402
 from tracevis3d.scene.geometry import forms  # noqa: E402
 from tracevis3d.scene.output import engines, render  # noqa: E402
-from tracevis3d.scene.output.film import film, play  # noqa: E402
 from tracevis3d.scene.output.produce import produce  # noqa: E402
 
 pytestmark = pytest.mark.blender

@@ -17,7 +17,8 @@ from tests.support.drawings import everything, pixels, rows  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
 from tracevis3d.drawing.output import Output  # noqa: E402
 from tracevis3d.errors import Cancelled, InputError  # noqa: E402
-from tracevis3d.scene.output import engines, film, frames  # noqa: E402
+from tracevis3d.scene.films import film, frames  # noqa: E402
+from tracevis3d.scene.output import engines  # noqa: E402
 from tracevis3d.scene.output.produce import produce  # noqa: E402
 from tracevis3d.scene.output.verify import verify  # noqa: E402
 from tracevis3d.trace import cache  # noqa: E402

@@ -20,8 +20,9 @@ T = TypeVar("T", argparse.ArgumentParser, argparse.Namespace)
 _TRACES = {
     "info": "show what is in a trace",
     "render": "draw a view of one or more traces into a file",
-    "panels": "draw several views as the panels of one figure",
-    "again": "make a picture again from the recipe stored in it",
+    "pictures.panels": "draw several views as the panels of one figure",
+    "pictures.film": "make a film of several shots from a story",
+    "pictures.again": "make a picture again from the recipe stored in it",
     "search": "find functions by their names, and their calls in time",
     "query": "ask traces in SQL",
     "filter": "hide calls by filters, and write the rest",

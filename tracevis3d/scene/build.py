@@ -99,6 +99,7 @@ def build(
     collection: Any | None = None,
     name: str = "TraceVis3D",
     purpose: Purpose = "still",
+    caption: float = 0.0,
     progress: Progress = silent,
 ) -> Built:
     """Make the objects of ``drawing`` in a scene, in one collection.
@@ -117,6 +118,9 @@ def build(
         Of the collection, and the first word of its objects' names.
     purpose : {"still", "film", "draft"}
         For films and drafts the economical form alone is made.
+    caption : float
+        Height in pixels that is kept at the foot of a picture whose camera moves: nothing shows there, nor
+        behind title and legends.
     progress : Progress
 
     Raises
@@ -127,7 +131,7 @@ def build(
         If ``progress`` says so.
     """
     look, frame, scene = styles.named(style), frame or Frame(), scene or bpy.context.scene
-    made = _Making(drawing, look, frame, scene, name, collection, purpose)
+    made = _Making(drawing, look, frame, scene, name, collection, purpose, caption)
     try:
         made.compose(progress)
         progress(0.3, "building the scene")
@@ -142,6 +146,16 @@ def build(
     return made.finish(collection)
 
 
+def seen(
+    drawing: Drawing, style: str, frame: Frame, caption: float = 0.0
+) -> tuple[camera.View, camera.Rectangle]:
+    """Return from where a picture is seen, and which part of it shows the data; nothing is made."""
+    made = _Making(drawing, styles.named(style), frame, None, "", None, "draft", caption)
+    made.surround = made.around(drawing)
+    made.fit(drawing)
+    return made.view, made.surround.region
+
+
 def pixels_of_time(drawing: Drawing, style: str, frame: Frame) -> float | None:
     """Return how many pixels a nanosecond takes in a picture, at the drawing's first ruler of time.
 
@@ -153,11 +167,9 @@ def pixels_of_time(drawing: Drawing, style: str, frame: Frame) -> float | None:
     axis = next((axis for axis in drawing.axes if axis.window), None)
     if axis is None or axis.window is None:
         return None
-    made = _Making(drawing, styles.named(style), frame, None, "", None, "draft")
-    made.surround = legend.lay_out(drawing, made.style, frame, made.typeface)
-    made.fit(drawing)
+    view, _ = seen(drawing, style, frame)
     start = np.asarray(axis.origin, np.float64)
-    ends = made.view.pixels(np.array([start, start + labels.unit(axis.direction) * axis.length]))
+    ends = view.pixels(np.array([start, start + labels.unit(axis.direction) * axis.length]))
     return float(np.linalg.norm(ends[1] - ends[0])) / max(axis.window[1] - axis.window[0], 1)
 
 
@@ -173,13 +185,14 @@ class _Making:
         name: str,
         collection: Any | None,
         purpose: Purpose,
+        caption: float = 0.0,
     ) -> None:
         self.drawing, self.style, self.frame, self.scene, self.name = drawing, style, frame, scene, name
         self.typeface: Typeface = typeface(frame.font)
         self.camera_words = straight(drawing.camera) if style.straight else drawing.camera
         self.light = Light.of(self.camera_words)
         self.palette = opaque(drawing.palette, style)
-        self.parts, self.purpose = Parts(collection), purpose
+        self.parts, self.purpose, self.caption = Parts(collection), purpose, caption
         self.in_frame: list[Any] = []
         self.counts: dict[str, int] = {}
 
@@ -188,7 +201,7 @@ class _Making:
         progress(0.0, "composing the picture")
         typeface, drawing = self.typeface, self.drawing
         as_seen = replace(drawing, palette=self.palette)
-        self.surround = legend.lay_out(as_seen, self.style, self.frame, typeface)
+        self.surround = self.around(as_seen)
         drawing = self.fit(drawing)
         free = labels.Free(self.view, (0, 0, self.frame.width, self.surround.region[3]))
         self.axis_texts, axis_lost = rulers_of.choose_texts(
@@ -210,6 +223,13 @@ class _Making:
             "callouts_left_out": self.panels.left_out,
             "label_overlaps": labels.overlaps(shown),
         }
+
+    def around(self, drawing: Drawing) -> legend.SurroundingTexts:
+        """Lay out title, legends and notes."""
+        found = legend.lay_out(drawing, self.style, self.frame, self.typeface)
+        left, bottom, right, top = found.region
+        found.region = (left, max(bottom, self.caption), right, top)
+        return found
 
     def fit(self, drawing: Drawing) -> Drawing:
         """Lay out rulers, move the camera; return the drawing with its texts in the frame's type."""
@@ -319,7 +339,7 @@ class _Making:
         """Make title, legends and notes on a pane before the camera; camera, lights and wall."""
         pane = camera.Pane.of(self.view)
         lines, swatches = [*self.surround.lines, *self.panels.lines], self.surround.swatches
-        if not self.drawing.camera.whole:
+        if not self.drawing.camera.whole or self.caption:
             # Elements outside the box continue behind title, legends and notes.
             _, bottom, _, top = self.surround.region
             wide, tall = float(self.frame.width), float(self.frame.height)

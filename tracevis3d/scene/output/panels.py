@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import struct
 import tempfile
-import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +27,7 @@ from ..build import Built, build, clear, pixels_of_time
 from ..geometry.forms import Purpose
 from ..text import legend
 from ..text.glyphs import typeface
-from . import figure, render
+from . import figure, pixels, render
 
 #: Suffixes of figures of several panels.
 SUFFIXES = (".svg", ".pdf", ".png")
@@ -196,7 +194,7 @@ def produce_panels(
             top = frame.height - cell.bottom - cell.height
             whole[top : top + cell.height, cell.left : cell.left + cell.width] = inner[..., : whole.shape[2]]
     with replacing(path) as partial:
-        partial.write_bytes(_png(whole))
+        partial.write_bytes(pixels.as_png(whole))
         render.write_png_density(partial, frame.dpi)
         if recipe:
             into_png(partial, recipe)
@@ -212,25 +210,4 @@ def _pixels(built: Built, how: dict[str, Any], purpose: Purpose, progress: Progr
     with tempfile.TemporaryDirectory(prefix="tracevis3d-") as folder:
         file = Path(folder) / "panel.png"
         render.still(built, file, **how, purpose=purpose, progress=progress)
-        image = bpy.data.images.load(str(file), check_existing=False)
-        try:
-            width, height = image.size
-            values = np.empty(width * height * 4, np.float32)
-            image.pixels.foreach_get(values)
-        finally:
-            bpy.data.images.remove(image)
-    return np.round(values.reshape(height, width, 4)[::-1] * 255).astype(np.uint8)
-
-
-def _png(pixels: NDArray[np.uint8]) -> bytes:
-    """Return pixels (rows, columns, 3 or 4) as a PNG."""
-    height, width, channels = pixels.shape
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = np.zeros((height, 1 + width * channels), np.uint8)
-    rows[:, 1:] = pixels.reshape(height, -1)
-    head = struct.pack(">IIBBBBB", width, height, 8, 6 if channels == 4 else 2, 0, 0, 0)
-    chunks = (chunk(b"IHDR", head), chunk(b"IDAT", zlib.compress(rows.tobytes(), 6)), chunk(b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+        return pixels.read(file)

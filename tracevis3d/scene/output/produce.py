@@ -19,10 +19,11 @@ from ...drawing.primitives import Drawing
 from ...drawing.viewpoints import Viewpoint
 from ...progress import Progress, part, silent
 from ..build import build, clear
+from ..films import film
+from ..films.film import play
 from ..geometry.forms import Purpose
 from ..window.viewpoints import place
-from . import export, figure, film, visible
-from .film import play
+from . import export, figure, visible
 from .render import still
 
 

@@ -6,13 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..command_line.arguments import complain, load, reading
-from ..command_line.terminal import Bar
-from ..errors import InputError
-from ..version import __version__
+from ...command_line.arguments import complain, load, reading
+from ...command_line.terminal import Bar
+from ...errors import InputError
+from ...version import __version__
 
 if TYPE_CHECKING:
-    from ..trace.model import Trace
+    from ...trace.model import Trace
 
 
 #: Shown by --help.
@@ -43,10 +43,10 @@ def run(args: argparse.Namespace) -> None:
     InputError
         If the recipe is incomplete.
     """
-    from .. import api
-    from ..command_line.arguments import print_json
-    from ..drawing.frame import Frame
-    from ..figures import recipe
+    from ... import api
+    from ...command_line.arguments import print_json
+    from ...drawing.frame import Frame
+    from ...figures import recipe
 
     made = recipe.read(args.picture)
     if args.show:

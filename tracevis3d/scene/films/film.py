@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,23 +14,21 @@ import numpy as np
 from mathutils import Matrix, Vector
 
 from ... import interrupts
-from ...atomic import Incomplete, replacing
-from ...drawing.frame import Frame
+from ...atomic import replacing
 from ...drawing.primitives import Drawing
-from ...errors import UsageError
 from ...places import check_folder
 from ...progress import Progress, part, silent
 from ...trace.cache import code_version
 from .. import compat
-from ..build import Built, apply_frame, build, show_colors_as_data
+from ..build import Built, build
 from ..digest import digest
 from ..geometry.forms import Purpose
-from . import engines
+from ..output import engines
+from ..output.render import prepare, render_frame
+from ..output.verify import verify
 from .frames import kept_frames
-from .render import prepare, render_frame, run
-from .verify import verify
+from .join import container_of, even, is_whole, join
 
-_CONTAINERS = {".mp4": "MPEG4", ".mkv": "MKV"}
 #: Share of the film in which time runs; then the complete picture stands still.
 _RUNNING = 0.8
 #: Angle of the camera's movement around the subject, in radians.
@@ -102,8 +100,8 @@ def film(
     UsageError, InputError, MissingDependency, Cancelled
     """
     target = Path(path)
-    container = _container(target)
-    built = replace(built, frame=_even(built.frame))
+    container = container_of(target)
+    built = replace(built, frame=even(built.frame))
     name = prepare(built, engine, samples, transparent=False, purpose=purpose)
     frames, drawn = play(built, seconds, fps), digest(built.drawing)
 
@@ -147,10 +145,10 @@ def changing(
     UsageError, InputError, MissingDependency, Cancelled
     """
     target = Path(path)
-    container = _container(target)
+    container = container_of(target)
     frames = max(2, round(seconds * fps))
     name = engines.suited(built.style.name, quick=True) if engine == "auto" else engine
-    built = replace(built, frame=_even(built.frame))
+    built = replace(built, frame=even(built.frame))
     last: list[tuple[Drawing, str]] = []
 
     def named(i: int) -> str:
@@ -199,57 +197,14 @@ def _make(
         pictures: list[Path] = []
         for i in range(frames):
             place = folder / f"{named(i)}.png"
-            if place not in pictures[-1:] and not _is_whole(place, built.frame):
+            if place not in pictures[-1:] and not is_whole(place, built.frame):
                 here = part(progress, 0.95 * i / frames, 0.95 * (i + 1) / frames)
                 render(i, place, _counting(here, i, frames))
             pictures.append(place)
             interrupts.check()
-        _join(pictures, partial, container, fps, built, part(progress, 0.95, 1.0))
+        join(pictures, partial, container, fps, built.frame, part(progress, 0.95, 1.0))
         verify(partial, frames=frames)
 
 
 def _counting(progress: Progress, i: int, frames: int) -> Progress:
     return lambda done, what: progress(done, f"rendering frame {i + 1} of {frames}")
-
-
-def _is_whole(picture: Path, frame: Frame) -> bool:
-    try:
-        verify(picture, size=(frame.width, frame.height))
-    except Incomplete:
-        return False
-    return True
-
-
-def _even(frame: Frame) -> Frame:
-    """Return the frame that H.264 takes: it stores colours at half resolution, so both sides are even."""
-    return replace(frame, width=frame.width + frame.width % 2, height=frame.height + frame.height % 2)
-
-
-def _container(target: Path) -> str:
-    container = _CONTAINERS.get(target.suffix.lower())
-    if container is None:
-        raise UsageError(f"{target}: the suffix {target.suffix!r} is not one of {' '.join(_CONTAINERS)}")
-    return container
-
-
-def _join(
-    pictures: Sequence[Path], target: Path, container: str, fps: int, built: Built, progress: Progress
-) -> None:
-    """Write pictures of one folder as a film, by the sequencer of a scene of its own."""
-    scene: Any = bpy.data.scenes.new("TraceVis3D film")
-    try:
-        apply_frame(scene, built.frame)
-        show_colors_as_data(scene)
-        scene.sequence_editor_create()
-        strip = compat.strips(scene).new_image("film", str(pictures[0]), 1, 1)
-        for picture in pictures[1:]:
-            strip.elements.append(picture.name)
-        scene.frame_start, scene.frame_end, scene.frame_step = 1, len(pictures), 1
-        scene.render.fps, scene.render.fps_base = fps, 1.0
-        scene.render.use_sequencer, scene.render.use_compositing = True, False
-        scene.render.use_file_extension = True
-        compat.set_movie_output(scene.render, container)
-        scene.render.filepath = str(target)
-        run(scene, target, progress, frames=len(pictures), animation=True)
-    finally:
-        bpy.data.scenes.remove(scene)

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..command_line.arguments import load, reading
-from ..command_line.terminal import Bar
-from ..drawing.frame import Frame
-from ..errors import UsageError
-from ..figures import settings_file
-from ..views import own
+from ...command_line.arguments import load, reading
+from ...command_line.terminal import Bar
+from ...drawing.frame import Frame
+from ...errors import UsageError
+from ...figures import settings_file
+from ...views import own
 
 if TYPE_CHECKING:
-    from ..trace.model import Trace
+    from ...trace.model import Trace
 
 #: Shown by --help.
 EXAMPLES = (
@@ -84,10 +84,10 @@ def run(args: argparse.Namespace) -> None:
     UsageError
         If the file's suffix is none that panels are written as.
     """
-    from .. import api
-    from ..command_line import warm_up
-    from ..figures import caption
-    from ..scene.output.panels import SUFFIXES
+    from ... import api
+    from ...command_line import warm_up
+    from ...figures import caption
+    from ...scene.output.panels import SUFFIXES
 
     panels, words = _asked(args.panels)
     for name in _WORDS:
@@ -222,7 +222,7 @@ def _checked(panel: _Panel, where: str) -> _Panel:
     if not panel.traces:
         raise UsageError(f"{where}: no trace is named; such as 'icicle run.json.gz'")
     if panel.view in own.OWN:
-        from ..views import registry
+        from ...views import registry
 
         least, most = registry.find(panel.view).traces
         if not least <= len(panel.traces) <= most:

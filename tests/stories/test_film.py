@@ -1,0 +1,188 @@
+"""A story becomes a film: frames on disk, a camera that moves through what was built once, subtitles."""
+
+import json
+
+import numpy as np
+import pytest
+
+bpy = pytest.importorskip("bpy")
+
+from tests.support.walked_traces import walked_trace  # noqa: E402
+from tracevis3d import api  # noqa: E402
+from tracevis3d.cli import main  # noqa: E402
+from tracevis3d.errors import Cancelled  # noqa: E402
+from tracevis3d.scene.films import caption, stage, staged  # noqa: E402
+from tracevis3d.scene.output import engines, pixels  # noqa: E402
+from tracevis3d.scene.output.verify import verify  # noqa: E402
+from tracevis3d.scene.text.glyphs import typeface  # noqa: E402
+from tracevis3d.stories.film import Film, make, output_of  # noqa: E402
+from tracevis3d.stories.read import from_words  # noqa: E402
+from tracevis3d.trace import cache  # noqa: E402
+
+pytestmark = [
+    pytest.mark.blender,
+    pytest.mark.skipif(
+        not all(engine.ok for engine in engines.examine()),
+        reason="needs OpenGL without a screen (libegl1, libgl1-mesa-dri)",
+    ),
+]
+SIZE = "160x120"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRACEVIS3D_CACHE", str(tmp_path / "cache"))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    return tmp_path
+
+
+def told(*shots, **head):
+    head = {"view": "icicle", "traces": "a.tv3", "size": SIZE, "fps": 4, **head}
+    return from_words({**head, "shots": list(shots)}, "story")
+
+
+TRACES = {"a.tv3": walked_trace(1, threads=1)}
+SHOTS = (
+    {"shot": "establish", "seconds": 1, "caption": "All of it"},
+    {"shot": "fly_to", "function": "f1", "seconds": 1.5, "travel": 0.8},
+    {"shot": "hold", "view": "cone", "seconds": 1.5, "caption": "As a tree", "dissolve": 0.5},
+)
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Counts what is built and what is rendered."""
+    done = {"built": 0, "rendered": 0}
+    build, render = stage.build, stage.render.render_frame
+
+    def building(*given, **words):
+        done["built"] += 1
+        return build(*given, **words)
+
+    def rendering(*given):
+        done["rendered"] += 1
+        return render(*given)
+
+    monkeypatch.setattr(stage, "build", building)
+    monkeypatch.setattr(stage.render, "render_frame", rendering)
+    return done
+
+
+# Over a second: two pictures are built, ten frames rendered.
+def test_a_stopped_film_goes_on_and_builds_each_picture_once(folder, counted):
+    story, target = told(*SHOTS), folder / "talk.mp4"
+
+    def stopping(done, what):
+        if "frame 7 " in what:
+            raise Cancelled("stopped")
+
+    with pytest.raises(Cancelled):
+        make(story, TRACES, target, output_of(story), progress=stopping)
+    assert not target.exists()
+    assert counted["built"] == 1
+    first = counted["rendered"]
+    report = make(story, TRACES, target, output_of(story))
+    verify(target, frames=16)
+    assert report["frames"] == 16
+    # The camera's way, and one picture for all frames of what stands still.
+    assert first + counted["rendered"] - first == counted["rendered"] <= 4 + 4 + 1 + 1
+    assert counted["built"] == 1 + 2
+    assert target.with_suffix(".srt").read_text().startswith("1\n00:00:00,000 --> 00:00:01,000\nAll of it\n")
+    assert list(cache.films().iterdir()) == []
+    assert not [scene for scene in bpy.data.scenes if scene.name.startswith("TraceVis3D")]
+
+
+def test_title_legend_and_caption_stay_while_the_camera_moves(folder):
+    story = told(*SHOTS[:2], size="640x360")
+    film = Film(story, TRACES, output_of(story))
+    frames = staged.Frames(film.output, folder)
+    chosen = [film.frames[0], film.frames[5], film.frames[-1]]
+    frames.make(chosen)
+    texts = [
+        o for o in frames._stages[chosen[0].now[0].scenery.name].built.collection.objects if "axis" in o.name
+    ]
+    assert texts  # the rulers' texts are one object, the same for all frames
+    frames.close()
+    first, middle, last = (pixels.read(frames.path(shown)).astype(int) for shown in chosen)
+    top = 30  # rows of the title
+    assert np.abs(first[:top] - last[:top]).max() <= 3
+    assert np.abs(first[:top] - middle[:top]).max() <= 3
+    assert first[:top].min() < 100  # something is written there
+    foot = caption.height(film.output.frame)
+    assert last[-foot:].min() == 255  # no data behind the caption
+    assert np.abs(first[top:-foot] - last[top:-foot]).max() > 50
+
+
+def test_a_dissolve_is_between_both_pictures(folder):
+    story = told(*SHOTS[1:])
+    film = Film(story, TRACES, output_of(story))
+    frames = staged.Frames(film.output, folder)
+    shown = next(shown for shown in film.frames if shown.before)
+    alone = [staged.Shown(looks, (), 1.0, "", 0.0) for looks in (shown.before, shown.now)]
+    frames.make([shown, *alone])
+    frames.close()
+    mixed, before, now = (pixels.read(frames.path(one)).astype(float)[: -caption.height(film.output.frame)]
+                          for one in (shown, *alone))  # fmt: skip
+    assert 0 < shown.share < 1
+    assert np.abs(mixed - (before + shown.share * (now - before))).max() <= 1
+    assert np.abs(now - before).max() > 50
+
+
+def test_halves_are_two_pictures(folder):
+    sides = {"left": {"function": "f1"}, "right": {"function": "f2"}}
+    story = told({"shot": "compare", "seconds": 0.25, **sides})
+    film = Film(story, TRACES, output_of(story))
+    frames = staged.Frames(film.output, folder)
+    frames.make(film.frames)
+    frames.close()
+    whole = pixels.read(frames.path(film.frames[0]))
+    assert whole.shape[:2] == (120, 160)
+    assert (whole[:100, 79:81, :3] == 128).all()
+    left, right = whole[20:100, :79, :3], whole[20:100, 81:, :3]
+    assert left.min() < 200
+    assert right.min() < 200
+    assert not np.array_equal(left, right)
+
+
+def test_long_captions_get_lines_and_smaller_type():
+    story = told("hold", size="640x360")
+    frame, faces = output_of(story).frame, typeface("")
+    one, large = caption.lines_of("A short caption", frame, faces)
+    two, _ = caption.lines_of("word " * 26, frame, faces)
+    many, small = caption.lines_of("word " * 80, frame, faces)
+    assert (len(one), len(two), len(many)) == (1, 2, 3)
+    assert small < large
+    assert many[-1].endswith("…")
+    room = (frame.width - 2 * 0.045 * frame.height) / (small * faces.size_per_line)
+    assert all(faces.width(line) <= room for line in many)
+
+
+# Over a second: another process imports Blender.
+def test_two_processes_make_one_film(folder, counted):
+    api.save(TRACES["a.tv3"], folder / "a.tv3")
+    shot = {"shot": "fly_to", "function": "f1", "seconds": 1, "travel": 1}
+    (folder / "a.json").write_text(
+        json.dumps({"view": "icicle", "traces": "a.tv3", "size": SIZE, "fps": 4, "shots": [shot]})
+    )
+    target = folder / "a.mkv"
+    assert main(["film", str(folder / "a.json"), "-o", str(target), "--jobs", "2", "--quiet"]) == 0
+    verify(target, frames=4)
+    assert counted["rendered"] == 2
+
+
+def test_mistakes_are_said_before_traces_are_read(folder, capsys):
+    (folder / "a.yaml").write_text("view: icicle\ntraces: a.tsv\nshots: [establish, pan]\n")
+    (folder / "b.yaml").write_text("view: icicle\ntraces: a.tsv\nshots: [establish]\n")
+    for code, words, sentence in (
+        (2, ["a.yaml", "-o", "a.mp4"], "a.yaml: shot 2: 'pan' is no shot"),
+        (2, ["b.yaml", "-o", "a.png"], "a.png: a film is written as .mp4 or .mkv"),
+        (2, ["b.yaml", "-o", "a.mp4", "--jobs", "0"], "--jobs 0: 1 to 256"),
+        (2, ["b.yaml", "-o", "a.mp4", "--style", "x"], "--style x"),
+        (1, ["b.yaml", "-o", "a.mp4"], "a.tsv"),
+        (1, ["c.yaml", "-o", "a.mp4"], "c.yaml"),
+    ):
+        paths = [str(folder / word) if "." in word else word for word in words]
+        assert main(["film", *paths]) == code
+        said = capsys.readouterr().err
+        assert sentence in said
+        assert said.count("\n") == 1

@@ -1,0 +1,134 @@
+"""Which frames a story has, and that nothing jumps in them."""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from tracevis3d.errors import UsageError
+from tracevis3d.layout.sight.pose import Pose
+from tracevis3d.stories.read import from_words
+from tracevis3d.stories.schedule import moments
+
+
+@dataclass
+class Line:
+    """A picture in which time runs along x, a nanosecond a unit."""
+
+    straight: bool = False
+    whole: Pose = Pose((500.0, 0.0, 0.0), 1000.0)
+    window: tuple[int, int] = (0, 1000)
+
+    def pose_of(self, selection):
+        if selection.function == "none":
+            raise UsageError("nothing that is drawn is selected by this")
+        low, high = selection.time or (100, 200)
+        return Pose(((low + high) / 2, 0.0, 0.0), float(high - low))
+
+
+def film(*shots, fps=24, straight=False, **head):
+    story = from_words({"view": "icicle", "traces": "a.tsv", **head, "shots": list(shots)}, "story")
+    return moments(story, fps, lambda picture, half: Line(straight))
+
+
+def poses(frames):
+    return [frame.looks[0].pose for frame in frames]
+
+
+def steps(frames):
+    """How far the camera goes from frame to frame, in widths of the picture."""
+    far = []
+    for a, b in itertools.pairwise(poses(frames)):
+        moved = abs(b.focus[0] - a.focus[0]) / min(a.width, b.width)
+        far.append(max(moved, abs(np.log(b.width / a.width)), abs(b.turn - a.turn) / 90))
+    return far
+
+
+FLY = {"shot": "fly_to", "time": "0.1us..0.2us"}
+
+
+def test_a_film_is_as_long_as_its_shots():
+    frames = film({"shot": "hold", "seconds": 1.5}, {"shot": "overview", "seconds": 0.5}, fps=10)
+    assert len(frames) == 20
+
+
+def test_the_camera_never_jumps():
+    frames = film(
+        "establish", FLY, {"shot": "orbit", "degrees": 40}, {"shot": "fly_to", "time": "0.8us..0.81us"},
+        {"shot": "ride", "time": "0us..1us"}, "hold", {"shot": "follow_thread", "thread": "x"}, "overview",
+    )  # fmt: skip
+    assert max(steps(frames)) < 0.3
+    assert frames[-1].looks[0].pose == Line().whole
+
+
+def test_a_flight_arrives_and_stays():
+    frames = poses(film({**FLY, "seconds": 4, "travel": 1}, fps=10))
+    goal = Pose((150.0, 0.0, 0.0), 100.0)
+    assert frames[0] == Line().whole
+    assert frames[5] not in (goal, Line().whole)
+    assert set(frames[11:]) == {goal}
+
+
+def test_an_orbit_comes_back():
+    at = poses(film(FLY, {"shot": "orbit", "degrees": 40, "seconds": 2}, fps=20))
+    turned = [pose.turn for pose in at[-40:]]
+    assert max(turned) == pytest.approx(40, abs=0.5)
+    assert turned[0] == 0
+    assert turned[-1] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_ride_goes_along_the_time_at_one_distance():
+    at = poses(film({"shot": "ride", "time": "0us..1us", "span": "10%", "seconds": 10}, fps=10))[25:]
+    x = [pose.focus[0] for pose in at]
+    assert x == sorted(x)
+    assert x[0] < 150
+    assert x[-1] > 850
+    assert {round(pose.width, 6) for pose in at} == {100}
+
+
+def test_a_picture_turns_gently_into_another():
+    frames = film({"shot": "hold", "seconds": 1}, {"shot": "hold", "view": "cone", "seconds": 2}, fps=10)
+    assert [bool(frame.before) for frame in frames] == [False] * 10 + [True] * 7 + [False] * 3 + [False] * 10
+    shares = [frame.share for frame in frames[10:18]]
+    assert shares == sorted(shares)
+    assert shares[0] > 0
+    assert shares[-1] == 1
+    assert {frame.before for frame in frames[10:17]} == {frames[9].looks}
+
+
+def test_callouts_are_shown_where_they_were_laid_out_for():
+    frames = film("hold", FLY, {"shot": "hold", "seconds": 1}, fps=4)
+    assert frames[0].looks[0].callouts
+    assert not frames[-1].looks[0].callouts  # the hold after a flight stays there
+    assert frames[-1].looks[0].pose == frames[-5].looks[0].pose
+
+
+def test_captions_come_and_go():
+    frames = film({"shot": "hold", "seconds": 2, "caption": "Hello"}, {"shot": "overview"}, fps=10)
+    ink = [frame.ink for frame in frames[:20]]
+    assert ink[0] == 0
+    assert ink[10] == 1
+    assert ink[-1] < 0.5
+    assert {frame.ink for frame in frames[20:]} == {0}
+
+
+def test_halves_stand_beside_each_other():
+    frames = film(
+        {"shot": "compare", "left": {"time": "0us..0.1us"}, "right": {"time": "0.5us..1us"}}, "overview"
+    )
+    left, right = frames[0].looks
+    assert left.half
+    assert right.half
+    assert (left.pose.width, right.pose.width) == (100, 500)
+    # What comes after the divided picture begins with the whole one.
+    assert frames[-1].looks[0].pose == Line().whole
+    assert len(frames[-1].looks) == 1
+
+
+def test_what_can_not_be_is_said_with_the_shot():
+    with pytest.raises(UsageError, match=r"shot 2 \(fly_to\): nothing that is drawn"):
+        film("hold", {"shot": "fly_to", "function": "none"})
+    with pytest.raises(UsageError, match=r"shot 1 \(orbit\): a flat picture can't be turned"):
+        film("orbit", straight=True)
+    assert {pose.turn for pose in poses(film("establish", straight=True))} == {0}

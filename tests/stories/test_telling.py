@@ -1,0 +1,71 @@
+"""Findings as stories: what they tell, and that it can be edited and made."""
+
+import pytest
+import yaml
+
+from tests.support.walked_traces import split, walked_trace
+from tracevis3d import api
+from tracevis3d.cli import main
+from tracevis3d.features.comparison.report.film import story_of as of_comparison
+from tracevis3d.features.memory.film import story_of as of_memory
+from tracevis3d.features.waits.film import story_of as of_waits
+from tracevis3d.stories.film import check
+from tracevis3d.stories.read import as_text, from_words
+from tracevis3d.stories.story import Picture
+from tracevis3d.stories.telling import ToldFinding, tell
+from tracevis3d.trace.model import ALLOC, FREE, Source
+from tracevis3d.trace.recording import Recording
+
+
+@pytest.fixture(scope="module")
+def stories():
+    a, b = walked_trace(1, threads=1, functions=6), walked_trace(2, threads=1, functions=9)
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    recording.add_memory(
+        thread=[thread] * 400,
+        kind=([ALLOC] * 3 + [FREE]) * 100,
+        time=list(range(0, 40_000, 100)),
+        address=[64 * (i // 4 * 3 + min(i % 4, 2)) for i in range(400)],
+        size=[1024] * 400,
+    )
+    memory = recording.finish(Source(), split)
+    return {
+        "explain": of_comparison(api.explain(a, b), ("a.tv3", "b.tv3")),
+        "waits": of_waits(walked_trace(3), "a.tv3"),
+        "memory": of_memory(memory, "m.tv3"),
+    }
+
+
+@pytest.mark.parametrize("name", ["explain", "waits", "memory"])
+def test_a_story_can_be_edited_and_made(stories, name):
+    story = stories[name]
+    check(story)
+    assert from_words(yaml.safe_load(as_text(story)), "story") == story
+    assert story.shots[0].kind == "establish"
+    assert all(shot.caption for shot in story.shots)
+
+
+def test_the_first_three_findings_are_told(stories):
+    story = stories["explain"]
+    own = [shot for shot in story.shots[1:-1] if shot.kind == "hold"]
+    assert len(own) == 3
+    assert 30 <= story.seconds <= 60
+    # Each has its own picture; the way there begins in the one of all.
+    assert len({shot.picture for shot in own}) == 3
+    whole = story.shots[0].picture
+    assert {shot.picture for shot in story.shots if shot.kind == "fly_to"} <= {whole}
+    assert story.shots[-1].picture == whole
+
+
+def test_a_place_is_gone_to_and_one_sentence_is_read():
+    whole, own = Picture("icicle", ("a",)), Picture("cone", ("a",))
+    story = tell("All.", whole, [ToldFinding("It waits", "It waits. Nobody knows why.", own, None)], "End.")
+    assert [shot.kind for shot in story.shots] == ["establish", "hold", "hold"]
+    assert story.shots[1].caption == "It waits."
+
+
+def test_what_can_not_be_filmed_is_said_first(tmp_path, capsys):
+    for command in (["explain", "a", "b"], ["waits", "a"], ["memory", "a"]):
+        assert main([*command, "--film", str(tmp_path / "a.png")]) == 2
+        assert "a film is written as .mp4 or .mkv" in capsys.readouterr().err

@@ -1,0 +1,65 @@
+"""The findings about two traces as a film."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....stories.story import Picture, Selection, Story
+from ....stories.telling import MOST, ToldFinding, tell
+from ....trace.model import Trace
+from ....units import counted, duration
+from ..view.difference.words import headline
+from .aim import of_comparison, windows
+from .explained import Explained
+from .sentences import sentence
+
+
+def story_of(explained: Explained, files: Sequence[str]) -> Story:
+    """Return the story of the three most important findings.
+
+    Parameters
+    ----------
+    explained : Explained
+    files : (str, str)
+        Where A and B were read from.
+
+    Returns
+    -------
+    Story
+    """
+    a, b = explained.traces
+    names = [trace.source.title for trace in (a, b)]
+    comparison = tuple(of_comparison(explained.comparison).items())
+    whole = Picture("compare", tuple(files), comparison, title=f"{names[0]} (A) and {names[1]} (B)")
+    found = [
+        ToldFinding(
+            f"{i + 1}. {headline(finding)}",
+            sentence(finding).replace("`", ""),
+            Picture("compare", tuple(files), tuple(explained.settings(i).items())),
+            _place(explained, i),
+        )
+        for i, finding in enumerate(explained.findings.found[:MOST])
+    ]
+    opening = f"Two runs face to face. A: {_facts(a)}. B: {_facts(b)}. Tubes join what both do."
+    count = len(explained) + explained.findings.left_out
+    closing = (
+        f"These are the first {len(found)} of {counted(count, 'finding')}."
+        if count > len(found)
+        else "That is all in which they differ."
+    )
+    return tell(opening, whole, found, closing)
+
+
+def _facts(trace: Trace) -> str:
+    return f"{counted(len(trace.calls), 'call')}, {duration(trace.span_ns)}"
+
+
+def _place(explained: Explained, index: int) -> Selection | None:
+    """Return where a finding is: in the trace that has more of it."""
+    spans = windows(explained.findings.evidence, explained[index])
+    sides = [s for s, span in enumerate(spans) if span is not None and explained[index].examples[s] >= 0]
+    sides = sides or [s for s, span in enumerate(spans) if span is not None]
+    if not sides:
+        return None
+    side = max(sides, key=lambda s: explained[index].time_ns[s])
+    return Selection("AB"[side], spans[side])

@@ -1,0 +1,1 @@
+"""Films: frames that are rendered one by one, kept on disk, and joined."""

@@ -1,0 +1,185 @@
+"""A built drawing that a camera moves through: for another frame nothing is drawn or built again."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+from numpy.typing import ArrayLike, NDArray
+
+from ...drawing.frame import Frame
+from ...drawing.primitives import Drawing
+from ...layout.sight.pose import Pose
+from ...progress import Progress
+from .. import styles
+from ..build import build, clear, seen, straight
+from ..camera import Pane, View, fit
+from ..digest import digest
+from ..geometry.forms import Purpose
+from ..output import render
+
+#: A camera comes no nearer than to see this share of what it sees of the whole.
+_NEAREST = 0.06
+#: Margin around what fills the picture, as a share of it.
+_MARGIN = 0.12
+#: How far the pane with title and legends lies before the nearest data, as a share of its distance; and
+#: its least distance, as a share of that of what the camera looks at.
+_BEFORE, _LEAST = 0.5, 0.05
+
+
+class Framing:
+    """Where the camera of a drawing can look from: computed without a scene.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    style : str
+    frame : Frame
+    caption : float
+        Height in pixels that is kept for captions.
+
+    Attributes
+    ----------
+    whole : Pose
+        From where all is in the picture.
+    straight : bool
+        Whether it is seen straight from the front.
+    """
+
+    def __init__(self, drawing: Drawing, style: str, frame: Frame, caption: float) -> None:
+        self.view, self._region = seen(drawing, style, frame, caption)
+        look = styles.named(style)
+        self._words = straight(drawing.camera) if look.straight else drawing.camera
+        self._frame = frame
+        self.straight = look.straight or drawing.camera.projection == "orthographic"
+        self.whole = _pose(self.view)
+
+    def around(self, low: ArrayLike, high: ArrayLike) -> Pose:
+        """Return the pose from which a box, float (3,) twice, fills the picture."""
+        near, far = np.asarray(low, np.float64), np.asarray(high, np.float64)
+        corners = np.array(list(itertools.product(*zip(near, far))))
+        pose = _pose(fit(self._words, self._frame, self._region, corners))
+        width = min(max(pose.width * (1 + _MARGIN), _NEAREST * self.whole.width), self.whole.width)
+        return replace(pose, width=width)
+
+
+def _pose(view: View) -> Pose:
+    depth = (view.nearest + view.farthest) / 2
+    focus = view.eye + view.forward * depth
+    width = 2 * view.tangent * (depth if view.perspective else 1.0)
+    return Pose((float(focus[0]), float(focus[1]), float(focus[2])), float(width))
+
+
+def fineness(engine: str, purpose: Purpose, samples: int) -> int:
+    """Return how many pixels beside each other are rendered for one; 0: the engine smooths edges itself."""
+    if engine != "workbench" or samples:
+        return 0
+    return 2 if purpose == "film" else 1
+
+
+class Stage:
+    """A drawing in a scene of its own.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    style, engine : str
+    frame : Frame
+    samples : int
+    purpose : {"film", "draft"}
+    caption : float
+        Height in pixels that is kept for captions.
+    progress : Progress
+    """
+
+    def __init__(
+        self,
+        drawing: Drawing,
+        style: str,
+        frame: Frame,
+        engine: str,
+        samples: int,
+        purpose: Purpose,
+        caption: float,
+        progress: Progress,
+    ) -> None:
+        self._scene: Any = bpy.data.scenes.new("TraceVis3D shot")
+        try:
+            self.built = build(
+                drawing, style=style, frame=frame, scene=self._scene, purpose=purpose, caption=caption,
+                progress=progress,
+            )  # fmt: skip
+        except BaseException:
+            bpy.data.scenes.remove(self._scene)
+            raise
+        render.prepare(self.built, engine, samples, transparent=False, purpose=purpose)
+        if finer := fineness(engine, purpose, samples):
+            # Workbench draws all of the scene again for each sample; a finer picture draws it once.
+            self._scene.display.render_aa = "OFF" if finer > 1 else "FXAA"
+            self._scene.render.resolution_x, self._scene.render.resolution_y = (
+                finer * frame.width, finer * frame.height,
+            )  # fmt: skip
+        view = self.built.view
+        self._pane = Pane.of(view).depth
+        self._ground = _bounds(drawing)
+        self._far = self.built.camera.data.clip_end
+        low, high = self._ground
+        #: Where an orthographic camera stands off, so that nothing is behind it.
+        self._off = 2.0 * float(np.linalg.norm(high - low)) + view.farthest
+
+    def look(self, pose: Pose) -> None:
+        """Move the camera; the title and legends go with it, in their place in the picture."""
+        view, eye = self.built.view, self.built.camera
+        turned = Matrix.Rotation(math.radians(pose.turn), 3, Vector(self.built.drawing.camera.up))
+        right, up, forward = (
+            np.array(turned @ Vector(v.tolist())) for v in (view.right, view.up, view.forward)
+        )
+        depth = pose.width / 2 / view.tangent if view.perspective else self._off
+        place = np.asarray(pose.focus) - forward * depth
+        columns = np.eye(4)
+        columns[:3, 0], columns[:3, 1], columns[:3, 2], columns[:3, 3] = right, up, -forward, place
+        eye.matrix_world = Matrix(columns.tolist())
+        low, high = self._ground
+        corners = np.array(list(itertools.product(*zip(low, high))))
+        away = (corners - place) @ forward
+        pane = _BEFORE * max(float(away.min()), _LEAST * depth)
+        if view.perspective:
+            scale = (pane / self._pane,) * 3
+        else:
+            across = pose.width / 2 / view.tangent
+            scale = (across, across, pane / self._pane)
+            eye.data.ortho_scale = pose.width
+        eye.data.clip_start = 0.9 * pane
+        eye.data.clip_end = max(self._far, 2.0 * float(away.max()))
+        for shown in self.built.collection.objects:
+            if shown.parent == eye:
+                shown.scale = scale
+
+    def render(self, pose: Pose, path: Path, progress: Progress) -> None:
+        """Render what is seen from a pose, as .png."""
+        self.look(pose)
+        render.render_frame(self.built, path, progress)
+
+    def close(self) -> None:
+        """Remove all of it."""
+        clear(self.built.collection)
+        bpy.data.collections.remove(self.built.collection)
+        bpy.data.scenes.remove(self._scene)
+
+
+def _bounds(drawing: Drawing) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the box of all that is drawn."""
+    words = drawing.camera
+    low, high = (np.array(v, np.float64) for v in words.all_of_it or (words.low, words.high))
+    return low, high
+
+
+def name_of(drawing: Drawing, *settings: object) -> str:
+    """Return a name that two drawings share only if their pictures are the same."""
+    return digest(drawing, *settings)

@@ -1,0 +1,241 @@
+"""The frames of a story: what cameras see of built drawings, put together with captions."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ... import interrupts
+from ...atomic import replacing
+from ...drawing.frame import Frame
+from ...drawing.output import Output
+from ...drawing.primitives import Drawing
+from ...layout.sight.pose import Pose
+from ...progress import Progress, part, silent
+from ..digest import digest
+from ..geometry.forms import Purpose
+from ..output import engines, pixels
+from . import caption
+from .join import is_whole
+from .stage import Framing, Stage, fineness, name_of
+
+#: How many drawings stay built.
+_KEPT = 4
+#: zlib's level for frames: they are read once.
+_QUICK = 1
+#: Pixels of a divided frame between its halves.
+_GAP = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Scenery:
+    """A drawing, as the camera moves through it.
+
+    Attributes
+    ----------
+    drawing : Drawing
+    frame : Frame
+        Of its picture: the film's, or half of it.
+    framing : Framing
+    name : str
+        Equal only where pictures are.
+    """
+
+    drawing: Drawing
+    frame: Frame
+    framing: Framing
+    name: str
+
+    @classmethod
+    def of(cls, drawing: Drawing, output: Output, half: bool) -> Scenery:
+        """Prepare a drawing for the frames of a film; notes are left out, which nobody could read.
+
+        Parameters
+        ----------
+        drawing : Drawing
+        output : Output
+        half : bool
+            It takes half of the frame.
+        """
+        frame = frame_of(output.frame, half)
+        drawing = replace(drawing, notes=())
+        framing = Framing(drawing, output.style, frame, caption.height(frame))
+        return cls(drawing, frame, framing, name_of(drawing, output.style, frame))
+
+
+def frame_of(frame: Frame, half: bool) -> Frame:
+    """Return the frame of a picture, or of one half of it."""
+    return replace(frame, width=(frame.width - _GAP) // 2) if half else frame
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A scenery from a pose."""
+
+    scenery: Scenery
+    pose: Pose
+
+    def name(self, settings: tuple[object, ...]) -> str:
+        """Return the name of its picture."""
+        focus = tuple(round(x, 6) for x in self.pose.focus)
+        return digest(self.scenery.name, focus, round(self.pose.width, 6), round(self.pose.turn, 4), settings)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A frame.
+
+    Attributes
+    ----------
+    now : tuple of Seen
+        One, or the left and the right half.
+    before : tuple of Seen
+        What is seen through it; empty: nothing.
+    share : float
+        How much of ``now`` is seen.
+    caption : str
+    ink : float
+        How much of the caption is seen.
+    """
+
+    now: tuple[Seen, ...]
+    before: tuple[Seen, ...]
+    share: float
+    caption: str
+    ink: float
+
+
+class Frames:
+    """Renders frames into a folder; what is there is not rendered again.
+
+    Parameters
+    ----------
+    output : Output
+    folder : Path
+    """
+
+    def __init__(self, output: Output, folder: Path) -> None:
+        self._output, self._folder = output, folder
+        self._purpose: Purpose = "draft" if output.draft else "film"
+        self.engine = engines.suited(output.style, quick=True) if output.engine == "auto" else output.engine
+        self._settings = (self.engine, self._purpose, output.samples)
+        self._stages: OrderedDict[str, Stage] = OrderedDict()
+        self._strips: dict[str, NDArray[np.uint8]] = {}
+        self._pixels: OrderedDict[str, NDArray[np.uint8]] = OrderedDict()
+
+    def path(self, shown: Shown) -> Path:
+        """Return the file of a frame; equal frames are one file."""
+        sides = [[seen.name(self._settings) for seen in looks] for looks in (shown.now, shown.before)]
+        text = shown.caption if shown.ink else ""
+        return self._folder / f"{digest(sides, shown.share, text, shown.ink if text else 0.0)}.png"
+
+    def missing(self, frames: Sequence[Shown]) -> list[Shown]:
+        """Return the frames that have no whole file, each once, in order."""
+        found: dict[Path, Shown] = {}
+        for shown in frames:
+            path = self.path(shown)
+            if path not in found:
+                found[path] = shown
+        return [shown for path, shown in found.items() if not is_whole(path, self._output.frame)]
+
+    def make(self, frames: Sequence[Shown], progress: Progress = silent) -> None:
+        """Render frames that are missing."""
+        for i, shown in enumerate(frames):
+            here = part(progress, i / len(frames), (i + 1) / len(frames))
+            path = self.path(shown)
+            whole = self._put_together(shown.now, _counting(here, i, len(frames)))
+            if shown.before and shown.share < 1:
+                other = self._put_together(shown.before, silent)
+                whole = np.round(other + shown.share * (whole.astype(np.float32) - other)).astype(np.uint8)
+            self._write_caption(whole, shown)
+            with replacing(path) as partial:
+                partial.write_bytes(pixels.as_png(whole, _QUICK))
+            interrupts.check()
+
+    def close(self) -> None:
+        """Remove what was built."""
+        for stage in self._stages.values():
+            stage.close()
+        self._stages.clear()
+
+    def _put_together(self, looks: Sequence[Seen], progress: Progress) -> NDArray[np.uint8]:
+        """Return the pixels (rows, columns, 3) of a picture, or of two beside each other."""
+        made = [self._seen(seen, progress) for seen in looks]
+        if len(made) == 1:
+            return made[0].copy()
+        frame = self._output.frame
+        # A line between the halves, in the colour of what is neither.
+        whole = np.full((frame.height, frame.width, 3), 128, np.uint8)
+        whole[:, : made[0].shape[1]] = made[0]
+        whole[:, frame.width - made[1].shape[1] :] = made[1]
+        return whole
+
+    def _seen(self, seen: Seen, progress: Progress) -> NDArray[np.uint8]:
+        name = seen.name(self._settings)
+        if name not in self._pixels:
+            path = self._folder / f"{name}.png"
+            finer = max(fineness(*self._settings), 1)
+            frame = seen.scenery.frame
+            large = replace(frame, width=finer * frame.width, height=finer * frame.height)
+            if not is_whole(path, large):
+                self._stage(seen.scenery).render(seen.pose, path, progress)
+            self._pixels[name] = _reduced(pixels.read(path)[..., :3], finer)
+            while len(self._pixels) > _KEPT:
+                self._pixels.popitem(last=False)
+        return self._pixels[name]
+
+    def _stage(self, scenery: Scenery) -> Stage:
+        stage = self._stages.pop(scenery.name, None)
+        if stage is None:
+            while len(self._stages) >= _KEPT:
+                self._stages.popitem(last=False)[1].close()
+            output = self._output
+            stage = Stage(
+                scenery.drawing, output.style, scenery.frame, self.engine, output.samples, self._purpose,
+                caption.height(scenery.frame), silent,
+            )  # fmt: skip
+        self._stages[scenery.name] = stage
+        return stage
+
+    def _write_caption(self, whole: NDArray[np.uint8], shown: Shown) -> None:
+        output = self._output
+        bare = self._strip("")
+        strip = self._strip(shown.caption) if shown.caption and shown.ink else bare
+        inked = bare + shown.ink * (strip.astype(np.float32) - bare) if strip is not bare else bare
+        whole[output.frame.height - len(bare) :] = np.round(inked).astype(np.uint8)
+
+    def _strip(self, text: str) -> NDArray[np.uint8]:
+        if text not in self._strips:
+            place = self._folder / f"caption-{digest(text)}.png"
+            self._strips[text] = caption.strip(text, self._output.frame, self._output.style, place)
+        return self._strips[text]
+
+
+@contextlib.contextmanager
+def working() -> Iterator[None]:
+    """Hear Ctrl-C while Blender works: it swallows what is raised in its callbacks."""
+    with interrupts.handled(signal.SIGINT), interrupts.held():
+        yield
+
+
+def _reduced(fine: NDArray[np.uint8], times: int) -> NDArray[np.uint8]:
+    """Return a picture of fewer pixels, each the mean of ``times`` by ``times``."""
+    if times == 1:
+        return fine
+    height, width, _ = fine.shape
+    parts = fine.reshape(height // times, times, width // times, times, 3).astype(np.uint16)
+    mean: NDArray[np.uint8] = ((parts.sum(axis=(1, 3)) + times * times // 2) // (times * times)).astype(
+        np.uint8
+    )
+    return mean
+
+
+def _counting(progress: Progress, i: int, frames: int) -> Progress:
+    return lambda done, what: progress(done, f"rendering frame {i + 1} of {frames}")

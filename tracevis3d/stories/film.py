@@ -1,0 +1,287 @@
+"""From a story to a film: drawings, frames, subtitles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..atomic import replacing, write_text
+from ..drawing.frame import Frame
+from ..drawing.output import FILMS, Output
+from ..drawing.primitives import Drawing
+from ..errors import UsageError
+from ..layout.sight.pose import Pose
+from ..parameters import read as read_parameters
+from ..progress import Progress, part, silent
+from ..trace.cache import code_version
+from ..trace.model import Trace
+from ..views import filtering, registry
+from . import subtitles
+from .jobs import render_in
+from .schedule import Moment, moments
+from .story import Picture, Selection, Story
+from .targets import box_of
+
+if TYPE_CHECKING:
+    from ..scene.films.staged import Scenery, Shown
+
+#: A look at a film before it is made: its height in pixels, and its frames a second.
+_PREVIEW, _PREVIEW_FPS = 480, 5
+
+
+def output_of(story: Story, preview: bool = False, **given: Any) -> Output:
+    """Return the settings of a story's film.
+
+    Parameters
+    ----------
+    story : Story
+    preview : bool
+        480 pixels high, few frames a second, without fine edges.
+    **given : object
+        What takes the place of what the story says: ``style``, ``engine``, ``size``, ``fps``; None: nothing.
+
+    Returns
+    -------
+    Output
+
+    Raises
+    ------
+    UsageError
+        If one is no such setting.
+    """
+    said = {**story.settings, **{name: value for name, value in given.items() if value is not None}}
+    fps = said.get("fps", 24)
+    if isinstance(fps, bool) or not isinstance(fps, int) or not 1 <= fps <= 120:
+        raise UsageError(f"fps: {fps}: a whole number from 1 to 120 is expected")
+    frame = Frame.parse(str(said.get("size", "1280x720")))
+    if preview:
+        frame = Frame(2 * round(_PREVIEW * frame.width / frame.height / 2), _PREVIEW)
+        fps = _PREVIEW_FPS
+    frame = replace(frame, width=frame.width + frame.width % 2, height=frame.height + frame.height % 2)
+    return Output(
+        style=str(said.get("style", "paper")),
+        engine=str(said.get("engine", "auto")),
+        frame=frame,
+        seconds=min(story.seconds, 3600.0),
+        fps=fps,
+        draft=preview,
+    )
+
+
+def check(story: Story) -> None:
+    """Raise unless the views of a story exist, with its parameters and as many traces; nothing is read.
+
+    Parameters
+    ----------
+    story : Story
+
+    Raises
+    ------
+    UsageError
+    """
+    for i, shot in enumerate(story.shots):
+        for picture in [side.picture for side in shot.sides] or [shot.picture]:
+            try:
+                view = registry.find(picture.view)
+                read_parameters(view.parameters, dict(picture.settings))
+                least, most = view.traces
+                if not least <= len(picture.traces) <= most:
+                    raise UsageError(f"{view.name} takes {least} to {most} traces, not {len(picture.traces)}")
+            except UsageError as error:
+                raise UsageError(f"shot {i + 1} ({shot.kind}): {error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class _Sight:
+    """See :class:`.schedule.Sight`."""
+
+    scenery: Scenery
+    traces: tuple[Trace, ...]
+
+    @property
+    def whole(self) -> Pose:
+        return self.scenery.framing.whole
+
+    @property
+    def straight(self) -> bool:
+        return self.scenery.framing.straight
+
+    @property
+    def window(self) -> tuple[int, int]:
+        return 0, max(max((trace.span_ns for trace in self.traces), default=1), 1)
+
+    def pose_of(self, selection: Selection) -> Pose:
+        return self.scenery.framing.around(*box_of(self.scenery.drawing, self.traces, selection))
+
+
+class Film:
+    """A story that is being made into a film.
+
+    Parameters
+    ----------
+    story : Story
+    traces : mapping of str to Trace
+        Those of the story's files.
+    output : Output
+    progress : Progress
+        Of drawing.
+    """
+
+    def __init__(
+        self, story: Story, traces: Mapping[str, Trace], output: Output, progress: Progress = silent
+    ) -> None:
+        self.story, self.output, self._traces, self._progress = story, output, traces, progress
+        self._drawings: dict[tuple[Picture, bool], Drawing] = {}
+        self._sights: dict[tuple[Picture, bool, bool], _Sight] = {}
+        self.moments = moments(story, output.fps, lambda picture, half: self._sight(picture, half, False))
+        self.frames: list[Shown] = [self._shown(moment) for moment in self.moments]
+
+    def _sight(self, picture: Picture, half: bool, callouts: bool) -> _Sight:
+        from ..scene.films.staged import Scenery
+
+        key = picture, half, callouts
+        if key not in self._sights:
+            drawing = self._drawn(picture, half)
+            if not callouts:
+                drawing = replace(drawing, callouts=())
+            traces = tuple(self._traces[name] for name in picture.traces)
+            self._sights[key] = _Sight(Scenery.of(drawing, self.output, half), traces)
+        return self._sights[key]
+
+    def _drawn(self, picture: Picture, half: bool) -> Drawing:
+        from ..scene.films.staged import frame_of
+
+        if (picture, half) not in self._drawings:
+            view = registry.find(picture.view)
+            traces = [self._traces[name] for name in picture.traces]
+            values: Any = read_parameters(view.parameters, dict(picture.settings))
+            frame = frame_of(self.output.frame, half)
+            if picture.filters.strip():
+                drawing = filtering.draw(view, traces, values, picture.filters, frame, self._progress)
+            else:
+                drawing = view.draw(traces, values, frame, self._progress)
+            if picture.title:
+                drawing = replace(drawing, title=picture.title)
+            self._drawings[picture, half] = drawing
+        return self._drawings[picture, half]
+
+    def _shown(self, moment: Moment) -> Shown:
+        from ..scene.films.staged import Seen, Shown
+
+        def seen(looks: Sequence[Any]) -> tuple[Seen, ...]:
+            found = []
+            for look in looks:
+                sight = self._sight(look.picture, look.half, look.callouts)
+                found.append(Seen(sight.scenery, look.pose))
+            return tuple(found)
+
+        now, before = seen(moment.looks), seen(moment.before)
+        return Shown(now, before, moment.share, moment.caption, moment.ink)
+
+    def key(self) -> str:
+        """Return what all frames depend on beyond their names."""
+        import bpy
+
+        from ..scene.digest import digest
+
+        return digest("story", self.output.frame, bpy.app.version_string, code_version("drawing", "scene"))
+
+    def make(
+        self, path: str | os.PathLike[str], jobs: int = 1, progress: Progress = silent
+    ) -> dict[str, Any]:
+        """Render the frames that are missing, and write the film and its subtitles.
+
+        Parameters
+        ----------
+        path : path
+            .mp4 or .mkv; a .srt is written beside it.
+        jobs : int
+            Number of processes.
+        progress : Progress
+
+        Returns
+        -------
+        dict
+            ``frames`` of the film, ``rendered`` now, ``engine``, ``seconds``, ``subtitles``.
+
+        Raises
+        ------
+        UsageError, InputError, MissingDependency, Cancelled
+        """
+        from ..scene.films.frames import kept_frames
+        from ..scene.films.join import container_of, join
+        from ..scene.films.staged import Frames
+        from ..scene.output.verify import verify
+
+        target = Path(path)
+        container = container_of(target)
+        with replacing(target) as partial, kept_frames(self.key(), target) as folder:
+            frames = Frames(self.output, folder)
+            missing = frames.missing(self.frames)
+            try:
+                film = self.story, self.output, self.frames
+                render_in(frames, missing, folder, jobs, film, part(progress, 0.0, 0.93))
+            finally:
+                frames.close()
+            files = [frames.path(shown) for shown in self.frames]
+            join(files, partial, container, self.output.fps, self.output.frame, part(progress, 0.93, 1.0))
+            verify(partial, frames=len(files))
+        written = ""
+        if text := subtitles.as_text(self.story):
+            written = str(target.with_suffix(".srt"))
+            write_text(written, text)
+        progress(1.0, "done")
+        return {
+            "frames": len(files),
+            "rendered": len(missing),
+            "engine": frames.engine,
+            "seconds": round(len(files) / self.output.fps, 3),
+            "subtitles": written,
+        }
+
+
+def make(
+    story: Story,
+    traces: Mapping[str, Trace],
+    path: str | os.PathLike[str],
+    output: Output,
+    jobs: int = 1,
+    progress: Progress = silent,
+) -> dict[str, Any]:
+    """Make a story into a film.
+
+    Parameters
+    ----------
+    story : Story
+    traces : mapping of str to Trace
+        Those of the story's files.
+    path : path
+        .mp4 or .mkv; a .srt is written beside it.
+    output : Output
+    jobs : int
+        Number of processes.
+    progress : Progress
+
+    Returns
+    -------
+    dict
+        See :meth:`Film.make`.
+
+    Raises
+    ------
+    UsageError, InputError, MissingDependency, Cancelled
+    """
+    from ..scene.films.staged import working
+
+    with working():
+        film = Film(story, traces, output, part(progress, 0.0, 0.1))
+        return film.make(path, jobs, part(progress, 0.1, 1.0))
+
+
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Raise :class:`UsageError` unless a film can be written to ``path``."""
+    if Path(path).suffix.lower() not in FILMS:
+        raise UsageError(f"{path}: a film is written as {' or '.join(FILMS)}")

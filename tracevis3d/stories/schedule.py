@@ -1,0 +1,245 @@
+"""From shots to frames: what each frame of a film shows, and from where."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ..errors import UsageError
+from ..layout.sight.flight import eased
+from ..layout.sight.pose import Pose, along, between
+from .story import Picture, Selection, Shot, Story
+
+#: How a film begins: further away, and turned.
+_FARTHER, _ASIDE = 1.16, -4.0
+#: How many places a ride is led through.
+_PLACES = 24
+#: Seconds in which a caption comes and goes.
+_FADE = 0.3
+
+
+class Sight(Protocol):
+    """Where the camera of a picture can look from."""
+
+    @property
+    def whole(self) -> Pose:
+        """From where all is in the picture."""
+
+    @property
+    def straight(self) -> bool:
+        """Whether it is seen straight from the front, and can't be turned."""
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """From when to when its traces last, in nanoseconds."""
+
+    def pose_of(self, selection: Selection) -> Pose:
+        """Return the pose from which a selection fills the picture."""
+
+
+#: Returns the sight of a picture; with True that of one half of a divided frame.
+SightOf = Callable[[Picture, bool], Sight]
+
+
+@dataclass(frozen=True)
+class Look:
+    """A picture as a camera sees it.
+
+    Attributes
+    ----------
+    picture : Picture
+    half : bool
+        It takes half of the frame's width.
+    pose : Pose
+    callouts : bool
+        They are shown: the camera stands where they were laid out for.
+    """
+
+    picture: Picture
+    half: bool
+    pose: Pose
+    callouts: bool = False
+
+
+#: One, or the left and the right half.
+Looks = tuple[Look, ...]
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A frame of a film.
+
+    Attributes
+    ----------
+    looks : tuple of Look
+    before : tuple of Look
+        What is seen through it; empty: nothing.
+    share : float
+        How much of ``looks`` is seen, 0 to 1.
+    caption : str
+    ink : float
+        How much of the caption is seen, 0 to 1.
+    """
+
+    looks: Looks
+    before: Looks = ()
+    share: float = 1.0
+    caption: str = ""
+    ink: float = 0.0
+
+
+def moments(story: Story, fps: float, sight_of: SightOf) -> list[Moment]:
+    """Return the frames of a story.
+
+    Parameters
+    ----------
+    story : Story
+    fps : float
+        Frames a second.
+    sight_of : callable
+        Returns where a picture can be looked at from.
+
+    Returns
+    -------
+    list of Moment
+
+    Raises
+    ------
+    UsageError
+        If a selection selects nothing, or a flat picture is to be turned.
+    """
+    made: list[Moment] = []
+    last: Looks = ()
+    for i, shot in enumerate(story.shots):
+        try:
+            path = _path(shot, last, sight_of)
+        except UsageError as error:
+            raise UsageError(f"shot {i + 1} ({shot.kind}): {error}") from None
+        count = max(1, round(shot.seconds * fps))
+        before = last
+        for k in range(count):
+            share = k / max(count - 1, 1)
+            last = path(share)
+            seen = (k + 1) / (shot.dissolve * fps) if shot.dissolve and before else 1.0
+            time = k / fps
+            ink = min(time / _FADE, (shot.seconds - time) / _FADE, 1.0) if shot.caption else 0.0
+            made.append(
+                Moment(
+                    last,
+                    before if seen < 1.0 else (),
+                    round(min(seen, 1.0), 3),
+                    shot.caption,
+                    round(min(max(ink, 0.0), 1.0), 2),
+                )
+            )
+        last = path(1.0)
+    return made
+
+
+def _path(shot: Shot, last: Looks, sight_of: SightOf) -> Callable[[float], Looks]:
+    """Return what a shot shows at each share of it."""
+    if shot.sides:
+        halves = tuple(
+            Look(side.picture, True, _goal(sight_of(side.picture, True), side.selection))
+            for side in shot.sides
+        )
+        return lambda share: halves
+    sight = sight_of(shot.picture, False)
+    start = next((look.pose for look in last if look.picture == shot.picture and not look.half), None)
+    way = _ways[shot.kind](shot, sight, start or sight.whole)
+
+    def at(share: float) -> Looks:
+        pose = way(share)
+        return (Look(shot.picture, False, pose, shot.kind == "hold" and pose == sight.whole),)
+
+    return at
+
+
+def _goal(sight: Sight, selection: Selection) -> Pose:
+    return sight.whole if selection.is_empty else sight.pose_of(selection)
+
+
+_Way = Callable[[float], Pose]
+
+
+def _establish(shot: Shot, sight: Sight, start: Pose) -> _Way:
+    whole = sight.whole
+    far = replace(whole, width=whole.width * _FARTHER, turn=0.0 if sight.straight else _ASIDE)
+    return lambda share: along(far, whole, eased(share))
+
+
+def _hold(shot: Shot, sight: Sight, start: Pose) -> _Way:
+    return lambda share: start
+
+
+def _overview(shot: Shot, sight: Sight, start: Pose) -> _Way:
+    return lambda share: between(start, sight.whole, eased(share / 0.7))
+
+
+def _fly_to(shot: Shot, sight: Sight, start: Pose) -> _Way:
+    goal = _goal(sight, shot.selection)
+    way = shot.travel / shot.seconds
+    return lambda share: between(start, goal, eased(share / way) if way else 1.0)
+
+
+def _orbit(shot: Shot, sight: Sight, start: Pose) -> _Way:
+    if sight.straight:
+        raise UsageError("a flat picture can't be turned: leave the shot out, or choose another style")
+    # There and back, so that what follows begins where the shot before has ended.
+    return lambda share: replace(start, turn=start.turn + shot.degrees * math.sin(math.pi * eased(share)))
+
+
+def _ride(shot: Shot, sight: Sight, start: Pose) -> _Way:
+    low, high = shot.selection.time or sight.window
+    span = max(round((high - low) * shot.span), 1)
+    poses = []
+    for i in range(_PLACES + 1):
+        begin = low + round((high - low - span) * i / _PLACES)
+        try:
+            poses.append(sight.pose_of(replace(shot.selection, time=(begin, begin + span))))
+        except UsageError:
+            if not poses:  # nothing happens yet
+                continue
+            poses.append(poses[-1])
+    if not poses:
+        sight.pose_of(shot.selection)
+        raise UsageError("nothing that is drawn lies along the time of the ride")
+    # One distance all the way; only what is looked at changes.
+    width = sorted(pose.width for pose in poses)[len(poses) // 2]
+    poses = [replace(pose, width=width) for pose in poses]
+    smooth = list(_smoothed(poses))
+
+    def at(share: float) -> Pose:
+        # The first seconds bring the camera to the beginning.
+        if share < _ENTRY:
+            return between(start, smooth[0], eased(share / _ENTRY))
+        place = eased((share - _ENTRY) / (1 - _ENTRY)) * (len(smooth) - 1)
+        i = min(int(place), len(smooth) - 2) if len(smooth) > 1 else 0
+        return along(smooth[i], smooth[min(i + 1, len(smooth) - 1)], place - i)
+
+    return at
+
+
+#: Share of a ride in which the camera goes to its beginning.
+_ENTRY = 0.2
+
+
+def _smoothed(poses: list[Pose]) -> Iterator[Pose]:
+    """Yield poses as the means of their neighbours, so that no step is felt."""
+    for i, pose in enumerate(poses):
+        near = poses[max(i - 2, 0) : i + 3]
+        focus = [sum(one.focus[k] for one in near) / len(near) for k in range(3)]
+        yield replace(pose, focus=(focus[0], focus[1], focus[2]))
+
+
+_ways: dict[str, Callable[[Shot, Sight, Pose], _Way]] = {
+    "establish": _establish,
+    "hold": _hold,
+    "overview": _overview,
+    "fly_to": _fly_to,
+    "orbit": _orbit,
+    "ride": _ride,
+    "follow_thread": _ride,
+}

@@ -1,0 +1,182 @@
+"""A story: the shots of a film, what each shows, and from where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of shot.
+
+    Attributes
+    ----------
+    sentence : str
+        What happens in it.
+    seconds : float
+        How long it takes if nothing is said.
+    words : tuple of str
+        What can be said of it, beyond what can be said of every shot.
+    needs : tuple of str
+        What has to be said of it.
+    """
+
+    sentence: str
+    seconds: float
+    words: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+
+
+#: What a selection is made of.
+SELECTION = ("trace", "time", "function", "call", "thread")
+#: What says what is drawn.
+PICTURE = ("view", "traces", "set", "filters", "title")
+#: The kinds of shots.
+KINDS: dict[str, Kind] = {
+    "establish": Kind("the whole picture; the camera comes slowly to its place", 5.0),
+    "hold": Kind("the picture as it is, with its callouts; nothing moves", 6.0),
+    "overview": Kind("the camera goes back until all is in the picture", 4.0),
+    "fly_to": Kind("the camera goes to a selection, and stays there", 5.0, (*SELECTION, "travel")),
+    "orbit": Kind("the camera turns about what it looks at", 4.0, ("degrees",)),
+    "ride": Kind(
+        "the camera goes along the time, and sees a part of it at once",
+        8.0, (*SELECTION, "span"), ("time",),
+    ),
+    "follow_thread": Kind(
+        "the camera goes along a thread, from its first call to its last",
+        8.0, ("trace", "time", "thread", "span"), ("thread",),
+    ),
+    "compare": Kind(
+        "two selections of one picture beside each other", 6.0, ("left", "right"), ("left", "right")
+    ),
+    "split": Kind("two pictures beside each other", 6.0, ("left", "right"), ("left", "right")),
+}  # fmt: skip
+#: What can be said of every shot.
+OF_ALL = ("shot", "seconds", "caption", "dissolve")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What is drawn.
+
+    Attributes
+    ----------
+    view : str
+    traces : tuple of str
+        Files, as they are found from the folder of the story.
+    settings : tuple of (str, str)
+        Parameters of the view.
+    filters : str
+    title : str
+        In place of the drawing's own; empty: that.
+    """
+
+    view: str
+    traces: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...] = ()
+    filters: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """A part of what is drawn: all that is said has to hold; empty texts say nothing.
+
+    Attributes
+    ----------
+    trace : str
+        ``A``, ``B``, ….
+    time : (int, int) or None
+        From which nanosecond to which.
+    function : str
+        A name; ``*`` represents anything.
+    call : str
+        The number of a call: it and those below it.
+    thread : str
+        Name or id.
+    """
+
+    trace: str = ""
+    time: tuple[int, int] | None = None
+    function: str = ""
+    call: str = ""
+    thread: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing, which is all."""
+        return self == Selection()
+
+
+@dataclass(frozen=True)
+class Side:
+    """One half of a divided picture: what is drawn, and which part of it."""
+
+    picture: Picture
+    selection: Selection
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A shot.
+
+    Attributes
+    ----------
+    kind : str
+        A key of :data:`KINDS`.
+    picture : Picture
+    seconds : float
+    caption : str
+        At the foot of the picture; it is also a subtitle.
+    dissolve : float
+        For how many of its seconds the shot before is seen through it.
+    selection : Selection
+    travel : float
+        Seconds on the way, of ``fly_to``.
+    degrees : float
+        How far an ``orbit`` turns.
+    span : float
+        How much of the time of a ride is seen at once, as a share.
+    sides : tuple of Side
+        The halves of ``compare`` and ``split``.
+    """
+
+    kind: str
+    picture: Picture
+    seconds: float
+    caption: str = ""
+    dissolve: float = 0.0
+    selection: Selection = field(default_factory=Selection)
+    travel: float = 0.0
+    degrees: float = 0.0
+    span: float = 0.2
+    sides: tuple[Side, ...] = ()
+
+
+@dataclass(frozen=True)
+class Story:
+    """A film: its shots, one after the other, and how it looks.
+
+    Attributes
+    ----------
+    shots : tuple of Shot
+    settings : mapping of str to object
+        ``style``, ``engine``, ``size`` and ``fps``, as far as they are said.
+    """
+
+    shots: tuple[Shot, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return sum(shot.seconds for shot in self.shots)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The traces of all shots, each once."""
+        pictures = [side.picture for shot in self.shots for side in shot.sides]
+        pictures += [shot.picture for shot in self.shots]
+        return tuple(dict.fromkeys(trace for picture in pictures for trace in picture.traces))

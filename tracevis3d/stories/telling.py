@@ -1,0 +1,162 @@
+"""Findings told as a film: all of it, then each finding where it is and from near, and all of it again."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..atomic import write_text
+from ..drawing.output import check as check_output
+from ..drawing.output import need_blender
+from ..progress import Progress
+from .story import Picture, Selection, Shot, Story
+
+if TYPE_CHECKING:
+    from ..trace.model import Trace
+
+#: How many findings a film tells.
+MOST = 3
+#: Seconds of the shots before and after the findings, and of going to one.
+_OPENING, _GOING, _CLOSING = 6.0, 4.0, 5.0
+_TRAVEL = 2.5
+#: Seconds to read a caption: at least, at most, and characters a second beyond the first two seconds.
+_LEAST, _LONGEST, _READ = 6.0, 11.0, 20.0
+_DISSOLVE = 0.8
+_HEAD = "Change what you like, then: tracevis3d film {name} -o {film}"
+
+
+@dataclass(frozen=True)
+class ToldFinding:
+    """A finding as a film tells it.
+
+    Attributes
+    ----------
+    headline : str
+        Its point, while the camera goes there.
+    sentence : str
+        What is to be read beside its picture.
+    picture : Picture
+        Its own picture.
+    place : Selection or None
+        Where it is in the whole picture; None: everywhere.
+    """
+
+    headline: str
+    sentence: str
+    picture: Picture
+    place: Selection | None
+
+
+def tell(opening: str, whole: Picture, found: Sequence[ToldFinding], closing: str) -> Story:
+    """Return the story of the first findings.
+
+    Parameters
+    ----------
+    opening, closing : str
+        What is said of the whole, before and after.
+    whole : Picture
+        It shows all.
+    found : sequence of ToldFinding
+        The most important first.
+
+    Returns
+    -------
+    Story
+        30 to 60 seconds long with three findings.
+    """
+    shots = [Shot("establish", whole, _OPENING, opening)]
+    for one in found[:MOST]:
+        dissolve = 0.0 if len(shots) == 1 else _DISSOLVE
+        if one.place is not None:
+            going = Shot("fly_to", whole, _GOING, one.headline, dissolve, one.place, _TRAVEL)
+            shots.append(going)
+        words = _first_sentence(one.sentence)
+        reading = min(max(len(words) / _READ + 2.0, _LEAST), _LONGEST)
+        shots.append(Shot("hold", one.picture, round(reading, 1), words, _DISSOLVE))
+    shots.append(Shot("hold", whole, _CLOSING, closing, _DISSOLVE))
+    return Story(tuple(shots))
+
+
+def _first_sentence(text: str) -> str:
+    """Return the first sentence of a text, which is all that can be read beside a picture."""
+    return re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)[0]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments of a command that can tell its findings as a film."""
+    parser.add_argument(
+        "--film",
+        metavar="OUT",
+        help="tell the three most important findings as a film (.mp4 .mkv), with its story (.yaml) and "
+        "subtitles (.srt) beside it",
+    )
+    parser.add_argument(
+        "--preview", action="store_true", help="of the film: 480 pixels high, 5 frames per second"
+    )
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that render the film")
+
+
+def check(args: argparse.Namespace) -> None:
+    """Raise if the film that is asked for can't be made; nothing is read.
+
+    Parameters
+    ----------
+    args : Namespace
+
+    Raises
+    ------
+    UsageError, InputError, MissingDependency
+    """
+    if not args.film:
+        return
+    from . import film, jobs
+
+    film.check_path(args.film)
+    jobs.check(args.jobs)
+    need_blender("making a film")
+
+
+def write(
+    story: Story,
+    traces: Mapping[str, Trace],
+    args: argparse.Namespace,
+    progress: Progress,
+    **look: Any,
+) -> dict[str, Any]:
+    """Write a story as YAML and its film, as the command's arguments say.
+
+    Parameters
+    ----------
+    story : Story
+    traces : mapping of str to Trace
+        Those of the story's files.
+    args : Namespace
+    progress : Progress
+    **look : object
+        ``style``, ``engine`` and ``size``, if they are said; None: the usual.
+
+    Returns
+    -------
+    dict
+        See :meth:`.film.Film.make`.
+
+    Raises
+    ------
+    UsageError, InputError, MissingDependency, Cancelled
+    """
+    from . import film
+    from .read import as_text
+
+    said = {name: value for name, value in look.items() if value is not None}
+    story = Story(story.shots, {**story.settings, **said})
+    output = film.output_of(story, args.preview)
+    check_output(args.film, output)
+    target = Path(args.film)
+    beside = target.with_suffix(".yaml")
+    head = _HEAD.format(name=beside.name, film=target.name)
+    write_text(beside, as_text(story, target.parent, head))
+    return film.make(story, traces, target, output, args.jobs, progress)
