@@ -282,6 +282,17 @@ def make(
 
 
 def check_path(path: str | os.PathLike[str]) -> None:
-    """Raise :class:`UsageError` unless a film can be written to ``path``."""
+    """Raise unless a film can be written to ``path``.
+
+    Parameters
+    ----------
+    path : path
+        Of the film to be.
+
+    Raises
+    ------
+    UsageError
+        If its suffix is not that of a film.
+    """
     if Path(path).suffix.lower() not in FILMS:
         raise UsageError(f"{path}: a film is written as {' or '.join(FILMS)}")

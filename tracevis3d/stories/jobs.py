@@ -30,12 +30,17 @@ WORDS = "job.json"
 
 
 def check(jobs: int) -> None:
-    """Raise :class:`UsageError` if so many processes can't be started.
+    """Raise if so many processes can't be started.
 
     Parameters
     ----------
     jobs : int
         Wanted number.
+
+    Raises
+    ------
+    UsageError
+        If it is out of range, or more than one inside Blender.
     """
     if not 1 <= jobs <= 256:
         raise UsageError(f"--jobs {jobs}: 1 to 256 is expected")

@@ -112,7 +112,15 @@ class Selection:
 
 @dataclass(frozen=True)
 class Side:
-    """One half of a divided picture: what is drawn, and which part of it."""
+    """One half of a divided picture.
+
+    Attributes
+    ----------
+    picture : Picture
+        What is drawn.
+    selection : Selection
+        Which part of it is seen; an empty one is all.
+    """
 
     picture: Picture
     selection: Selection
