@@ -37,6 +37,25 @@ def test_the_citation_has_what_its_format_asks_for():
     assert citation["license"] == project["license"]
 
 
+def test_the_recipe_for_conda_asks_for_what_the_package_asks_for():
+    recipe = read(ROOT / "tools" / "release" / "conda" / "recipe.yaml")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    facts = project["project"]
+    assert recipe["context"]["version"] == tracevis3d.__version__
+    assert recipe["about"]["license"] == facts["license"]
+    needed = {f"python{facts['requires-python']}", *facts["dependencies"]}
+    assert {one.replace(" ", "") for one in recipe["requirements"]["run"]} == needed
+    assert set(project["build-system"]["requires"]) < {
+        one.replace(" ", "") for one in recipe["requirements"]["host"]
+    }
+    ((name, program),) = facts["scripts"].items()
+    assert recipe["build"]["python"]["entry_points"] == [f"{name} = {program}"]
+    folder = ROOT / "tools" / "release" / "conda" / recipe["source"]["path"]
+    named = {one.removesuffix("/**") for one in recipe["source"]["filter"]}
+    assert {facts["readme"], *facts["license-files"], "pyproject.toml", name} == named
+    assert all((folder / one).exists() for one in named)
+
+
 def test_all_extras_are_in_all_but_those_for_developers():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     named = set(re.fullmatch(r"tracevis3d\[(.*)\]", extras["all"][0])[1].split(","))
