@@ -14,7 +14,7 @@ from ....views import registry
 from ..findings.evidence import Finding
 from ..findings.find import KINDS, Findings
 from ..matching.match import Comparison
-from ..view.difference.words import headline, short
+from ..view.difference.headlines import headline, short
 from .aim import settings
 from .sentences import caption, sentence
 

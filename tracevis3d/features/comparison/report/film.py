@@ -8,7 +8,7 @@ from ....stories.story import Picture, Selection, Story
 from ....stories.telling import MOST, ToldFinding, tell
 from ....trace.model import Trace
 from ....units import counted, duration
-from ..view.difference.words import headline
+from ..view.difference.headlines import headline
 from .aim import of_comparison, windows
 from .explained import Explained
 from .sentences import sentence

@@ -34,10 +34,10 @@ from .annotations.reading_rules import Kind, annotate, signs
 from .boxes import Runs, boxes_of, explained, repetitions
 from .difference.callouts import callouts as callouts_of
 from .difference.callouts import seen
+from .difference.headlines import title as headline_of
 from .difference.kinds import SAME, Differences, differences
 from .difference.offsets import offsets
 from .difference.paint import HUES, OF_TRACE, DifferencePaint
-from .difference.words import title as headline_of
 from .focus import highlight, named, stacks, within
 from .layout import Layout, compose, content, seen_contents, shares
 from .match_settings import asked, comparing

@@ -123,7 +123,7 @@ class Parameters:
         "area", "What of a tube or bundle is in proportion to the number of calls", group="Bundles",
         choices={
             "area": "the section's area: the thickness is the square root",
-            "thickness": "the thickness: few calls are thinner, and large numbers told apart more exactly",
+            "thickness": "the thickness: few calls are thinner, and large numbers distinguished more exactly",
         },
     )  # fmt: skip
     apart: float = parameter(
@@ -160,7 +160,7 @@ class Parameters:
         low=0.2, high=1.0, group="Sequence",
     )  # fmt: skip
     outliers: int = parameter(
-        3, "The maximum number of rare interactions marked; three are told by callouts, more by the legend",
+        3, "The maximum number of rare interactions marked; three are named by callouts, more by the legend",
         low=0, high=100, group="Sequence",
     )  # fmt: skip
     labels: int = common_parameters.labels(

@@ -9,8 +9,8 @@ import numpy as np
 from .....drawing.primitives import Callout
 from ...findings.evidence import Finding
 from ..layout import Layout
+from .headlines import short
 from .kinds import FASTER, MOVED, OFTEN, ONLY, SLOWER
-from .words import short
 
 #: The kind of difference of each kind of finding that has a place.
 KIND_OF = {

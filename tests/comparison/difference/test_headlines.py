@@ -8,9 +8,9 @@ import pytest
 from tests.comparison.difference.test_kinds import program, told
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.features.comparison.compare import VIEW
+from tracevis3d.features.comparison.view.difference.headlines import headline, short
 from tracevis3d.features.comparison.view.difference.kinds import FASTER, SLOWER
 from tracevis3d.features.comparison.view.difference.paint import HUES
-from tracevis3d.features.comparison.view.difference.words import headline, short
 from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
