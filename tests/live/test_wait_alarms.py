@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tracevis3d as tv
 from tests.conftest import ROOT
 from tracevis3d.features.waits.findings.find import findings
-from tracevis3d.features.waits.live.alarms import WaitAlarms
+from tracevis3d.features.waits.live.alarms import WaitAlarms, _Object
 from tracevis3d.features.waits.waits import find_waits
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
@@ -162,6 +162,33 @@ def test_a_queue_to_which_more_is_put_than_is_taken(gets) -> None:
         feed.did((1, "Queue.get (failed)", "Queue-1 jobs", step + 40, step + 41))
         kinds = feed.look(step + 49)
     assert set(kinds) == ({"growing queue"} if gets < 2 else set())
+
+
+def test_a_queue_that_grew_is_reported_though_all_comes_late_and_at_once() -> None:
+    feed = Feed()
+    feed.did(*((0, "Queue.put", "Queue-1 jobs", i, i) for i in range(0, 700, 5)))
+    feed.did(*((1, "Queue.get", "Queue-1 jobs", i, i + 1) for i in range(0, 700, 50)))
+    assert set(feed.look(590)) == set(), "the last step is not over"
+    assert set(feed.look(605)) == {"growing queue"}
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert alarm.sentence.startswith("Queue-1 jobs has grown by 108 items in 600 ms to at least 108:")
+
+
+@given(st.lists(st.tuples(st.integers(0, 2_000), st.sampled_from([1, -1])), max_size=30), st.data())
+@settings(deadline=None)
+def test_items_at_the_ends_of_steps(operations, data) -> None:
+    """Whatever comes in which order, and whenever it is looked at."""
+    known, done = _Object(), []
+    for at in sorted(data.draw(st.lists(st.integers(0, 2_500), min_size=1, max_size=4))):
+        taken = data.draw(st.integers(0, len(operations)))
+        done, operations = [*done, *operations[:taken]], operations[taken:]
+        for moment, each in done[len(done) - taken :]:
+            known.change(np.array([moment * MS]), each)
+        last = at // 100
+        assert known.samples(at * MS) == [
+            sum(each for moment, each in done if moment // 100 < step)
+            for step in range(max(last - 6, 0), last + 1)
+        ]
 
 
 def test_a_queue_that_is_filled_at_once_and_a_semaphore_are_no_growing_queues() -> None:

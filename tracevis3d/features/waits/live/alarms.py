@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,10 @@ Ints = NDArray[np.int64]
 _RING_NS = 200_000_000
 #: A convoy: in this many nanoseconds, threads that waited on average; shorter waits don't count.
 _CONVOY_NS, _QUEUE, _LEAST_NS = 500_000_000, 2.0, 1_000_000
-#: A queue that grows: samples of its items, nanoseconds between two; least growth, in items and as a share of
-#: its items; share of the growth that each half must have.
-_SAMPLES, _STEP_NS = 8, 100_000_000
+#: A queue that grows: so many steps of time in a row, their nanoseconds; least growth, in items and as a
+#: share of its items; share of the growth that each half must have. Steps are of the program's time: what
+#: comes late and all at once still counts when it was.
+_SAMPLES, _STEP_NS = 6, 100_000_000
 _GREW, _GREW_BY, _HALF = 16, 0.2, 0.15
 _IDLE = STATES.index("idle")
 
@@ -63,8 +65,10 @@ class _Object:
         Start and end of waits that are over.
     items, least : int
         Items in a queue, if it was empty when the feed began; the least so far.
-    samples : deque of int
-        Items at the last samples.
+    changes : dict of int to int
+        Steps of time -> by how much the items changed in them; those before ``begun`` are in ``before``.
+    begun, before : int
+        The first step that is kept, and the items when it began.
     """
 
     taken: tuple[int, int] = (-(1 << 62), -1)
@@ -72,7 +76,29 @@ class _Object:
     waits: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=4096))
     items: int = 0
     least: int = 0
-    samples: deque[int] = field(default_factory=lambda: deque(maxlen=_SAMPLES + 1))
+    changes: dict[int, int] = field(default_factory=dict)
+    begun: int = 0
+    before: int = 0
+
+    def change(self, ends: Ints, each: int) -> None:
+        """Take operations at some moments, each of which changes the items by ``each``."""
+        steps, counts = np.unique(ends // _STEP_NS, return_counts=True)
+        for step, items in zip(steps.tolist(), (each * counts).tolist(), strict=True):
+            if step < self.begun:
+                self.before += items
+            else:
+                self.changes[step] = self.changes.get(step, 0) + items
+
+    def samples(self, now: int) -> list[int]:
+        """Return the items at the ends of the last steps that are over; older ones are forgotten."""
+        last = now // _STEP_NS
+        for step in sorted(step for step in self.changes if step < last - _SAMPLES):
+            self.before += self.changes.pop(step)
+        self.begun = max(self.begun, last - _SAMPLES)
+        found = [self.before]
+        for step in range(self.begun, last):
+            found.append(found[-1] + self.changes.get(step, 0))
+        return found
 
 
 class WaitAlarms:
@@ -87,7 +113,6 @@ class WaitAlarms:
         self._growing = growing
         self._next = 0
         self._objects: dict[str, _Object] = {}
-        self._sampled = 0
         self._stuck: set[int] = set()
 
     def look(self, now: int) -> list[Alarm]:
@@ -97,8 +122,7 @@ class WaitAlarms:
             self._follow(batch)
         # The latest moment of which the feed speaks: what waits there may be over by now.
         known = min(self._growing.now, now)
-        self._sample(known)
-        return [*self._deadlocks(known), *self._convoys(known), *self._growing_queues()]
+        return [*self._deadlocks(known), *self._convoys(known), *self._growing_queues(known)]
 
     # -- what comes ---------------------------------------------------------------------------------------
 
@@ -124,8 +148,10 @@ class WaitAlarms:
             return
         kind, last = int(batch["kind"][rows[-1]]), int(rows[-1])
         object = self._objects.get(name) or self._objects.setdefault(name, _Object())
-        object.items += len(rows) * _item_of(operation)
-        object.least = min(object.least, object.items)
+        if each := _item_of(operation):
+            object.items += len(rows) * each
+            object.least = min(object.least, object.items)
+            object.change(batch["end"][rows], each)
         if kind == RELEASE:
             object.released = max(object.released, (int(batch["start"][last]), int(batch["thread"][last])))
         elif kind == WAIT and bare.holds:
@@ -234,24 +260,15 @@ class WaitAlarms:
         concerned = dict.fromkeys((*((holder,) if holder >= 0 else ()), *(wait.thread for wait in queue)))
         return [Alarm("convoy", name, words, tuple(concerned))]
 
-    def _sample(self, now: int) -> None:
-        """Sample the items of each queue when it is time to."""
-        if now - self._sampled < _STEP_NS:
-            return
-        self._sampled = now
-        for object in self._objects.values():
-            if object.items or object.samples:
-                object.samples.append(object.items)
-
-    def _growing_queues(self) -> list[Alarm]:
+    def _growing_queues(self, now: int) -> list[Alarm]:
         """Return the queues to which more is put than is taken, all the time."""
         found = []
         for name, object in self._objects.items():
-            samples = object.samples
+            samples = object.samples(now) if object.changes or object.before else []
             if len(samples) <= _SAMPLES:
                 continue
             grown, middle = samples[-1] - samples[0], samples[_SAMPLES // 2]
-            falls = any(after < before for before, after in zip(samples, list(samples)[1:], strict=False))
+            falls = any(after < before for before, after in pairwise(samples))
             steady = min(middle - samples[0], samples[-1] - middle) > _HALF * grown
             if falls or not steady or grown < max(_GREW, _GREW_BY * (samples[-1] - object.least)):
                 continue
