@@ -22,7 +22,7 @@ from tracevis3d.features.interactions.view.pointing import DrumPlaces
 from tracevis3d.features.interactions.view.radial import MantleShape, control_points
 from tracevis3d.trace.model import Containers, Functions, Threads, Trace
 from tracevis3d.trace.strings import Strings
-from tracevis3d.views.element_metadata import standing
+from tracevis3d.views.element_metadata import metadata_of
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +82,12 @@ def test_each_of_two_drums_tells_of_its_own_trace(trace, tmp_path):
         assert len(set(ids.tolist())) == len(ids)
     for source, one in enumerate((trace, other)):
         tubes = of(drawing, "interaction", source)
-        found = standing(tubes, drawing, [trace, other])
+        found = metadata_of(tubes, drawing, [trace, other])
         assert (found.calls[source] >= 0).all()
         assert (found.calls[1 - source] == -1).all()
         assert (found.function == one.calls.function[found.calls[source]]).all()
     # Of a sector there is no call that it stands for, so no function either.
-    assert (standing(of(drawing, "sector", 1), drawing, [trace, other]).function == -1).all()
+    assert (metadata_of(of(drawing, "sector", 1), drawing, [trace, other]).function == -1).all()
 
 
 def test_beads_at_one_place_stand_side_by_side(tmp_path):

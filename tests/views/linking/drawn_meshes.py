@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tracevis3d.views.element_metadata import standing
+from tracevis3d.views.element_metadata import metadata_of
 from tracevis3d.views.linking.lit import Shown
 
 
@@ -35,7 +35,7 @@ def shown_parts(drawing, traces, keys, view="view"):
     """Return the parts of a drawing that light up."""
     found = []
     for i, element in enumerate(drawing.elements):
-        metadata = standing(element, drawing, traces)
+        metadata = metadata_of(element, drawing, traces)
         if metadata is not None:
             mesh = DrawnMesh(element, metadata)
             found.append(Shown(f"{view} {i} {element.kind}", keys, mesh, view, drawing.relations))
