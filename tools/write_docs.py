@@ -149,7 +149,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 def parameters(view: str) -> str:
     """Return the parameters of a view as a Markdown table, one block per group."""
-    from tracevis3d.parameters import declared
+    from tracevis3d.parameters import declared, shown
     from tracevis3d.views.registry import find
 
     lines: list[str] = []
@@ -166,14 +166,11 @@ def parameters(view: str) -> str:
             values = f"from {p.low:g} {p.unit}".strip()
         else:
             values = "text" if isinstance(p.default, str) else p.unit
-        default = f"`{_text(p.default)}`" if p.default != "" else "empty"
-        default += f", on a page `{_text(p.page)}`" if p.page is not None else ""
+        default = f"`{shown(p.default)}`" if p.default != "" else "empty"
+        for style, value in p.in_style.items():
+            default += f"; pictures of `{style}` `{shown(value)}`"
         lines.append(f"| `{p.name}` | {default} | {values} | {p.sentence} |")
     return "\n".join(lines[1:])
-
-
-def _text(default: object) -> str:
-    return f"{default:g}" if isinstance(default, float) else str(default)
 
 
 def _made(marker: str) -> str | None:

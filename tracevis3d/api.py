@@ -696,11 +696,11 @@ class Figure:
             If Blender is not there.
         """
         output = _output(path, output, options)
-        if output.is_page(path):
-            settings = declarations.on_page(self.view.parameters, self.settings)
+        if output.is_picture(path):
+            settings = declarations.in_style(self.view.parameters, self.settings, output.style)
             if settings != dict(self.settings):
-                page = replace(self, settings=settings)
-                return page.render(path, output, animate=animate, progress=progress)
+                styled = replace(self, settings=settings)
+                return styled.render(path, output, animate=animate, progress=progress)
         changes = self.changes(path, animate)
         from .figures import recipe as recipes
         from .scene.output.produce import produce
@@ -899,10 +899,10 @@ def panels(
     from .scene.text.shared_legend import share
 
     frame = output.frame
-    if output.is_page(path):
+    if output.is_picture(path):
         figures = [
-            replace(figure, settings=declarations.on_page(figure.view.parameters, figure.settings))
-            for figure in figures
+            replace(each, settings=declarations.in_style(each.view.parameters, each.settings, output.style))
+            for each in figures
         ]
     columns = [*spans, *[1] * len(figures)][: len(figures)]
     if figures and not spans:

@@ -39,8 +39,8 @@ class Parameter:
         The heading it stands under in the panel.
     also : dict
         Other names of choices, and their own: both are read.
-    page : bool, int, float or str, optional
-        The default of pictures in the style ``paper``, which are for a page; None: the same as on a screen.
+    in_style : dict
+        The defaults of pictures in some styles, where they differ: ``paper`` is for a page.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Parameter:
     choices: Mapping[str, str] = dataclasses.field(default_factory=dict)
     group: str = ""
     also: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    page: Value | None = None
+    in_style: Mapping[str, Value] = dataclasses.field(default_factory=dict)
 
     def read(self, text: str | Value) -> Value:
         """Return the value that ``text`` represents.
@@ -110,8 +110,8 @@ class Parameter:
             parts.append(f"{self.low:g}{' ' + self.unit if self.unit else ''} or more")
         elif self.unit:
             parts.append(f"in {self.unit}")
-        if self.page is not None:
-            parts.append(f"On a page {self.page} by default")
+        for style, value in self.in_style.items():
+            parts.append(f"In pictures of the style {style} {shown(value)} by default")
         return ". ".join(parts)
 
 
@@ -137,7 +137,7 @@ def parameter(
     choices: Mapping[str, str] | None = None,
     group: str = "",
     also: Mapping[str, str] | None = None,
-    page: Value | None = None,
+    in_style: Mapping[str, Value] | None = None,
 ) -> Any:
     """Declare a field of a parameters dataclass; see :class:`Parameter`.
 
@@ -156,13 +156,24 @@ def parameter(
         The heading it stands under in the panel.
     also : mapping of str to str, optional
         Other names of choices, and their own.
+    in_style : mapping of str to value, optional
+        The defaults of pictures in some styles.
 
     Returns
     -------
     dataclasses.Field
     """
     declaration = Parameter(
-        "", default, sentence, low, high, unit, dict(choices or {}), group, dict(also or {}), page
+        "",
+        default,
+        sentence,
+        low,
+        high,
+        unit,
+        dict(choices or {}),
+        group,
+        dict(also or {}),
+        dict(in_style or {}),
     )
     return dataclasses.field(default=default, metadata={"parameter": declaration})
 
@@ -176,8 +187,22 @@ def declared(parameters: type) -> tuple[Parameter, ...]:
     )
 
 
-def on_page(parameters: type, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``settings``, with the defaults of a page for parameters that are not among them.
+def shown(value: object) -> str:
+    """Return a value as it is written in docs, such as ``1`` for 1.0.
+
+    Parameters
+    ----------
+    value : bool, int, float or str
+
+    Returns
+    -------
+    str
+    """
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def in_style(parameters: type, settings: Mapping[str, Any], style: str) -> dict[str, Any]:
+    """Return ``settings``, with the defaults of pictures in a style for parameters that are not among them.
 
     Parameters
     ----------
@@ -185,14 +210,15 @@ def on_page(parameters: type, settings: Mapping[str, Any]) -> dict[str, Any]:
         The dataclass that declares them.
     settings : mapping of str to object
         What is set.
+    style : {"paper", "stage", "flat"}
 
     Returns
     -------
     dict
     """
     given = {name.replace("-", "_") for name in settings}
-    of_page = {p.name: p.page for p in declared(parameters) if p.page is not None and p.name not in given}
-    return {**of_page, **settings}
+    own = {p.name: p.in_style[style] for p in declared(parameters) if style in p.in_style}
+    return {**{name: value for name, value in own.items() if name not in given}, **settings}
 
 
 P = TypeVar("P")

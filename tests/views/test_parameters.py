@@ -15,7 +15,7 @@ from tests.support.walked_traces import walked_trace
 from tracevis3d import api
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.errors import UsageError
-from tracevis3d.parameters import declared, on_page, parameter, read
+from tracevis3d.parameters import declared, in_style, parameter, read
 from tracevis3d.views import registry
 
 VIEWS = [registry.find(name) for name in registry.names()]
@@ -163,8 +163,10 @@ def test_pictures_on_paper_have_the_defaults_of_a_page(tmp_path):
     pytest.importorskip("bpy")
     traces = [walked_trace(seed, threads=1, steps=40) for seed in (1, 2)]
     compare = registry.find("compare").parameters
-    assert on_page(compare, {}) == {"opening": 165.0}
-    assert on_page(compare, {"opening": 30.0, "tau": 0.2}) == {"opening": 30.0, "tau": 0.2}
+    assert in_style(compare, {}, "paper") == {"opening": 165.0}
+    assert in_style(compare, {}, "flat") == {"opening": 180.0}
+    assert in_style(compare, {}, "stage") == {}
+    assert in_style(compare, {"opening": 30.0, "tau": 0.2}, "paper") == {"opening": 30.0, "tau": 0.2}
     figure = tv.compare(*traces)
     small = {"frame": Frame(160, 90), "draft": True}
     for name, style, wanted in (("page.png", "paper", 165.0), ("screen.png", "stage", 140.0)):

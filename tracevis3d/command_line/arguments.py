@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..machine import memory as memory_limit
+from ..parameters import shown as shown_value
 from ..units import read_byte_size
 from .terminal import JSON_ESCAPES, Bar, in_one_line
 
@@ -126,4 +127,4 @@ def shown(value: object) -> str:
     """Return a default as people write it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return shown_value(value)

@@ -69,8 +69,8 @@ class Output:
     def __post_init__(self) -> None:
         object.__setattr__(self, "frame", replace(self.frame, straight=self.style == "flat"))
 
-    def is_page(self, path: str | os.PathLike[str]) -> bool:
-        """Return whether the file is for a page, and not for a screen: a picture in the style ``paper``.
+    def is_picture(self, path: str | os.PathLike[str]) -> bool:
+        """Return whether the file is a picture, and not a film or a scene, which are for a screen.
 
         Parameters
         ----------
@@ -83,10 +83,10 @@ class Output:
 
         Examples
         --------
-        >>> Output().is_page("run.pdf"), Output().is_page("run.blend"), Output("stage").is_page("run.png")
-        (True, False, False)
+        >>> Output().is_picture("run.pdf"), Output().is_picture("run.blend")
+        (True, False)
         """
-        return self.style == "paper" and Path(path).suffix.lower() in (*STILLS, *FIGURES)
+        return Path(path).suffix.lower() in (*STILLS, *FIGURES)
 
 
 def check(path: str | os.PathLike[str], output: Output) -> None:

@@ -556,8 +556,9 @@ def interest_of(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) 
     float64 (m + threads,)
     """
     interest = np.log2(1.0 + extent)
-    if p.interest == "duration":
-        interest[: len(graph)] = np.log2(1.0 + _means(trace, graph, "duration"))
+    spent = _means(trace, graph, "duration") if p.interest == "duration" else np.empty(0)
+    if spent.any():
+        interest[: len(graph)] = np.log2(1.0 + spent)
     interest[len(graph) :] = interest.max(initial=0.0) + 1.0
     return np.asarray(interest)
 

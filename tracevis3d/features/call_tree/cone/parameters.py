@@ -40,9 +40,9 @@ class Parameters:
         group="Detail",
     )
     interest: str = parameter(
-        "calls",
+        "duration",
         "What makes a subtree interesting",
-        choices={"calls": "many calls", "duration": "much time"},
+        choices={"calls": "many calls", "duration": "much time, or many calls where there are no times"},
         group="Detail",
     )
     focus: str = parameter(
@@ -111,6 +111,7 @@ class Parameters:
         low=0.0,
         high=1.0,
         group="Shape",
+        in_style={"flat": 0.0},
     )
     recline: bool = parameter(
         False, "Of cones: draw the tree from left to right instead of downward", group="Shape"

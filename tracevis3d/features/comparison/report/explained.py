@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....drawing.output import Output
-from ....parameters import on_page, read
+from ....parameters import in_style, read
 from ....progress import Progress, silent
 from ....trace.model import Trace
 from ....views import registry
@@ -68,7 +68,7 @@ class Explained:
         index : int
             Which finding, from 0.
         output : Output
-            Its frame is read.
+            Its style and frame are read.
         progress : Progress
 
         Returns
@@ -76,8 +76,7 @@ class Explained:
         Drawing
         """
         view, settings = registry.find("compare"), self.settings(index)
-        if output.is_page(self.names[index]):
-            settings = on_page(view.parameters, settings)
+        settings = in_style(view.parameters, settings, output.style)
         return view.draw(self.traces, read(view.parameters, settings), output.frame, progress)
 
     def command(self, index: int, output: Output, size: str | None = None) -> str:

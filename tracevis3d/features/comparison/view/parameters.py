@@ -177,7 +177,7 @@ class Parameters:
     palette: str = common_parameters.palette()
     opening: float = parameter(
         140.0, "Angle between the walls: 180 is flat, as in the paper, 0 face to face", low=0.0, high=180.0,
-        unit="degrees", group="Shape", page=165.0,
+        unit="degrees", group="Shape", in_style={"paper": 165.0, "flat": 180.0},
     )  # fmt: skip
     gap: float = parameter(
         1.7, "Free space between the walls, in scene units (the longer window is 16 wide)", low=0.1,
