@@ -429,7 +429,7 @@ def test_commands(tmp_path, capsys) -> None:
             main(["watch", endpoint, "-o", str(tmp_path / "out.tv3"), "--json", "--quiet", "--seconds", "40"])
             == 0
         )
-        assert replaying.wait(20) == 0
+        assert replaying.wait(60) == 0
     printed = json.loads(capsys.readouterr().out)
     assert (printed["state"], printed["calls"], printed["lost"]) == ("ended", len(trace.calls), 0)
     back = tv.load(tmp_path / "out.tv3", cache=False)

@@ -65,7 +65,7 @@ def test_a_viewer_that_was_stopped_says_what_it_missed(tmp_path, monkeypatch) ->
             for _ in range(20):
                 put()
             publisher.close(5.0)
-            facts = json.loads(viewer.communicate(timeout=20)[0])
+            facts = json.loads(viewer.communicate(timeout=60)[0])
         assert viewer.returncode == 0
     assert facts["rows"] < sent
     assert facts["rows"] + facts["lost"] == facts["published"] == sent
