@@ -1,6 +1,6 @@
 """Try the extension in real Blender programs, from validation to disabling, with and without a window.
 
-    python tools/test_blender.py [--only 4.3] [--match WORDS] [--setup]
+    python tools/test_blender.py [--only 4.3] [--match WORDS] [--screen 1920x1080] [--setup]
 
 What they write is kept in ``build/test-blender/VERSION``: logs, pictures and screenshots.
 """
@@ -40,7 +40,8 @@ LARGE = (
 #: Calls of a trace that is made up where the large one isn't: so many groups of so many.
 _GROUPS, _LEAVES = 900, 1000
 _TIMEOUT = 420.0
-_SCREEN, _LARGE_SCREEN = "1280x800", "1920x1080"
+#: Software draws each pixel: on 1920x1080 the steps take twice as long.
+_SCREEN = "1280x800"
 
 
 class Failed(Exception):
@@ -72,11 +73,15 @@ class Turn:
 
 @dataclass
 class Way:
-    """The steps in one program; with ``match``, those after installing whose name holds one of its words."""
+    """The steps in one program; with ``match``, those after installing whose name holds one of its words.
+
+    Windows fill a screen of ``screen`` pixels, width and height with an "x" between.
+    """
 
     program: Program
     place: Path
     match: tuple[str, ...] = ()
+    screen: str = _SCREEN
     _installed: bool = False
     _failed: list[str] = field(default_factory=list)
 
@@ -87,6 +92,19 @@ class Way:
             raise Failed("\n".join(self._failed))
 
     def _walk(self) -> None:
+        archive = self.install()
+        trace = self.outside(SMALL)
+        self.repository(archive, trace)
+        self.files(trace)
+        self.commands(trace)
+        self.lists(trace)
+        self.in_windows(trace)
+        self.live()
+        self.plugins(trace)
+        self.script("disable and enable", "install/disable.py")
+
+    def install(self) -> Path:
+        """Validate, build and install the extension; return its zip."""
         shutil.rmtree(self.place, ignore_errors=True)
         self.place.mkdir(parents=True)
         python = self.program.python.replace(".", "")
@@ -98,14 +116,19 @@ class Way:
         install = ["extension", "install-file", "-r", "user_default", "--enable", f"/mnt/out/{archive.name}"]
         self.step("install", ["--command", *install])
         self._installed = True
-        trace = self.outside(SMALL)
-        self.repository(archive, trace)
+        return archive
+
+    def files(self, trace: str) -> None:
+        """Save files, and open them with less than they were made with."""
         self.script("import, change, undo, render, save", "files/whole_way.py", trace, "/mnt/out")
         self.script("reopen without the trace", "files/reopen.py", "/mnt/out")
         self.step(
             "render without the extension",
             ["-b", "--factory-startup", *self.python("files/without.py", "/mnt/out")],
         )
+
+    def commands(self, trace: str) -> None:
+        """Run the command line inside Blender."""
         command = ["--background", "--command", "tracevis3d"]
         self.step("command: info", [*command, "info", trace, "--json"])
         picture = "/mnt/out/command.png"
@@ -116,11 +139,36 @@ class Way:
             raise Failed(f"Blender {self.program.version}: the command wrote no picture")
         self.step("command: an absent trace", [*command, "info", "/mnt/out/absent.json"], wanted=1)
         self.step("command: a wrong word", [*command, "rendre"], wanted=2)
-        pair = [self.outside(EXAMPLES / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2)]
-        sphinx = [self.outside(EXAMPLES / f"vt_sphinxtext_{name}.json.gz") for name in "EF"]
-        threaded = self.outside(EXAMPLES / "sync_pillow_8w.json.gz")
-        drum = self.outside(EXAMPLES / "weka_parallel_9t.tsv.gz")
-        large = self.outside(LARGE) if LARGE.is_file() else self.generated()
+
+    @property
+    def pair(self) -> list[str]:
+        """Two runs that do the same."""
+        return [self.outside(EXAMPLES / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2)]
+
+    @property
+    def sphinx(self) -> list[str]:
+        """Two runs that differ."""
+        return [self.outside(EXAMPLES / f"vt_sphinxtext_{name}.json.gz") for name in "EF"]
+
+    @property
+    def threaded(self) -> str:
+        """A trace of several threads that wait."""
+        return self.outside(EXAMPLES / "sync_pillow_8w.json.gz")
+
+    @property
+    def drum(self) -> str:
+        """A trace that is drawn as a drum."""
+        return self.outside(EXAMPLES / "weka_parallel_9t.tsv.gz")
+
+    @property
+    def memory(self) -> str:
+        """A recording of memory; empty where the folder beside the repository is absent."""
+        path = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
+        return self.outside(path) if path.is_file() else ""
+
+    def lists(self, trace: str) -> None:
+        """Take what needs no window: lists, selections, undo."""
+        pair, sphinx, threaded = self.pair, self.sphinx, self.threaded
         self.scripts(
             Turn("views, search, bookmarks, presets, undo", "working.py", *pair, "/mnt/out/views"),
             Turn("call tree and filters", "lists/tree.py", trace, "/mnt/out/tree"),
@@ -133,10 +181,18 @@ class Way:
             Turn("undo after each entry of the menu", "explore/menu_undo.py", *pair),
             Turn("the Text editor's templates", "install/templates.py", *pair, "/mnt/out/scripts"),
         )
+
+    def in_windows(self, trace: str) -> None:
+        """Drive a window with a mouse and keys."""
+        pair, sphinx, threaded = self.pair, self.sphinx, self.threaded
+        large = self.outside(LARGE) if LARGE.is_file() else self.generated()
+        at_live_views = Turn(
+            "point at live views in a window", "watching/live_memory.py", self.memory, done="pointed"
+        )
         self.windows(
             Turn("import in a window, ESC, undo", "windows/importing.py", large, done="passed"),
             Turn("explore in a window", "windows/exploring.py", trace, done="explored"),
-            Turn("go along a time drum in a window", "windows/drum.py", drum, done="drummed"),
+            Turn("go along a time drum in a window", "windows/drum.py", self.drum, done="drummed"),
             Turn("turn a cone tree in a window", "windows/cone.py", trace, done="turned"),
             Turn("drag what a wall shows in a window", "windows/slab.py", *pair, done="dragged"),
             Turn("walk, fly, compare, search in a window", "windows/going.py", *pair, threaded, done="gone"),
@@ -147,56 +203,69 @@ class Way:
                 done="found",
             ),
             Turn("walk through the call tree in a window", "windows/tree.py", trace, done="walked"),
-        )
-        views = ("icicle", trace, "cone", trace, "threads", threaded, "interactions", drum)
-        views = (*views, "compare", ",".join(sphinx))
-        newer = ("tracks", threaded, "matrix", sphinx[0], "city", sphinx[0], "ramp", threaded)
-        memory = LARGE.with_name("memray_pillow_threads.records.tsv.gz")
-        if memory.is_file():
-            views = (*views, "memory", self.outside(memory))
-        self.windows(
-            Turn("what explains a view, in a window", "windows/overlay.py", *views, done="laid-icicle"),
-            Turn("tracks, matrix, city, ramp, in a window", "windows/overlay.py", *newer, done="laid-tracks"),
-            Turn("source in a window", "windows/overlay.py", "source", sphinx[0], done="laid-source"),
-            Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
+            *self.overlays(trace),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
-            Turn(
-                "what is linked lights up, in a window",
-                "sight/linking.py",
-                f"icicle={trace}",
-                f"cone={trace}",
-                f"compare={','.join(sphinx)}",
-                done="linked",
-            ),
-            Turn(
-                "what is linked lights up, on a drum and among threads, in a window",
-                "sight/linking.py",
-                f"interactions={drum}",
-                f"threads={threaded}",
-                done="linked",
-            ),
+            *self.linking(trace),
             Turn(
                 "the time strip in a window",
                 "windows/strip.py",
                 trace,
                 *sphinx,
                 threaded,
-                drum,
+                self.drum,
                 done="stripped",
             ),
             Turn("align, brush, move, in a window", "sight/moving.py", *sphinx, done="moved"),
             Turn("see more of a view in a window", "sight/seeing.py", trace, done="seen"),
             Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
-            screen=_LARGE_SCREEN,
+            *[at_live_views] * bool(self.memory),
         )
-        self.live()
-        if memory.is_file():
-            words = ("watching/live_memory.py", self.outside(memory))
-            self.windows(Turn("point at live views in a window", *words, done="pointed"))
+
+    def overlays(self, trace: str) -> list[Turn]:
+        """Return the steps that look at what explains each view."""
+        views = ("icicle", trace, "cone", trace, "threads", self.threaded, "interactions", self.drum)
+        views = (*views, "compare", ",".join(self.sphinx))
+        if self.memory:
+            views = (*views, "memory", self.memory)
+        one = self.sphinx[0]
+        newer = ("tracks", self.threaded, "matrix", one, "city", one, "ramp", self.threaded)
+        return [
+            Turn("what explains a view, in a window", "windows/overlay.py", *views, done="laid-icicle"),
+            Turn("tracks, matrix, city, ramp, in a window", "windows/overlay.py", *newer, done="laid-tracks"),
+            Turn("source in a window", "windows/overlay.py", "source", one, done="laid-source"),
+            Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
+        ]
+
+    def linking(self, trace: str) -> list[Turn]:
+        """Return the steps that look at what lights up together."""
+        return [
+            Turn(
+                "what is linked lights up, in a window",
+                "sight/linking.py",
+                f"icicle={trace}",
+                f"cone={trace}",
+                f"compare={','.join(self.sphinx)}",
+                done="linked",
+            ),
+            Turn(
+                "what is linked lights up, on a drum and among threads, in a window",
+                "sight/linking.py",
+                f"interactions={self.drum}",
+                f"threads={self.threaded}",
+                done="linked",
+            ),
+        ]
+
+    def live(self) -> None:
+        """Watch a recording played as a feed, and programs while they run."""
+        self.replayed()
         self.watch("watch a web server in a window", used_programs.documentation_server, "threads,memory")
         if used_programs.editor():
             self.watch("watch a text editor in a window", used_programs.text_editor, "memory")
+
+    def plugins(self, trace: str) -> None:
+        """Use plug-ins from a folder."""
         for how, lay in (("packages", example_plugins.as_packages), ("modules", example_plugins.as_modules)):
             (self.place / how).mkdir(exist_ok=True)
             lay(self.place / how)
@@ -204,7 +273,6 @@ class Way:
             self.script(
                 f"plug-ins from a folder, as {how}", "install/plugins.py", folder, trace, picture, "0"
             )
-        self.script("disable and enable", "install/disable.py")
 
     def repository(self, archive: Path, trace: str) -> None:
         """Install the extension from a repository in a folder, update it there, and remove it."""
@@ -257,11 +325,11 @@ class Way:
         """Run scripts in one Blender without a window, one after the other."""
         self.in_turn(["-b"], turns)
 
-    def windows(self, *turns: Turn, screen: str = _SCREEN) -> None:
+    def windows(self, *turns: Turn) -> None:
         """Drive one Blender in a window on a screen of its own; each script writes the file ``done``."""
         turns = tuple(turn.into("/mnt/out") for turn in turns)
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *screen.split("x")]
-        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", screen, "blender"]
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *self.screen.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", self.screen, "blender"]
         self.in_turn(words, turns, before)
 
     def in_turn(self, words: list[str], turns: tuple[Turn, ...], before: list[str] | None = None) -> None:
@@ -297,7 +365,7 @@ class Way:
             self.say(turn.what, float(seconds))
         return len(ended), failure
 
-    def live(self) -> None:
+    def replayed(self) -> None:
         """Watch a recording played as a feed, in a window of the program."""
         if self.passed_over(what := "watch a live feed in a window"):
             return
@@ -408,6 +476,7 @@ def main(arguments: list[str] | None = None) -> int:
         "--match", action="append", default=[], metavar="WORDS",
         help="only steps whose name holds this, after installing; may be repeated",
     )  # fmt: skip
+    parser.add_argument("--screen", default=_SCREEN, metavar="WIDTHxHEIGHT", help=f"pixels ({_SCREEN})")
     parser.add_argument("--setup", action="store_true", help="set the programs up, and stop there")
     words = parser.parse_args(arguments)
     programs = [p for p in PROGRAMS if words.only in (None, p.version)]
@@ -421,7 +490,7 @@ def main(arguments: list[str] | None = None) -> int:
             place = OUTPUT / "-".join([program.version, *" ".join(words.match).split()])
             program.prepare(OUTPUT / f"{program.version}-setup.txt")
             if not words.setup:
-                Way(program, place, tuple(words.match)).walk()
+                Way(program, place, tuple(words.match), words.screen).walk()
         except (Failed, SetupFailed, extension.BuildError) as error:
             print(f"test_blender: {error}", file=sys.stderr, flush=True)
             return False

@@ -26,8 +26,9 @@ def turn(begins, ends):
     now = time.perf_counter()
     if ends:
         wall, processor = now - started[-1][0], time.process_time() - started[-1][1]
-        print(f"TURN {ends[0]} {wall:.1f} s, {processor:.1f} s of them computing", flush=True)
+        print(f"TURN {ends[0]} {wall:.1f} s, {processor:.1f} s computing, {len(drawn)} times drawn", flush=True)
     started.append((now, time.process_time()))
+    drawn.clear()
     if begins:
         if ends:
             bpy.ops.wm.read_homefile(use_empty=False, app_template="")
@@ -37,7 +38,8 @@ def turn(begins, ends):
 
 
 (given,) = support.arguments()
-scripts, started = json.loads(given), []
+scripts, started, drawn = json.loads(given), [], []
+bpy.types.SpaceView3D.draw_handler_add(drawn.append, (None,), "WINDOW", "POST_PIXEL")
 steps = [lambda b=b, e=e: turn(b, e) for b, e in zip([*scripts, None], [None, *scripts])]
 if bpy.app.background:
     for step in steps:
