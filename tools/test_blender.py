@@ -1,6 +1,6 @@
 """Try the extension in real Blender programs, from validation to disabling, with and without a window.
 
-    python tools/test_blender.py [--only 4.3] [--match WORDS] [--screen 1920x1080] [--setup]
+    python tools/test_blender.py [--only 4.3] [--match WORDS] [--all] [--screen 1920x1080] [--setup]
 
 What they write is kept in ``build/test-blender/VERSION``: logs, pictures and screenshots.
 """
@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import example_plugins
 import used_programs
@@ -40,8 +41,11 @@ LARGE = (
 #: Calls of a trace that is made up where the large one isn't: so many groups of so many.
 _GROUPS, _LEAVES = 900, 1000
 _TIMEOUT = 420.0
-#: Software draws each pixel: on 1920x1080 the steps take twice as long.
-_SCREEN = "1280x800"
+#: Software draws each pixel: the large one takes twice as long, and has room for what explains a view.
+_SCREEN, _LARGE_SCREEN = "1280x800", "1920x1080"
+
+
+Item = TypeVar("Item")
 
 
 class Failed(Exception):
@@ -75,13 +79,20 @@ class Turn:
 class Way:
     """The steps in one program; with ``match``, those after installing whose name holds one of its words.
 
-    Windows fill a screen of ``screen`` pixels, width and height with an "x" between.
+    Attributes
+    ----------
+    screen : str
+        Width and height of all windows' screen in pixels, with an "x" between; what each step needs if empty.
+    share : int
+        Of the views that are tried in the same way, this program takes each second one, beginning with this
+        one: 0 or 1. All where it is negative.
     """
 
     program: Program
     place: Path
     match: tuple[str, ...] = ()
-    screen: str = _SCREEN
+    screen: str = ""
+    share: int = -1
     _installed: bool = False
     _failed: list[str] = field(default_factory=list)
 
@@ -192,9 +203,12 @@ class Way:
         self.windows(
             Turn("import in a window, ESC, undo", "windows/importing.py", large, done="passed"),
             Turn("explore in a window", "windows/exploring.py", trace, done="explored"),
-            Turn("go along a time drum in a window", "windows/drum.py", self.drum, done="drummed"),
-            Turn("turn a cone tree in a window", "windows/cone.py", trace, done="turned"),
-            Turn("drag what a wall shows in a window", "windows/slab.py", *pair, done="dragged"),
+            *self.shared(
+                Turn("go along a time drum in a window", "windows/drum.py", self.drum, done="drummed"),
+                Turn("turn a cone tree in a window", "windows/cone.py", trace, done="turned"),
+                Turn("drag what a wall shows in a window", "windows/slab.py", *pair, done="dragged"),
+                Turn("walk through the call tree in a window", "windows/tree.py", trace, done="walked"),
+            ),
             Turn("walk, fly, compare, search in a window", "windows/going.py", *pair, threaded, done="gone"),
             Turn(
                 "from two files to what differs, in a window",
@@ -202,10 +216,7 @@ class Way:
                 *sphinx,
                 done="found",
             ),
-            Turn("walk through the call tree in a window", "windows/tree.py", trace, done="walked"),
-            *self.overlays(trace),
-            Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
-            *self.linking(trace),
+            self.linking(trace),
             Turn(
                 "the time strip in a window",
                 "windows/strip.py",
@@ -215,47 +226,54 @@ class Way:
                 self.drum,
                 done="stripped",
             ),
+            *[at_live_views] * bool(self.memory),
+        )
+        self.windows(
+            self.overlays(trace),
+            Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
+            Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             Turn("align, brush, move, in a window", "sight/moving.py", *sphinx, done="moved"),
             Turn("see more of a view in a window", "sight/seeing.py", trace, done="seen"),
             Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
-            *[at_live_views] * bool(self.memory),
+            screen=_LARGE_SCREEN,
         )
 
-    def overlays(self, trace: str) -> list[Turn]:
-        """Return the steps that look at what explains each view."""
-        views = ("icicle", trace, "cone", trace, "threads", self.threaded, "interactions", self.drum)
-        views = (*views, "compare", ",".join(self.sphinx))
-        if self.memory:
-            views = (*views, "memory", self.memory)
+    def overlays(self, trace: str) -> Turn:
+        """Return the step that looks at what explains each view."""
         one = self.sphinx[0]
-        newer = ("tracks", self.threaded, "matrix", one, "city", one, "ramp", self.threaded)
-        return [
-            Turn("what explains a view, in a window", "windows/overlay.py", *views, done="laid-icicle"),
-            Turn("tracks, matrix, city, ramp, in a window", "windows/overlay.py", *newer, done="laid-tracks"),
-            Turn("source in a window", "windows/overlay.py", "source", one, done="laid-source"),
-            Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
-        ]
+        views = self.shared(
+            ("icicle", trace),
+            ("cone", trace),
+            ("threads", self.threaded),
+            ("interactions", self.drum),
+            ("compare", ",".join(self.sphinx)),
+            *[("memory", self.memory)] * bool(self.memory),
+            ("tracks", self.threaded),
+            ("matrix", one),
+            ("city", one),
+            ("ramp", self.threaded),
+            ("source", one),
+        )
+        words = [word for view in views for word in view]
+        return Turn(
+            "what explains a view, in a window", "windows/overlay.py", *words, done=f"laid-{words[0]}"
+        )
 
-    def linking(self, trace: str) -> list[Turn]:
-        """Return the steps that look at what lights up together."""
-        return [
-            Turn(
-                "what is linked lights up, in a window",
-                "sight/linking.py",
-                f"icicle={trace}",
-                f"cone={trace}",
-                f"compare={','.join(self.sphinx)}",
-                done="linked",
-            ),
-            Turn(
-                "what is linked lights up, on a drum and among threads, in a window",
-                "sight/linking.py",
-                f"interactions={self.drum}",
-                f"threads={self.threaded}",
-                done="linked",
-            ),
-        ]
+    def linking(self, trace: str) -> Turn:
+        """Return the step that looks at what lights up together."""
+        views = self.shared(
+            f"compare={','.join(self.sphinx)}",
+            f"icicle={trace}",
+            f"threads={self.threaded}",
+            f"interactions={self.drum}",
+            f"cone={trace}",
+        )
+        return Turn("what is linked lights up, in a window", "sight/linking.py", *views, done="linked")
+
+    def shared(self, *items: Item) -> tuple[Item, ...]:
+        """Return what this program takes of what the two programs share."""
+        return items if self.share < 0 else items[self.share :: 2]
 
     def live(self) -> None:
         """Watch a recording played as a feed, and programs while they run."""
@@ -325,11 +343,12 @@ class Way:
         """Run scripts in one Blender without a window, one after the other."""
         self.in_turn(["-b"], turns)
 
-    def windows(self, *turns: Turn) -> None:
+    def windows(self, *turns: Turn, screen: str = "") -> None:
         """Drive one Blender in a window on a screen of its own; each script writes the file ``done``."""
+        screen = self.screen or screen or _SCREEN
         turns = tuple(turn.into("/mnt/out") for turn in turns)
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *self.screen.split("x")]
-        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", self.screen, "blender"]
+        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *screen.split("x")]
+        before = ["sh", "/mnt/project/tests/blender/on_screen.sh", screen, "blender"]
         self.in_turn(words, turns, before)
 
     def in_turn(self, words: list[str], turns: tuple[Turn, ...], before: list[str] | None = None) -> None:
@@ -476,7 +495,10 @@ def main(arguments: list[str] | None = None) -> int:
         "--match", action="append", default=[], metavar="WORDS",
         help="only steps whose name holds this, after installing; may be repeated",
     )  # fmt: skip
-    parser.add_argument("--screen", default=_SCREEN, metavar="WIDTHxHEIGHT", help=f"pixels ({_SCREEN})")
+    parser.add_argument("--screen", default="", metavar="WIDTHxHEIGHT", help="pixels of all windows' screen")
+    parser.add_argument(
+        "--all", action="store_true", help="each view in each program; else they share the views between them"
+    )
     parser.add_argument("--setup", action="store_true", help="set the programs up, and stop there")
     words = parser.parse_args(arguments)
     programs = [p for p in PROGRAMS if words.only in (None, p.version)]
@@ -490,7 +512,8 @@ def main(arguments: list[str] | None = None) -> int:
             place = OUTPUT / "-".join([program.version, *" ".join(words.match).split()])
             program.prepare(OUTPUT / f"{program.version}-setup.txt")
             if not words.setup:
-                Way(program, place, tuple(words.match), words.screen).walk()
+                share = -1 if words.all or len(programs) == 1 else programs.index(program)
+                Way(program, place, tuple(words.match), words.screen, share).walk()
         except (Failed, SetupFailed, extension.BuildError) as error:
             print(f"test_blender: {error}", file=sys.stderr, flush=True)
             return False

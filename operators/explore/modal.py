@@ -39,6 +39,7 @@ _NUMBERS = ("ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NIN
 _ZOOM, _MOVE = 0.6, 0.25  # of the window, for each press of a key
 _LOOK = 0.25  # seconds of rest after which the visible share of highlighted elements is measured
 _REST = 0.6  # seconds without an event after which the viewpoint of a 3D view is stored
+_MINUTE = 60.0
 _AUTOSAVE_REST = 3.0  # seconds without an event before Blender is given the time to save
 
 
@@ -179,7 +180,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         minutes = context.preferences.filepaths.auto_save_time
         if (
             context.preferences.filepaths.use_auto_save_temporary_files
-            and now - self._begun > 60 * minutes
+            and now - self._begun > _MINUTE * minutes
             and now - self._moved > _AUTOSAVE_REST
             and self._press is None
         ):

@@ -26,7 +26,7 @@ def turn(begins, ends):
     now = time.perf_counter()
     if ends:
         wall, processor = now - started[-1][0], time.process_time() - started[-1][1]
-        print(f"TURN {ends[0]} {wall:.1f} s, {processor:.1f} s computing, {len(drawn)} times drawn", flush=True)
+        print(f"TURN {ends[0]} {wall:.1f} s, {processor:.1f} s computing, drawn {len(drawn)}", flush=True)
     started.append((now, time.process_time()))
     drawn.clear()
     if begins:

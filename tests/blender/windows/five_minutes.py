@@ -143,7 +143,9 @@ def main():
     # Blender saves by itself only while no mode runs: Explore steps aside when that is due, and comes back.
     with here():
         assert bpy.context.preferences.filepaths.use_auto_save_temporary_files
-        support.extension(explore + "modal")._AUTOSAVE_REST = 0.2
+        modal = support.extension(explore + "modal")
+        stood = modal._AUTOSAVE_REST, modal._MINUTE
+        modal._AUTOSAVE_REST, modal._MINUTE = 0.2, 1.0
         bpy.context.preferences.filepaths.auto_save_time = 1
     left = []
 
@@ -155,6 +157,7 @@ def main():
     yield lambda: any(left)
     yield lambda: state.exploring
     bpy.app.timers.unregister(watch)
+    modal._AUTOSAVE_REST, modal._MINUTE = stood
 
     # A window that is closed while one explores in it, and another file while one explores.
     with here():
