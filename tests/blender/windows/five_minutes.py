@@ -191,6 +191,7 @@ def main():
     with here():
         assert operators.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
     yield support.at_rest()
+    support.extension(".operators.preferences").stored().workspace = True
     addon_utils.disable(support.NAME)
     yield support.at_rest()
     assert not state.exploring
