@@ -232,8 +232,10 @@ class Way:
             self.overlays(trace),
             Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
-            Turn("align, brush, move, in a window", "sight/moving.py", *sphinx, done="moved"),
-            Turn("see more of a view in a window", "sight/seeing.py", trace, done="seen"),
+            *self.shared(
+                Turn("align, brush, move, in a window", "sight/moving.py", *sphinx, done="moved"),
+                Turn("see more of a view in a window", "sight/seeing.py", trace, done="seen"),
+            ),
             Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
             screen=_LARGE_SCREEN,
