@@ -23,7 +23,7 @@ from . import parameters as declarations
 from .atomic import write_text
 from .drawing.animation import Change, eased, read_changes
 from .drawing.frame import Frame
-from .drawing.output import FILMS, Output, need_blender
+from .drawing.output import FILMS, PAGES, Output, need_blender
 from .drawing.output import check as check_output
 from .drawing.primitives import Drawing
 from .errors import InputError, TraceVisError, UsageError
@@ -670,7 +670,7 @@ class Figure:
         Parameters
         ----------
         path : path
-            .png .jpg .exr .webp, .svg .pdf, .mp4 .mkv, .blend .glb .usdc
+            .png .jpg .exr .webp, .svg .pdf, .mp4 .mkv, .blend .glb .usdc, .html
         output : Output, optional
             Style, engine, size and so on; ``options`` are fields of it, ``size`` may be a text
             such as ``180mmx100mm`` (with ``dpi``).
@@ -702,6 +702,8 @@ class Figure:
                 styled = replace(self, settings=settings)
                 return styled.render(path, output, animate=animate, progress=progress)
         changes = self.changes(path, animate)
+        if Path(path).suffix.lower() in PAGES:
+            return self._page(path, output, progress)
         from .figures import recipe as recipes
         from .scene.output.produce import produce
 
@@ -718,6 +720,18 @@ class Figure:
         )
         self.stages.update(produced.stages)
         return self._report(drawing, output, produced.counts)
+
+    def _page(self, path: str | os.PathLike[str], output: Output, progress: Progress) -> dict[str, Any]:
+        from .figures import caption
+        from .web import page
+
+        drawing = self.drawing(output.frame, part(progress, 0.0, 0.6))
+        started = time.perf_counter()
+        said = caption.sentences(drawing.title, self.view.sentence, drawing.notes)
+        counts = page.write(drawing, self.traces, path, output.style, said)
+        self.stages["page"] = time.perf_counter() - started
+        progress(1.0, "done")
+        return self._report(drawing, output, counts)
 
     def recipe(
         self, path: str | os.PathLike[str], output: Output, animate: Mapping[str, Any] | None = None
@@ -1015,6 +1029,8 @@ def _output(path: str | os.PathLike[str], output: Output | None, options: dict[s
         raise UsageError(f"render: {error}") from None
     output = replace(output, frame=output.frame.set_in(points, str(font)))
     check_output(path, output)
+    if Path(path).suffix.lower() in PAGES:
+        return output
     need_blender()
     check_font(path, output.frame)
     return output

@@ -7,7 +7,7 @@ import argparse
 from ..command_line.arguments import completed_by, load, reading
 from ..command_line.terminal import Bar
 from ..drawing.frame import Frame
-from ..drawing.output import need_blender
+from ..drawing.output import PAGES, need_blender
 from ..errors import UsageError
 from ..views import own
 
@@ -16,6 +16,7 @@ EXAMPLES = (
     "tracevis3d render icicle run.json.gz -o run.png --draft",
     "tracevis3d render compare old.json.gz new.json.gz -o difference.png --style stage",
     "tracevis3d render icicle run.json.gz -o run.pdf --style flat --columns 1 --font 'Liberation Sans'",
+    "tracevis3d render icicle run.json.gz -o run.html",
     "tracevis3d render icicle run.json.gz -o run.mp4 --seconds 5 --set color=function",
 )
 
@@ -29,7 +30,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="OUT",
         required=True,
-        help=".png .jpg .exr .webp .svg .pdf .mp4 .mkv .blend .glb .usdc",
+        help=".png .jpg .exr .webp .svg .pdf .mp4 .mkv .blend .glb .usdc .html",
     )
     parser.add_argument("--style", default="paper", help="paper (default), stage or flat")
     parser.add_argument("--engine", default="auto", help="auto (default), workbench, eevee or cycles")
@@ -139,8 +140,9 @@ def run(args: argparse.Namespace) -> None:
         draft=args.draft,
     )
     api.check_output(args.output, options)
-    need_blender()
-    api.check_font(args.output, frame)
+    if not args.output.lower().endswith(PAGES):
+        need_blender()
+        api.check_font(args.output, frame)
     if args.caption:
         caption.check(args.caption)
     warm_up.begin()

@@ -30,6 +30,8 @@ STILLS = (".png", ".jpg", ".jpeg", ".exr", ".webp")
 FIGURES = (".svg", ".pdf")
 FILMS = (".mp4", ".mkv")
 SCENES = (".blend", ".glb", ".usdc")
+#: Pages for browsers, which need no Blender.
+PAGES = (".html",)
 #: Python versions for which Blender's module exists: see pyproject.toml.
 MODULE_PYTHONS = ("3.11", "3.13")
 PYTHON = "{}.{}".format(*sys.version_info)
@@ -111,7 +113,7 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
     >>> check("run.png", Output(style="stage"))
     """
     suffix = Path(path).suffix.lower()
-    known = (*STILLS, *FIGURES, *FILMS, *SCENES)
+    known = (*STILLS, *FIGURES, *FILMS, *SCENES, *PAGES)
     if suffix not in known:
         raise UsageError(f"{path}: the suffix {suffix!r} is not one of {' '.join(known)}")
     if output.style not in STYLES:
@@ -122,7 +124,7 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
         raise UsageError(f"--samples {output.samples}: 0 to 65,536 is expected")
     if output.transparent and suffix not in (*_WITH_ALPHA, *SCENES):
         raise UsageError(f"--transparent: {suffix} has no transparency; {' '.join(_WITH_ALPHA)} do")
-    if output.draft and suffix in SCENES:
+    if output.draft and suffix in (*SCENES, *PAGES):
         drafts = " ".join((*STILLS, *FIGURES, *FILMS))
         raise UsageError(f"--draft: {suffix} is not rendered; drafts are {drafts}")
     if not 0.04 <= output.seconds <= 3600:

@@ -16,7 +16,6 @@ from ..errors import UsageError
 from ..layout.sight.pose import Pose
 from ..parameters import read as read_parameters
 from ..progress import Progress, part, silent
-from ..trace.cache import code_version
 from ..trace.model import Trace
 from ..views import filtering, registry
 from . import subtitles
@@ -181,14 +180,6 @@ class Film:
         now, before = seen(moment.looks), seen(moment.before)
         return Shown(now, before, moment.share, moment.caption, moment.ink)
 
-    def key(self) -> str:
-        """Return what all frames depend on beyond their names."""
-        import bpy
-
-        from ..scene.digest import digest
-
-        return digest("story", self.output.frame, bpy.app.version_string, code_version("drawing", "scene"))
-
     def make(
         self, path: str | os.PathLike[str], jobs: int = 1, progress: Progress = silent
     ) -> dict[str, Any]:
@@ -213,12 +204,12 @@ class Film:
         """
         from ..scene.films.frames import kept_frames
         from ..scene.films.join import container_of, join
-        from ..scene.films.staged import Frames
+        from ..scene.films.staged import Frames, key_of
         from ..scene.output.verify import verify
 
         target = Path(path)
         container = container_of(target)
-        with replacing(target) as partial, kept_frames(self.key(), target) as folder:
+        with replacing(target) as partial, kept_frames(key_of(self.output), target) as folder:
             frames = Frames(self.output, folder)
             missing = frames.missing(self.frames)
             try:

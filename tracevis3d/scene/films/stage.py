@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...drawing.frame import Frame
 from ...drawing.primitives import Drawing
+from ...drawing.projection import straight
 from ...layout.sight.pose import Pose
 from ...progress import Progress
 from .. import styles
-from ..build import build, clear, seen, straight
+from ..build import build, clear, seen
 from ..camera import Pane, View, fit
 from ..digest import digest
 from ..geometry.forms import Purpose

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +20,7 @@ from ...drawing.output import Output
 from ...drawing.primitives import Drawing
 from ...layout.sight.pose import Pose
 from ...progress import Progress, part, silent
+from ...trace.cache import code_version
 from ..digest import digest
 from ..geometry.forms import Purpose
 from ..output import engines, pixels
@@ -68,6 +70,11 @@ class Scenery:
         drawing = replace(drawing, notes=())
         framing = Framing(drawing, output.style, frame, caption.height(frame))
         return cls(drawing, frame, framing, name_of(drawing, output.style, frame))
+
+
+def key_of(output: Output) -> str:
+    """Return what all frames of a film depend on beyond their names."""
+    return digest("story", output.frame, bpy.app.version_string, code_version("drawing", "scene"))
 
 
 def frame_of(frame: Frame, half: bool) -> Frame:
