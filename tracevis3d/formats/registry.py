@@ -42,6 +42,7 @@ _OWN = {
     "enter_exit": ".enter_exit",
     "uftrace": ".uftrace.format",
     "ctf": ".ctf.format",
+    "ftrace": ".ftrace.format",
     "perfetto": ".perfetto.format",
     "rsf": ".rsf",
     "otf2": ".otf2.format",

@@ -1,4 +1,4 @@
-"""What Linux' own events contain (LTTng's kernel traces): system calls, who is off its core, who wakes whom.
+"""What Linux' own events contain (of LTTng and ftrace): system calls, who is off its core, who wakes whom.
 
 Each event says on which processor it happened; which thread runs there the scheduler's last switch says.
 """
@@ -6,6 +6,7 @@ Each event says on which processor it happened; which thread runs there the sche
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,11 +47,25 @@ def number_of(name: str) -> int:
     return EXIT if name.startswith(_EXIT) else ENTRY if name.startswith(_ENTRY) else -1
 
 
-class KernelEvents:
-    """Collects the kernel's events, and makes calls, waits and releases of them at the end."""
+#: States of a thread that could go on running, as numbers and as letters.
+_RUNNABLE = (b"0", b"R", b"R+")
 
-    def __init__(self) -> None:
-        # Line, time, processor, kind, thread, another thread or value, text.
+
+class KernelEvents:
+    """Collects the kernel's events, and makes calls, waits and releases of them at the end.
+
+    Parameters
+    ----------
+    patterns : mapping of int to Pattern, optional
+        How the fields of switches and wake-ups are printed, if not as by LTTng; groups that take no part are
+        left out.
+    """
+
+    def __init__(self, patterns: Mapping[int, re.Pattern[bytes]] | None = None) -> None:
+        self._patterns = {**_FIELDS, **(patterns or {})}
+        # Line, thread, kind, function, time.
+        self._marks: list[tuple[int, int, int, bytes, int]] = []
+        # Line, time, processor, kind, thread, another thread or value, text, who runs (-1: unknown).
         self._rows: list[Ints] = []
         self._texts: dict[bytes, int] = {}
         self._process: dict[int, int] = {}
@@ -59,7 +74,36 @@ class KernelEvents:
     def __len__(self) -> int:
         return sum(len(rows) for rows in self._rows)
 
-    def take(self, kind: int, name: str, line: Ints, time: Ints, fields: list[bytes]) -> NDArray[np.bool_]:
+    def name_thread(self, tid: int, title: bytes, process: int | None = None) -> None:
+        """Name a thread, and its process if that is known.
+
+        Parameters
+        ----------
+        tid : int
+        title : bytes
+        process : int, optional
+        """
+        self._title.setdefault(tid, title)
+        if process is not None:
+            self._process[tid] = process
+
+    def mark(self, line: int, time: int, tid: int, begins: bytes) -> None:
+        """Take a mark of a program: what begins, or the end of what began last if that is empty.
+
+        Parameters
+        ----------
+        line : int
+        time : int
+            Nanoseconds.
+        tid : int
+        begins : bytes
+        """
+        self._marks.append((line, tid, BEGIN if begins else END, begins, time))
+
+    def take(
+        self, kind: int, name: str, line: Ints, time: Ints, fields: list[bytes],
+        cpu: Ints | None = None, running: Ints | None = None,
+    ) -> NDArray[np.bool_]:  # fmt: skip
         """Take the events of one name; return which could be understood.
 
         Parameters
@@ -74,34 +118,40 @@ class KernelEvents:
             Nanoseconds.
         fields : list of bytes
             What is printed behind the name, of each.
+        cpu : int64 (n,), optional
+            Its processor, if it is not among the fields.
+        running : int64 (n,), optional
+            The thread that does it, 0 for interrupts; if left out, the switches say who runs.
 
         Returns
         -------
         bool (n,)
         """
         understood = np.ones(len(line), np.bool_)
-        made = np.full((len(line), 7), -1, np.int64)
+        made = np.full((len(line), 8), -1, np.int64)
         made[:, 0], made[:, 1], made[:, 3] = line, time, kind
-        pattern = _FIELDS.get(kind)
+        pattern = self._patterns.get(kind)
         short = name.removeprefix(_EXIT)
         for prefix in _ENTRY:
             short = short.removeprefix(prefix)
         call = self._texts.setdefault(short.encode(), len(self._texts))
         for i, text in enumerate(fields):
-            cpu = _CPU.search(text)
-            made[i, 2] = int(cpu[1]) if cpu else 0
+            if cpu is None:
+                said = _CPU.search(text)
+                made[i, 2] = int(said[1]) if said else 0
             found = pattern.search(text) if pattern is not None else None
             if kind in (ENTRY, EXIT):
-                made[i, 5:] = int(found[1]) if found else 0, call
+                made[i, 5:7] = int(found[1]) if found else 0, call
             elif found is None:
                 made[i, 3], understood[i] = -1, False
             elif kind == SWITCH:
-                before, prev, state, after, following = found.groups()
+                before, prev, state, after, following = (one for one in found.groups() if one is not None)
                 self._title[int(prev)], self._title[int(following)] = before, after
-                made[i, 4:] = int(prev), int(following), int(state)
+                made[i, 4:7] = int(prev), int(following), state not in _RUNNABLE
             elif kind == WAKING:
-                self._title.setdefault(int(found[2]), found[1])
-                made[i, 4] = int(found[2])
+                title, woken = (one for one in found.groups() if one is not None)
+                self._title.setdefault(int(woken), title)
+                made[i, 4] = int(woken)
             elif kind == FORK:
                 self._process[int(found[2])] = int(found[3])
                 made[i, 3] = -1
@@ -109,6 +159,10 @@ class KernelEvents:
                 self._process.setdefault(int(found[1]), int(found[2]))
                 self._title.setdefault(int(found[1]), found[3])
                 made[i, 3] = -1
+        if cpu is not None:
+            made[:, 2] = cpu
+        if running is not None:
+            made[:, 7] = running
         self._rows.append(made[made[:, 3] >= 0])
         return understood
 
@@ -125,14 +179,14 @@ class KernelEvents:
         int64 (n, 5)
             Line, thread, kind, function, time; in the order of each thread.
         """
-        rows = np.concatenate([np.empty((0, 7), np.int64), *self._rows])
+        rows = np.concatenate([np.empty((0, 8), np.int64), *self._rows])
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         is_switch = rows[:, 3] == SWITCH
         switches = rows[is_switch]
         if not len(switches):
             return np.empty((0, 5), np.int64)
-        line, time, cpu, kind, _, value, text = rows.T
-        running = _running(switches, line, cpu)
+        line, time, cpu, kind, _, value, text, said = rows.T
+        running = np.where(said >= 0, said, _running(switches, line, cpu))
         # A new thread leaves the call of its creator, which it never entered.
         newborn = (kind == EXIT) & (value == 0) & np.isin(text, self._clones())
         called = ((kind == ENTRY) | (kind == EXIT)) & ~newborn & (running > 0)
@@ -155,14 +209,19 @@ class KernelEvents:
         names = [recording.function(name.decode("utf-8", "replace"), containers=(("module", "system calls"),))
                  for name in self._texts] or [-1]  # fmt: skip
         call = np.array(names)[text[entered]]
+        marks = [(li, who, what, recording.function(title.decode("utf-8", "replace")) if title else -1, at_ns)
+                 for li, who, what, title, at_ns in self._marks]  # fmt: skip
+        at_line, who, what, function, at_ns = np.array(marks, np.int64).reshape(-1, 5).T
         events = np.concatenate(
             [
                 _events(running[entered], line[entered], 0, BEGIN, call, time[entered]),
                 _events(running[left], line[left], 0, END, -1, time[left]),
                 _events(off[:, 4], off[:, 0], 0, BEGIN, away, off[:, 1], asleep * np.cumsum(asleep)),
                 _events(off[:, 4], back[:, 0], 0, END, -1, back[:, 1]),
-                self._lives(recording, np.concatenate([running, switches[:, 5]]),
-                            np.concatenate([line, switches[:, 0]]), np.concatenate([time, switches[:, 1]])),
+                _events(who, at_line, 0, what, function, at_ns),
+                self._lives(recording, np.concatenate([running, switches[:, 5], who]),
+                            np.concatenate([line, switches[:, 0], at_line]),
+                            np.concatenate([time, switches[:, 1], at_ns])),
             ]
         )  # fmt: skip
         thread, at_line, rank = events.T[:3]
@@ -170,7 +229,7 @@ class KernelEvents:
         sleeps = np.flatnonzero(events[:, 6])
         sleeps = sleeps[np.argsort(events[sleeps, 6])]
         waking = np.flatnonzero((kind == WAKING) & (running >= 0))
-        number = {t: self._thread(recording, t) for t in np.unique(events[:, 0]).tolist()}
+        number = {t: self.thread(recording, t) for t in np.unique(events[:, 0]).tolist()}
         self._add_sync(recording, number, rows[waking], running[waking], off[asleep], back[asleep], sleeps)
         threads = np.array([number[t] for t in events[:, 0].tolist()], np.int64)
         return np.stack([events[:, 1], threads, events[:, 3], events[:, 4], events[:, 5]], axis=1)
@@ -197,7 +256,18 @@ class KernelEvents:
     def _name(self, tid: int) -> str:
         return self._title.get(tid, b"").decode("utf-8", "replace") or f"thread {tid}"
 
-    def _thread(self, recording: Recording, tid: int) -> int:
+    def thread(self, recording: Recording, tid: int) -> int:
+        """Return a thread's index in a recording, which is told its name.
+
+        Parameters
+        ----------
+        recording : Recording
+        tid : int
+
+        Returns
+        -------
+        int
+        """
         process = self._process.get(tid, tid)
         recording.name_thread(process, tid, self._name(tid))
         recording.name_process(process, self._name(process))
@@ -241,12 +311,18 @@ class KernelEvents:
 
 
 def _events(
-    thread: Ints, line: Ints, rank: int, kind: int, function: Ints | int, time: Ints, mark: Ints | int = 0
+    thread: Ints,
+    line: Ints,
+    rank: int,
+    kind: Ints | int,
+    function: Ints | int,
+    time: Ints,
+    mark: Ints | int = 0,
 ) -> Ints:
     """Return rows of thread, line, rank among those of one line, kind, function, time and a mark."""
     n = len(thread)
     rows: Ints = np.stack(
-        [thread, line, np.full(n, rank), np.full(n, kind), np.broadcast_to(function, n), time,
+        [thread, line, np.full(n, rank), np.broadcast_to(kind, n), np.broadcast_to(function, n), time,
          np.broadcast_to(mark, n)], axis=1,
     ).astype(np.int64)  # fmt: skip
     return rows

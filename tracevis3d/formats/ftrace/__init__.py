@@ -1,0 +1,1 @@
+"""What Linux' ftrace writes as text."""

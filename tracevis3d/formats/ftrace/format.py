@@ -1,0 +1,208 @@
+"""Linux' ftrace as text: the file ``trace`` of tracefs, ``trace-cmd report``, and Android's systrace.
+
+Source: Documentation/trace/ftrace.rst of Linux, "Output format". The scheduler's events say who is off its
+core and who wakes whom; system calls and marks (``trace_marker``) are calls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ...progress import Progress, part
+from ...trace.model import Source
+from ...trace.recording import Recording
+from .. import names, registry
+from ..ctf.kernel import ENTRY, EXIT, SWITCH, WAKING, KernelEvents
+from ..text import read_text
+
+if TYPE_CHECKING:
+    from ...trace.model import Trace
+
+Ints = NDArray[np.int64]
+
+#: Program and thread, its process where that is recorded, processor, flags, time, and what happened.
+_LINE = re.compile(
+    rb"\s*(?P<comm>\S.*?)\s*-(?P<tid>\d{1,9})\s+(?:\(\s*(?P<process>\d{1,9}|-+)\)\s+)?\[(?P<cpu>\d{1,9})\]\s+"
+    rb"(?:(?P<flags>[^\s:]{4,6})\s+)?(?P<seconds>\d{1,9})\.(?P<parts>\d{6,9}):\s+(?P<event>\S.*)"
+)
+_SWITCH = re.compile(
+    rb"prev_comm=(.*) prev_pid=(\d{1,9}) .*prev_state=(\S+) ==> next_comm=(.*) next_pid=(\d{1,9})"
+    rb"|(.*):(\d{1,9}) \[-?\d+\] (\S+) ==> (.*):(\d{1,9}) \["
+)
+_WAKING = re.compile(rb"comm=(.*) pid=(\d{1,9})|(.*):(\d{1,9}) \[-?\d+\]")
+_ENTRY = re.compile(rb"(?:sys_enter_(\w+):|sys_(\w+)\().*")
+_EXIT = re.compile(rb"(?:sys_exit_(\w+):|sys_(\w+) ->)\s*(?:0x)?([0-9a-f]{1,16})\b.*")
+#: A mark: begin or end, the process, and what begins.
+_MARK = re.compile(rb"(?:\w+: )?(?:B\|\d+\|(?P<begins>.+)|E(?:\|.*)?)")
+_MARKS = (b"tracing_mark_write", b"print", b"bprint")
+_LOST = re.compile(rb"CPU:\d+ \[LOST (\d{1,9}) EVENTS\]")
+#: Of a wake-up one event is read: the first of these that is there.
+_WAKES = (b"sched_waking", b"sched_wakeup")
+#: Flags of an interrupt: what it does is not done by the thread that it interrupts.
+_INTERRUPTS = (b"h", b"H", b"s", b"z", b"Z")
+#: Systrace puts the text into a page, with a mark at the end of each line.
+_PAGE_END = b"\\n\\"
+_COMMENTS = (b"#", b"cpus=")
+#: Lines between two progress reports.
+_STEP = 1 << 14
+
+
+def sniff(head: bytes, name: str) -> float:
+    """Say how sure it is that text is ftrace's.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
+    rows = [row for row in head.splitlines()[:200] if row.strip() and not row.startswith(_COMMENTS)]
+    if len(rows) > 1 and len(head) >= registry.HEAD:
+        rows.pop()
+    fit = sum(_LINE.fullmatch(row) is not None for row in rows)
+    if not rows or fit < 0.5 * len(rows):
+        return registry.NO
+    return registry.SURE
+
+
+def read(path: Path, progress: Progress) -> Trace:
+    """Read what ftrace wrote.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If no event is understood, or none is a switch of the scheduler.
+    """
+    recording = Recording()
+    text = read_text(path, recording.problems, part(progress, 0, 0.2), whole_lines=True)
+    reader = _Reader(recording)
+    reader.read(bytes(text.data).splitlines(), part(progress, 0.2, 0.8))
+    if not reader.switches:
+        raise InputError(
+            f"{path}: no switch of the scheduler is in this trace of ftrace: record with "
+            "'trace-cmd record -e sched_switch -e sched_waking'"
+        )
+    progress(0.8, "building calls")
+    line_of = reader.hand_over()
+    return recording.finish(Source(), names.split, lambda row: f"line {int(line_of[row]) + 1:,}")
+
+
+class _Reader:
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        self._kernel = KernelEvents({SWITCH: _SWITCH, WAKING: _WAKING})
+        #: Kind and name -> line, time, processor, thread, text.
+        self._found: dict[tuple[int, bytes], list[tuple[int, int, int, int, bytes]]] = {}
+        #: What is neither a call nor a switch: thread, name, time.
+        self._moments: list[tuple[int, bytes, int]] = []
+        self.switches = 0
+
+    def read(self, lines: list[bytes], progress: Progress) -> None:
+        """Read all lines."""
+        wakes = next((event for event in _WAKES if any(event in line for line in lines)), b"")
+        for number, line in enumerate(lines):
+            if not number % _STEP:
+                progress(number / len(lines), "reading events")
+            if line.strip() and not line.startswith(_COMMENTS):
+                self._take(number, line.removesuffix(_PAGE_END), wakes)
+        for (kind, name), rows in self._found.items():
+            at, time, cpu, running, text = zip(*rows, strict=True)
+            understood = self._kernel.take(
+                kind,
+                name.decode(),
+                _ints(at),
+                _ints(time),
+                list(text),
+                cpu=_ints(cpu),
+                running=_ints(running),
+            )
+            self.switches += int(understood.sum()) if kind == SWITCH else 0
+            wrong = np.flatnonzero(~understood)
+            place = f"line {at[wrong[0]] + 1:,}" if len(wrong) else ""
+            self._recording.problems.add("malformed", place, len(wrong))
+
+    def _take(self, number: int, line: bytes, wakes: bytes) -> None:
+        said = _LINE.fullmatch(line)
+        if said is None:
+            lost = _LOST.match(line)
+            kind, count = ("lost", int(lost[1])) if lost else ("malformed", 1)
+            self._recording.problems.add(kind, f"line {number + 1:,}", count)
+            return
+        tid, process = int(said["tid"]), said["process"]
+        self._kernel.name_thread(tid, said["comm"], int(process) if process and process.isdigit() else None)
+        time = int(said["seconds"]) * 10**9 + int(said["parts"].ljust(9, b"0"))
+        event, text = said["event"], b""
+        if call := _ENTRY.fullmatch(event):
+            what = ENTRY, call[1] or call[2]
+        elif call := _EXIT.fullmatch(event):
+            what, text = (EXIT, call[1] or call[2]), b"ret = %d" % int(call[3], 16)
+        else:
+            name, _, text = event.partition(b":")
+            if name in _MARKS and (mark := _MARK.fullmatch(text.strip())):
+                self._kernel.mark(number, time, tid, mark["begins"] or b"")
+                return
+            if name != b"sched_switch" and name != wakes:
+                self._moments.append((tid, name, time))
+                return
+            what = (SWITCH if name == b"sched_switch" else WAKING), name
+        if what[0] == WAKING and (said["flags"] or b"")[2:3] in _INTERRUPTS:
+            tid = 0
+        self._found.setdefault(what, []).append((number, time, int(said["cpu"]), tid, text.strip()))
+
+    def hand_over(self) -> Ints:
+        """Give the recording all calls, waits and wake-ups; return the line of each event of a call."""
+        events = self._kernel.finish(self._recording)
+        _, thread, kind, function, time = events.T
+        recording = self._recording
+        recording.add_events(thread=thread, kind=kind, function=function, time=time)
+        number = {tid: self._kernel.thread(recording, tid) for tid in {tid for tid, _, _ in self._moments}}
+        recording.add_instants(
+            name=[
+                recording.text("instants", name.decode("utf-8", "replace")) for _, name, _ in self._moments
+            ],
+            thread=[number[tid] for tid, _, _ in self._moments],
+            time=[at for _, _, at in self._moments],
+        )
+        return events[:, 0]
+
+
+def _ints(column: Sequence[int]) -> Ints:
+    return np.array(column, np.int64)
+
+
+FORMAT = registry.Format(
+    name="ftrace",
+    title="ftrace",
+    suffixes=(".ftrace", ".ftrace.txt", ".systrace", ".txt"),
+    sniff=sniff,
+    read=read,
+    programs="Linux' ftrace: `trace-cmd report`, the file `trace` of tracefs; Android's systrace",
+    recipe=(
+        "trace-cmd record -e sched_switch -e sched_waking -e syscalls ./program; "
+        "trace-cmd report > run.ftrace",
+    ),
+    left_out="the function tracers' lines, and the fields of events other than switches and wake-ups",
+)
