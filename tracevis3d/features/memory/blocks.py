@@ -7,6 +7,7 @@ Visualizing Software Execution*, section 2.4.2: a range). Everything else about 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,10 +81,18 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.row)
 
-    @property
+    @cached_property
     def until(self) -> Ints:
         """When each block ends, or the recording: int64 (n,)."""
         return np.minimum(self.died, self.end)
+
+    @cached_property
+    def ended(self) -> NDArray[np.int32]:
+        """The block that each row of the recording ends; -1: none. Int32 (rows,)."""
+        blocks = np.full(len(self.time), -1, np.int32)
+        freed = np.flatnonzero(self.free_row >= 0)
+        blocks[self.free_row[freed]] = freed
+        return blocks
 
     @property
     def last_touch(self) -> Ints:

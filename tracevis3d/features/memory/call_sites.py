@@ -69,37 +69,39 @@ def find_sites(trace: Trace, blocks: Blocks) -> Sites:
     """
     passes = np.array([passes_on(label) for label in trace.functions.label], np.bool_)
     memory = trace.memory
-    n = len(blocks)
-    function, line = np.full(n, -1, np.int32), np.zeros(n, np.int32)
+    # Of each frame, each function, and of nothing known: function and line; of each block, which of these.
+    stacks, functions = trace.stacks, trace.functions
+    function = np.concatenate([stacks.function, np.arange(len(functions)), [-1]]).astype(np.int64)
+    line = np.concatenate([stacks.line, functions.line, [0]]).astype(np.int64)
     if len(memory.stack):
-        frame = memory.stack[blocks.row]
-        site = _outward(trace.stacks.function, trace.stacks.parent, passes)
-        known = frame >= 0
-        at = site[frame[known]]
-        function[known], line[known] = trace.stacks.function[at], trace.stacks.line[at]
-    call = np.asarray(memory.call[blocks.row])
-    rest = np.flatnonzero((function < 0) & (call >= 0))
+        site = np.append(_outward(stacks.function, stacks.parent, passes), len(function) - 1)
+        which = site[memory.stack[blocks.row]]
+    else:
+        which = np.full(len(blocks), len(function) - 1)
+    rest = np.flatnonzero(which == len(function) - 1)
     if len(rest):
-        at = call[rest]
+        call = np.asarray(memory.call[blocks.row[rest]])
+        rest, at = rest[call >= 0], call[call >= 0]
         for _ in range(_DEEPEST):
             above = trace.calls.parent[at]
             on = passes[trace.calls.function[at]] & (above >= 0)
             if not on.any():
                 break
             at = np.where(on, above, at)
-        function[rest] = trace.calls.function[at]
-        line[rest] = trace.functions.line[function[rest]]
-    key = (function.astype(np.int64) + 1) << 32 | line
-    distinct, back = np.unique(key, return_inverse=True)
-    back = back.reshape(-1)
+        which[rest] = len(stacks) + trace.calls.function[at]
+    used = np.flatnonzero(np.bincount(which, minlength=len(function)))
+    distinct, number = np.unique((function[used] + 1) << 32 | line[used], return_inverse=True)
+    number_of = np.zeros(len(function), np.int64)
+    number_of[used] = number.reshape(-1)
+    back = number_of[which]
     bytes_ = np.bincount(back, blocks.size, len(distinct))
     order = np.argsort(-bytes_, kind="stable")
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))
-    functions = ((distinct >> 32) - 1).astype(np.int32)[order]
+    named = ((distinct >> 32) - 1).astype(np.int32)[order]
     lines = (distinct & 0xFFFFFFFF).astype(np.int32)[order]
-    names = tuple(call_site(trace, f, at) for f, at in zip(functions.tolist(), lines.tolist(), strict=True))
-    return Sites(rank[back], functions, lines, names)
+    names = tuple(call_site(trace, f, at) for f, at in zip(named.tolist(), lines.tolist(), strict=True))
+    return Sites(rank[back], named, lines, names)
 
 
 def _outward(function: NDArray[np.int32], parent: NDArray[np.int32], passes: NDArray[np.bool_]) -> Ints:

@@ -150,16 +150,10 @@ def site_table(blocks: Blocks, sites: Sites) -> SiteTable:
     -------
     SiteTable
     """
-    n, rows = len(sites), int(max(blocks.row.max(initial=-1), blocks.free_row.max(initial=-1))) + 1
-    freed = blocks.free_row >= 0
-    born, ended = np.full(rows, -1, np.int32), np.full(rows, -1, np.int32)
-    born_size, ended_size = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
-    born[blocks.row], born_size[blocks.row] = sites.of_block, blocks.size
-    ended[blocks.free_row[freed]] = sites.of_block[freed]
-    ended_size[blocks.free_row[freed]] = blocks.size[freed]
+    n, freed = len(sites), blocks.free_row >= 0
     live, peak = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     peak_row = np.full(n + 1, -1, np.int64)
-    follow_sites(born, ended, born_size, ended_size, live, peak, peak_row)
+    follow_sites(blocks.row, blocks.size, sites.of_block, blocks.ended, live, peak, peak_row)
 
     def each(weight: NDArray[np.generic] | None) -> NDArray[np.float64]:
         found = np.bincount(sites.of_block, weight, n).astype(np.float64)

@@ -17,6 +17,7 @@ from .blocks import Blocks
 from .moments import Moments
 
 Ints = NDArray[np.int64]
+Lives = tuple[NDArray[np.int32], NDArray[np.int32]]
 
 #: Call sites that take less than this share of what lives at once are packed together.
 _SMALL = 1 / 400
@@ -77,6 +78,7 @@ def pack_groups(
     groups: int,
     taken: Ints,
     moments: Moments,
+    lives: Lives | None = None,
 ) -> Packed:
     """Pack blocks, those of each group together.
 
@@ -92,13 +94,15 @@ def pack_groups(
         How wide each is.
     moments : Moments
         Whose cells say how close groups may come to each other.
+    lives : (int32 (blocks,), int32 (blocks,)), optional
+        What ``moments.of(blocks)`` returns, if it is known.
 
     Returns
     -------
     Packed
     """
     n, cells = len(chosen), len(moments)
-    group, names = _large_groups(blocks, chosen, of[chosen], groups, moments)
+    group, names = _large_groups(blocks, chosen, of[chosen], groups, moments, lives or moments.of(blocks))
     wide, free_row = taken[chosen], blocks.free_row[chosen]
     gone = np.flatnonzero(free_row >= 0)
     gone = gone[np.argsort(free_row[gone], kind="stable")]
@@ -126,10 +130,15 @@ def pack_groups(
 
 
 def _large_groups(
-    blocks: Blocks, chosen: NDArray[np.int32], of: NDArray[np.int32], groups: int, moments: Moments
+    blocks: Blocks,
+    chosen: NDArray[np.int32],
+    of: NDArray[np.int32],
+    groups: int,
+    moments: Moments,
+    lives: Lives,
 ) -> tuple[NDArray[np.int32], Ints]:
     """Return the groups of blocks, those that live longest first; before them small ones as one group."""
-    begin, stop = moments.of(blocks)
+    begin, stop = lives
     least = max(_SMALL * moments.live.max(initial=0), 1)
     # The most that lives of a group is no more than all of it.
     likely = np.flatnonzero(np.bincount(of, blocks.size[chosen], groups) >= least)

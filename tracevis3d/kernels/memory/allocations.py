@@ -99,13 +99,15 @@ def move_table(keys, last, new_keys, new_last):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def follow_live(change, time, start, step, stop, most, moment, after):  # type: ignore[no-untyped-def]
+def follow_live(born, size, ended, time, start, step, stop, most, moment, after):  # type: ignore[no-untyped-def]
     """Follow the live bytes row by row: the most within each cell of time, and the row after which they live.
 
     Parameters
     ----------
-    change : int64 (rows,)
-        By how many bytes each row changes what lives.
+    born, size : int64 (n,)
+        The row that begins each block, ascending, and its bytes.
+    ended : int32 (rows,)
+        The block that each row ends; -1: none.
     time : int64 (rows,)
         Ascending.
     start, step, stop : int
@@ -118,6 +120,7 @@ def follow_live(change, time, start, step, stop, most, moment, after):  # type: 
     cells = len(most)
     cell = np.int64(-1)
     row = 0
+    block = 0
     while row < len(time) and time[row] < stop:
         now = np.int64(-1)
         if time[row] >= start:
@@ -127,7 +130,11 @@ def follow_live(change, time, start, step, stop, most, moment, after):  # type: 
             most[cell] = live
             moment[cell] = row - 1
             after[cell] = live
-        live += change[row]
+        if ended[row] >= 0:
+            live -= size[ended[row]]
+        if block < len(born) and born[block] == row:
+            live += size[block]
+            block += 1
         if cell >= 0:
             after[cell] = live
             if live > most[cell]:
@@ -392,23 +399,25 @@ def profile_items(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def follow_sites(born_site, ended_site, born_size, ended_size, live, peak, peak_row):  # type: ignore[no-untyped-def]
+def follow_sites(born, size, site_of, ended, live, peak, peak_row):  # type: ignore[no-untyped-def]
     """Follow the live bytes of each site and of all (the last one), row by row, and keep their peaks.
 
-    ``born_site`` and ``ended_site`` int32 (n,) are -1 where no block begins or ends. ``peak_row`` is the row
-    after which the peak was reached.
+    ``born`` int64 (n,) is the row that begins each block, ascending; ``ended`` int32 (rows,) the block that a
+    row ends, -1: none. ``peak_row`` is the row after which the peak was reached.
     """
     every = len(live) - 1
-    for row in range(len(born_site)):
-        site = ended_site[row]
-        if site >= 0:
-            live[site] -= ended_size[row]
-            live[every] -= ended_size[row]
-        site = born_site[row]
-        if site < 0:
+    block = 0
+    for row in range(len(ended)):
+        gone = ended[row]
+        if gone >= 0:
+            live[site_of[gone]] -= size[gone]
+            live[every] -= size[gone]
+        if block == len(born) or born[block] != row:
             continue
-        live[site] += born_size[row]
-        live[every] += born_size[row]
+        site = site_of[block]
+        live[site] += size[block]
+        live[every] += size[block]
+        block += 1
         if live[site] > peak[site]:
             peak[site] = live[site]
             peak_row[site] = row

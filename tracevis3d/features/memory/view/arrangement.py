@@ -163,10 +163,10 @@ def arranged(
     lasted = np.minimum(blocks.until, window[1]) - np.maximum(blocks.born, window[0])
     lone = lasted >= _SHORTEST * (window[1] - window[0])
     brief = 0
+    lives = moments.of(blocks) if by in PACKED or (visible and by != "creation") else None
     # The paper's axis is all that is ever allocated.
-    if visible and by != "creation":
-        begin, stop = moments.of(blocks)
-        seen = shown & (lone | (begin < stop))
+    if visible and by != "creation" and lives is not None:
+        seen = shown & (lone | (lives[0] < lives[1]))
         brief = int(np.count_nonzero(shown)) - int(np.count_nonzero(seen))
         shown = seen
     order = np.flatnonzero(shown).astype(np.int32)
@@ -180,7 +180,7 @@ def arranged(
         return _by_address(use, order[np.argsort(blocks.address[order], kind="stable")], moments, lone, brief)
     if by in PACKED:
         of = sites.of_block if by == "site" else np.zeros(len(blocks), np.int32)
-        packed = pack_groups(blocks, order, of, len(sites) if by == "site" else 1, taken, moments)
+        packed = pack_groups(blocks, order, of, len(sites) if by == "site" else 1, taken, moments, lives)
         made = Pyramid(
             blocks, packed.order, packed.low, taken, moments, lone[packed.order], bounds=packed.bounds
         )
