@@ -28,13 +28,13 @@ _NAMES = {
 _ENTRY, _EXIT = ("syscall_entry_", "sys_"), "syscall_exit_"
 _FIELDS = {
     SWITCH: re.compile(
-        rb'prev_comm = "([^"]*)".*?prev_tid = (\d+).*?prev_state = (?:\( .*?container = )?(\d+)'
-        rb'.*?next_comm = "([^"]*)".*?next_tid = (\d+)'
+        rb'prev_comm = "([^"]*)".*?prev_tid = (\d{1,9}).*?prev_state = (?:\( .*?container = )?(\d{1,9})'
+        rb'.*?next_comm = "([^"]*)".*?next_tid = (\d{1,9})'
     ),
-    WAKING: re.compile(rb'comm = "([^"]*)".*?\btid = (\d+)'),
-    FORK: re.compile(rb'child_comm = "([^"]*)".*?child_tid = (\d+).*?child_pid = (\d+)'),
-    STATE: re.compile(rb'\btid = (\d+).*?\bpid = (\d+).*?name = "([^"]*)"'),
-    EXIT: re.compile(rb"\bret = (-?\d+)"),
+    WAKING: re.compile(rb'comm = "([^"]*)".*?\btid = (\d{1,9})'),
+    FORK: re.compile(rb'child_comm = "([^"]*)".*?child_tid = (\d{1,9}).*?child_pid = (\d{1,9})'),
+    STATE: re.compile(rb'\btid = (\d{1,9}).*?\bpid = (\d{1,9}).*?name = "([^"]*)"'),
+    EXIT: re.compile(rb"\bret = (-?\d{1,18})"),
 }
 _CPU = re.compile(rb"\bcpu_id = (\d{1,9})\b")
 OFF, PREEMPTED = "linux:schedule", "linux:schedule (preempted)"
@@ -244,7 +244,7 @@ class KernelEvents:
         order = np.lexsort((line, thread))
         thread, line, time = thread[order], line[order], time[order]
         ids, first = np.unique(thread, return_index=True)
-        last = np.append(first[1:], len(thread)) - 1
+        last = np.append(first, len(thread))[1:] - 1
         names = np.array([recording.function(self._name(t)) for t in ids.tolist()], np.int64)
         return np.concatenate(
             [

@@ -158,7 +158,9 @@ class _Reader:
         if call := _ENTRY.fullmatch(event):
             what = ENTRY, call[1] or call[2]
         elif call := _EXIT.fullmatch(event):
-            what, text = (EXIT, call[1] or call[2]), b"ret = %d" % int(call[3], 16)
+            # An error is a small negative number, printed as a large one.
+            value = (int(call[3], 16) ^ 1 << 63) - (1 << 63)
+            what, text = (EXIT, call[1] or call[2]), b"ret = %d" % value
         else:
             name, _, text = event.partition(b":")
             if name in _MARKS and (mark := _MARK.fullmatch(text.strip())):
