@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
@@ -34,6 +35,9 @@ from .strings import Strings
 
 #: Recorded times beyond this (146 years on either side of 0) are not times; it keeps differences in int64.
 TIME_LIMIT = 1 << 62
+
+#: What Python and the recorder call threads and greenlets until they have a name of their own.
+_FIRST_NAMES = re.compile(r"MainThread|greenlet-\d+")
 
 #: Containers from the outside in: ``(kind, name)`` with a kind of :data:`.model.CONTAINER_KINDS`.
 ContainerPath = tuple[tuple[str, str], ...]
@@ -140,8 +144,7 @@ class Recording:
             May be empty.
         """
         before = self._thread_names.get((process, tid))
-        # What Python calls it until it has a name of its own.
-        if before and name and before not in (name, "MainThread"):
+        if before and name and before != name and not _FIRST_NAMES.fullmatch(before):
             self.problems.add("renamed", f"thread {tid}: {before!r}, then {name!r}")
         self._thread_names[process, tid] = name
 

@@ -351,13 +351,21 @@ def test_records_that_are_nested_too_deeply_are_left_out_and_nothing_is_called_t
     assert [(kind, problem.count) for kind, problem in trace.problems.items()] == [("malformed", 1)]
 
 
-def test_second_names_of_threads_are_counted(tmp_path):
+@pytest.mark.parametrize(
+    ("first", "problems"),
+    [
+        ("a", {"renamed": {"count": 1, "first": "thread 1: 'a', then 'b'"}}),
+        ("MainThread", {}),  # until they have a name of their own
+        ("greenlet-12", {}),
+    ],
+)
+def test_second_names_of_threads_are_counted(tmp_path, first, problems):
     def named(name):
         return {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "args": {"name": name}}
 
     (path := tmp_path / "a.json").write_text(
-        json.dumps([named("a"), named("a"), named("b"), {**call("f", 0, 1), "pid": 1, "tid": 1}])
+        json.dumps([named(first), named(first), named("b"), {**call("f", 0, 1), "pid": 1, "tid": 1}])
     )
     trace = registry.open_trace(path)
     assert trace.threads.name == ("b",)
-    assert trace.problems.as_dict() == {"renamed": {"count": 1, "first": "thread 1: 'a', then 'b'"}}
+    assert trace.problems.as_dict() == problems
