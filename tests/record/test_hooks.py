@@ -4,11 +4,12 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 
 import pytest
 
 import tracevis3d as tv
-from tests.support.recorder import engines, recording, run, wait_for_end
+from tests.support.recorder import engines, recording, wait_for_end
 
 #: VizTracer has its own ways with hooks.
 OURS = [pair for pair in engines() if pair[1] != "viztracer"]
@@ -79,9 +80,8 @@ def parents(trace, name):
 
 
 @pytest.mark.parametrize(("python", "engine"), OURS)
-def test_the_programs_own_profile_hook_works_beside_the_recorders(tmp_path, python, engine):
-    (program := tmp_path / "program.py").write_text(PROGRAM)
-    plain = run(python, program)
+def test_the_programs_own_profile_hook_works_beside_the_recorders(plainly, tmp_path, python, engine):
+    program, plain = plainly(python, PROGRAM)
     recorded = recording(python, engine, program, output := tmp_path / "out.json.gz")
     assert (recorded.returncode, recorded.stderr, plain.stderr) == (0, "", "")
     trace = tv.load(str(output), cache=False)
@@ -91,9 +91,8 @@ def test_the_programs_own_profile_hook_works_beside_the_recorders(tmp_path, pyth
 
 
 @pytest.mark.parametrize(("python", "engine"), OURS)
-def test_a_hook_of_the_programs_that_raises(tmp_path, python, engine):
-    (program := tmp_path / "program.py").write_text(RAISING)
-    plain = run(python, program)
+def test_a_hook_of_the_programs_that_raises(plainly, tmp_path, python, engine):
+    program, plain = plainly(python, RAISING)
     recorded = recording(python, engine, program, output := tmp_path / "out.json.gz")
     assert (recorded.returncode, recorded.stderr) == (0, "")
     trace = tv.load(str(output), cache=False)
@@ -103,9 +102,8 @@ def test_a_hook_of_the_programs_that_raises(tmp_path, python, engine):
 
 
 @pytest.mark.parametrize(("python", "engine"), OURS)
-def test_a_program_that_profiles_itself(tmp_path, python, engine):
-    (program := tmp_path / "program.py").write_text(PROFILED)
-    plain = run(python, program)
+def test_a_program_that_profiles_itself(plainly, tmp_path, python, engine):
+    program, plain = plainly(python, PROFILED)
     recorded = recording(python, engine, program, output := tmp_path / "out.json.gz")
     assert (recorded.returncode, recorded.stderr, recorded.stdout) == (0, "", plain.stdout)
     trace = tv.load(str(output), cache=False)
@@ -157,17 +155,20 @@ thread = threading.Thread(target=locked, args=(7,)); thread.start(); thread.join
 """
 
 
+@cache
+def has(python, module):
+    return not subprocess.run([python, "-c", f"import {module}"], capture_output=True).returncode
+
+
 def having(python, module):
-    done = subprocess.run([python, "-c", f"import {module}"], capture_output=True)
-    if done.returncode:
+    if not has(python, module):
         pytest.skip(f"{module} is not installed")
 
 
 @pytest.mark.parametrize(("python", "engine"), engines())
-def test_each_greenlet_is_a_track_of_its_own(tmp_path, python, engine):
+def test_each_greenlet_is_a_track_of_its_own(plainly, tmp_path, python, engine):
     having(python, "greenlet")
-    (program := tmp_path / "program.py").write_text(SWITCHES)
-    plain = run(python, program)
+    program, plain = plainly(python, SWITCHES)
     recorded = recording(python, engine, program, output := tmp_path / "out.json.gz")
     assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)
     wait_for_end(output)
@@ -185,10 +186,9 @@ def test_each_greenlet_is_a_track_of_its_own(tmp_path, python, engine):
 
 
 @pytest.mark.parametrize(("python", "engine"), engines())
-def test_gevent_makes_of_a_recorded_program_what_it_makes_of_any(tmp_path, python, engine):
+def test_gevent_makes_of_a_recorded_program_what_it_makes_of_any(plainly, tmp_path, python, engine):
     having(python, "gevent")
-    (program := tmp_path / "program.py").write_text(GEVENT)
-    plain = run(python, program)
+    program, plain = plainly(python, GEVENT)
     assert plain.returncode == 0
     recorded = recording(python, engine, program, output := tmp_path / "out.json.gz")
     assert (recorded.returncode, recorded.stdout) == (0, plain.stdout)

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import tracevis3d as tv
-from tests.support.recorder import engines, recording, run, wait_for_end
+from tests.support.recorder import engines, recording, wait_for_end
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and forks are POSIX's")
 
@@ -79,9 +79,8 @@ def test_what_a_killed_program_did_is_there_but_for_its_last_moments(tmp_path, p
 
 @pytest.mark.parametrize(("python", "engine"), engines())
 @pytest.mark.parametrize("way", WAYS)
-def test_a_program_that_closes_all_descriptors(tmp_path, python, engine, way):
-    (program := tmp_path / "program.py").write_text(CLOSING.format(closing=WAYS[way]))
-    plain = run(python, program)
+def test_a_program_that_closes_all_descriptors(plainly, tmp_path, python, engine, way):
+    program, plain = plainly(python, CLOSING.format(closing=WAYS[way]))
     done = recording(python, engine, program, output := tmp_path / "out.json.gz")
     assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, "")
     wait_for_end(output)

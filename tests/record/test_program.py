@@ -16,7 +16,7 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tests.support.recorder import engines, recording, run, wait_for_end
+from tests.support.recorder import engines, recording, wait_for_end
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="signals and forks are POSIX's")
 
@@ -132,10 +132,8 @@ def plain_words(text):
 @pytest.mark.parametrize(
     "name", [*PROGRAMS, *(pytest.param(name, marks=POSIX) for name in ON_POSIX)], ids=lambda name: name
 )
-def test_a_recorded_program_behaves_as_before(tmp_path, name, python, engine):
-    program = tmp_path / "program.py"
-    program.write_text(HEAD + {**PROGRAMS, **ON_POSIX}[name])
-    plain = run(python, program)
+def test_a_recorded_program_behaves_as_before(plainly, tmp_path, name, python, engine):
+    program, plain = plainly(python, HEAD + {**PROGRAMS, **ON_POSIX}[name])
     recorded = recording(python, engine, program, output := tmp_path / "out.json.gz")
     assert recorded.returncode == plain.returncode
     assert recorded.stdout == plain.stdout
