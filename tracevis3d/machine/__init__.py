@@ -1,1 +1,1 @@
-"""The machine's memory, and how much of it reading a trace may take."""
+"""The machine's memory, how much of it reading a trace may take, and reading in a process of its own."""
