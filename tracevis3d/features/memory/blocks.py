@@ -131,9 +131,14 @@ def find_blocks(memory: Memory, end: int) -> Blocks:
         keys, last = np.empty(slots, np.uint64), np.full(slots, -1, np.int32)
         k.move_table(*old, keys, last)
     time = np.ascontiguousarray(memory.time, np.int64)
-    accesses = np.flatnonzero((kind == ACCESS) & (block_of >= 0))
+    accesses = np.flatnonzero(kind == ACCESS)
+    accesses = accesses[block_of[accesses] >= 0]
     owner = block_of[accesses]
     accesses = accesses[np.argsort(owner, kind="stable")]
+    first_access = np.zeros(n + 1, np.int64)
+    if len(accesses):
+        np.cumsum(np.bincount(owner, minlength=n), out=first_access[1:])
+    del block_of
     odd = {name: Oddity(int(counts[i]), int(counts[i + 1]) if counts[i] else -1) for name, i in _ODDITIES}
     return Blocks(
         row=born,
@@ -142,7 +147,7 @@ def find_blocks(memory: Memory, end: int) -> Blocks:
         died=np.where(died >= 0, time[died] if len(time) else 0, NEVER),
         size=np.maximum(memory.size[born], 0),
         address=address[born],
-        first_access=np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64),
+        first_access=first_access,
         access=time[accesses],
         end=end,
         time=time,

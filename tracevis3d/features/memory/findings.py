@@ -512,15 +512,21 @@ def cohorts(blocks: Blocks, cells: int = GRID) -> tuple[NDArray[np.int32], Ints]
     (int32 (n,), int64 (k,))
     """
     span = max(blocks.end, 1)
-    born = np.minimum(blocks.born.astype(np.float64) * cells // span, cells - 1).astype(np.int64)
-    died = np.minimum(blocks.died.astype(np.float64) * cells // span, cells - 1).astype(np.int64)
-    died[blocks.free_row < 0] = cells
-    table = np.zeros((cells) * (cells + 1), np.int64)
-    key = born * (cells + 1) + died
+    # Blocks are in order of creation: those of a cell follow each other.
+    edges = np.array([-(-cell * span // cells) for cell in range(1, cells)], np.int64)
+    first = np.searchsorted(blocks.born, edges)
+    died = blocks.died.astype(np.float64)
+    died *= cells
+    died //= span
+    key = np.minimum(died, cells - 1, out=died).astype(np.int32)
+    key[blocks.free_row < 0] = cells
+    count = np.diff(first, prepend=0, append=len(blocks))
+    key += np.repeat(np.arange(cells, dtype=np.int32) * (cells + 1), count)
+    table = np.zeros(cells * (cells + 1), np.int32)
     table[key] = 1
     keys = np.flatnonzero(table)
     table[keys] = np.arange(len(keys))
-    return table[key].astype(np.int32), keys
+    return table[key], keys
 
 
 def _cohorts(blocks: Blocks, least: float) -> list[MemoryFinding]:
