@@ -16,6 +16,8 @@ import bpy
 
 #: Seconds without a change after which the screen is taken to be at rest.
 REST = 0.25
+#: Seconds of sleep in each round of Blender's main loop.
+PAUSE = 0.01
 #: What follows the steps that are driven now; Blender quits where there is nothing left: see in_turn.py.
 turns = []
 NAME = "bl_ext.user_default.tracevis3d"
@@ -215,6 +217,19 @@ def updated(feed, times):
     return lambda: sum(at > begun for at in feed.updates) >= times
 
 
+def line_of(steps):
+    """Return the line at which a generator stands, or the innermost of those that it takes its steps from."""
+    while getattr(steps.gi_yieldfrom, "gi_frame", None) is not None:
+        steps = steps.gi_yieldfrom
+    return steps.gi_frame.f_lineno
+
+
+def pause():
+    """Leave the processor to others: where events may be simulated, Blender waits for none."""
+    time.sleep(PAUSE)
+    return 0.0
+
+
 def drive(steps, place, done, patience=120.0):
     """Take ``steps``, one after the other while Blender's window lives, then end.
 
@@ -235,7 +250,7 @@ def drive(steps, place, done, patience=120.0):
                 if not wanted():
                     now = time.perf_counter()
                     if now - since > patience:
-                        raise AssertionError(f"waited in vain after line {steps.gi_frame.f_lineno}")
+                        raise AssertionError(f"waited in vain after line {line_of(steps)}")
                     # Asking takes a tenth of the time at most.
                     return max(0.02, 9 * (now - asked))
             wanted = next(steps)
@@ -257,3 +272,5 @@ def drive(steps, place, done, patience=120.0):
 
     # Opening another file must not end it.
     bpy.app.timers.register(step, first_interval=0.1, persistent=True)
+    if not bpy.app.timers.is_registered(pause):
+        bpy.app.timers.register(pause, persistent=True)

@@ -77,6 +77,7 @@ def main():
 
     def by_the_legend(name):
         """Point at an entry, click it, take it back, show it alone, and leave it."""
+        yield support.at_rest()
         (made,) = draw.regions[region.as_pointer()].shown.values()
         explained = content.contents.of(settings.active_in(window.scene)).explained
         collection = settings.active_in(window.scene)
@@ -97,8 +98,11 @@ def main():
         def chosen():
             return legend.chosen_in(window.scene)
 
-        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
-        yield lambda: legend.shown_in(window.scene).how == "pointed"
+        def is_pointed_at():
+            window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+            return legend.shown_in(window.scene).how == "pointed"
+
+        yield is_pointed_at
         # What lies behind the legend is not pointed at.
         assert explore.state.hit is None
         assert explore.state.descriptions[0].title == words[1]
