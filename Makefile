@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 export PYTHON
 
-.PHONY: help setup versions demo test test-blender lint bench fuzz mutate extension release clean
+.PHONY: help setup versions demo gallery test test-blender lint bench fuzz mutate extension release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -12,6 +12,9 @@ setup:  ## Build .venv with all that the other targets need
 
 demo: setup  ## Draw recorded programs: a figure, a film and a .blend, into out/
 	@$(PY) -m examples
+
+gallery: setup  ## Draw each view in each style, and the film at the top of README, into docs/gallery
+	@$(PY) tools/gallery.py
 
 test: setup  ## Run every test, in as many processes as there are cores
 	@$(PY) -m pytest -q -n auto --dist worksteal

@@ -26,7 +26,7 @@ from ..geometry.forms import Purpose
 from ..output import render
 
 #: A camera comes no nearer than to see this share of what it sees of the whole.
-_NEAREST = 0.06
+_NEAREST = 0.2
 #: Margin around what fills the picture, as a share of it.
 _MARGIN = 0.12
 #: How far the pane with title and legends lies before the nearest data, as a share of its distance; and

@@ -1,0 +1,58 @@
+"""The gallery: its page says how each of its pictures is made, and all views and styles are there."""
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from tracevis3d.drawing.output import STYLES
+from tracevis3d.parameters import read
+from tracevis3d.views import own, registry
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import gallery  # noqa: E402
+
+sys.path.remove(str(ROOT / "tools"))
+
+
+def test_the_page_is_that_of_the_pictures():
+    assert gallery.PAGE.read_text("utf-8") == gallery.page()
+
+
+def test_each_view_is_there_in_each_style():
+    assert gallery.PICTURES.keys() == own.OWN.keys()
+    for view, (traces, settings) in gallery.PICTURES.items():
+        declared = registry.find(view)
+        read(declared.parameters, settings)
+        least, most = declared.traces
+        assert least <= len(traces) <= most
+        for style in STYLES:
+            assert (gallery.OUT / f"{view}-{style}.jpg").is_file()
+
+
+def test_commands_make_the_pictures_above_them():
+    text = gallery.PAGE.read_text("utf-8")
+    for picture in re.findall(r"gallery/([\w-]+[.]jpg)", text):
+        line = next(line for line in text.splitlines() if f"-o {picture}" in line)
+        words = shlex.split(line)
+        assert words[:2] == ["tracevis3d", "render"]
+        assert picture == f"{words[2]}-{words[words.index('--style') + 1]}.jpg"
+
+
+def test_the_picture_that_moves_is_small():
+    assert 50_000 < gallery.FILM.stat().st_size < 3_000_000
+    assert "docs/gallery/difference.webp" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_unknown_names_are_said(capsys):
+    assert gallery.main(["icicl"]) == 2
+    assert "icicl: one of icicle, " in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not gallery.RECORDED.is_dir(), reason="needs the recorded traces beside the repository")
+def test_the_traces_are_there():
+    for traces, _ in gallery.PICTURES.values():
+        assert all((gallery.RECORDED / trace).is_file() for trace in traces)

@@ -1,0 +1,142 @@
+"""Makes the pictures of docs/gallery and its page: each view in each style, and a film of a difference.
+
+``python tools/gallery.py [NAME…]``: those named, or all; ``film`` is the picture that moves at the top of
+README. Recorded traces lie in the folder ``shared`` beside the repository, or in ``TRACEVIS3D_SHARED``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+RECORDED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared")) / "traces" / "recorded"
+OUT = ROOT / "docs" / "gallery"
+PAGE = ROOT / "docs" / "gallery.md"
+FILM = OUT / "difference.webp"
+SIZE = "800x450"
+#: View -> traces and parameters.
+PICTURES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
+    "icicle": (("chromium_docs_page.json.gz",), {}),
+    "compare": (("vt_rst2html_docutils0.20.json.gz", "vt_rst2html_docutils0.22.json.gz"), {}),
+    "threads": (("sync_pillow_8w.json.gz",), {}),
+    "cone": (("vt_markdown_repeat1.json.gz",), {}),
+    "interactions": (("extravis_J48_weather.rsf.gz",), {}),
+    "memory": (("heaptrack_lua.gz",), {}),
+    "matrix": (("sync_pillow_8w.json.gz",), {}),
+    "ramp": (("vt_markdown_repeat1.json.gz",), {}),
+    "city": (("vt_rst2html_docutils0.22.json.gz",), {}),
+    "source": (("vt_markdown_repeat1.json.gz",), {}),
+    "tracks": (("chromium_docs_page.json.gz",), {}),
+}
+#: What the exact flat twins of views seen from above need, too.
+FLAT: dict[str, dict[str, str]] = {view: {"opening": "0"} for view in ("matrix", "city", "source")}
+#: The film: frames a second, size, quality of WebP, and its shots.
+FPS, FILM_SIZE, QUALITY = 10, "720x406", 60
+SHOTS = (
+    {"shot": "establish", "seconds": 2.5,
+     "caption": "Two versions of docutils convert the same page: A above, B below"},
+    {"shot": "fly_to", "trace": "B", "time": "297ms..307ms", "seconds": 3, "travel": 2,
+     "caption": "Red and purple: what only the new version calls, or calls more often"},
+    {"shot": "overview", "seconds": 2.5, "caption": "Blue: the same work, called from elsewhere"},
+)  # fmt: skip
+
+
+def command(view: str, traces: Sequence[str], settings: Mapping[str, str], style: str) -> str:
+    """Return the command line that makes a picture."""
+    sets = "".join(f" --set {name}={value}" for name, value in of_style(view, settings, style).items())
+    words = f"tracevis3d render {view} {' '.join(traces)} -o {view}-{style}.jpg --style {style}"
+    return f"{words} --engine workbench --size {SIZE}{sets}"
+
+
+def of_style(view: str, settings: Mapping[str, str], style: str) -> dict[str, str]:
+    """Return the parameters of a picture in a style."""
+    return {**settings, **(FLAT.get(view, {}) if style == "flat" else {})}
+
+
+def draw(names: Sequence[str]) -> None:
+    """Draw views in each style."""
+    import tracevis3d as tv
+    from tracevis3d.drawing.output import STYLES
+
+    OUT.mkdir(parents=True, exist_ok=True)
+    for view in names:
+        files, settings = PICTURES[view]
+        traces = [tv.load(RECORDED / file) for file in files]
+        for style in STYLES:
+            figure = tv.view(view, *traces, **of_style(view, settings, style))
+            figure.render(OUT / f"{view}-{style}.jpg", style=style, engine="workbench", size=SIZE)
+            print(f"{view}-{style}.jpg", flush=True)
+
+
+def page() -> str:
+    """Return the page with all pictures that are there."""
+    from tracevis3d.drawing.output import STYLES
+    from tracevis3d.views import registry
+
+    parts = [
+        "# Gallery",
+        "Each view in each style, drawn from recorded programs, with its command (`make gallery`).",
+    ]
+    for view, (files, settings) in PICTURES.items():
+        shown = [style for style in STYLES if (OUT / f"{view}-{style}.jpg").is_file()]
+        if not shown:
+            continue
+        sentence = registry.find(view).sentence
+        parts += [f"## {view}", f"{sentence}."]
+        parts += [f"![{view}, {style}: {sentence}](gallery/{view}-{style}.jpg)" for style in shown]
+        commands = "\n".join(command(view, files, settings, style) for style in shown)
+        parts.append(f"```\n{commands}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def film() -> None:
+    """Make the picture that moves."""
+    from PIL import Image
+
+    import tracevis3d as tv
+    from tracevis3d.scene.films.staged import Frames
+    from tracevis3d.stories.film import Film, output_of
+    from tracevis3d.stories.read import from_words
+
+    files = [str(RECORDED / file) for file in PICTURES["compare"][0]]
+    words = {"view": "compare", "traces": files, "title": "Where two versions differ", "shots": list(SHOTS),
+             "size": FILM_SIZE, "fps": FPS}  # fmt: skip
+    story = from_words(words, "the film of the gallery")
+    made = Film(story, {file: tv.load(file) for file in files}, output_of(story))
+    with tempfile.TemporaryDirectory() as folder:
+        frames = Frames(made.output, Path(folder))
+        frames.make(frames.missing(made.frames))
+        frames.close()
+        pictures = [Image.open(frames.path(shown)).convert("RGB") for shown in made.frames]
+        first, *others = pictures
+        first.save(FILM, save_all=True, append_images=others, duration=round(1000 / FPS), loop=0,
+                   quality=QUALITY, method=4)  # fmt: skip
+    print(f"{FILM.name}: {FILM.stat().st_size / 1e6:.1f} MB", flush=True)
+
+
+def main(words: Sequence[str]) -> int:
+    """Make what is named; all if nothing is."""
+    wanted = list(words) or [*PICTURES, "film"]
+    unknown = [name for name in wanted if name not in (*PICTURES, "film")]
+    if unknown:
+        print(f"{unknown[0]}: one of {', '.join(PICTURES)}, film is expected", file=sys.stderr)
+        return 2
+    if not RECORDED.is_dir():
+        print(
+            f"{RECORDED}: the recorded traces are not there; TRACEVIS3D_SHARED names their folder",
+            file=sys.stderr,
+        )
+        return 1
+    draw([name for name in wanted if name in PICTURES])
+    if "film" in wanted:
+        film()
+    PAGE.write_text(page(), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
