@@ -166,7 +166,7 @@ def main():
             at.move(x, y)
             yield lambda: "shown as  interaction" in " ".join(result())
             break
-    assert {"calls", "from and to"} <= labels(), result()
+    assert {"one of", "from and to"} <= labels(), result()
     yield support.at_rest()
     support.screenshot(place / "drum_bundles.png")
     at.press("ESC", x, y)

@@ -25,6 +25,9 @@ _HIDES = 3.0
 _NAME, _NAMES = 8.0, 500
 #: What it costs to draw a leader through a name, and through names alone; places on it that are looked at.
 _STRIKES, _STRUCK, _ALONG = 0.3, 3.0, 48
+#: Colours are hues from this difference of their channels on; what it costs to hide them, in data of the same
+#: size, where they are less than this share of it.
+_HUE, _STANDS_OUT, _LITTLE = 0.12, 6.0, 0.25
 #: Points of images are examined if they cover more than this, of 255: what is pale hides little data.
 _SEEN = 24
 #: Points of tubes and boxes that are examined, at most.
@@ -60,7 +63,9 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
     """
     rows, columns = (max(-(-n // _CELL), 1) for n in (view.frame.height, view.frame.width))
     out = np.zeros((rows, columns))
-    points = []
+    points, hued = [], []
+    rgb = drawing.palette[:, :3]
+    has_hue = (rgb.max(axis=1) - rgb.min(axis=1)) * drawing.palette[:, 3] > _HUE
     for element in drawing.elements:
         if isinstance(element, Boxes) and len(element):
             # The picture of a box is about that of its two long edges, with points between them.
@@ -69,7 +74,9 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
                 :, None
             ] * np.array([1.0, 0.0, 0.0])
             for y in (0.0, 0.5, 1.0):
-                points.append((at + element.size[:, None] * np.array([0.0, y, y])).reshape(-1, 3))
+                here = at + element.size[:, None] * np.array([0.0, y, y])
+                points.append(here.reshape(-1, 3))
+                hued.append(here[has_hue[element.color]].reshape(-1, 3))
         elif isinstance(element, Tubes) and len(element):
             step = max(len(element.point) // (_MOST // 8), 1)
             centre, half = element.point[::step].astype(np.float64), element.radius[::step, :1]
@@ -88,6 +95,12 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
                 _mark(out, at, min(2 * least, 255) / 255)
     if points:
         _mark(out, view.pixels(np.concatenate(points)), 1.0)
+    if hued:
+        stand_out = np.zeros_like(out)
+        _mark(stand_out, view.pixels(np.concatenate(hued)), _STANDS_OUT)
+        # Where little has a hue, that is what the picture is about.
+        if (stand_out > 0).sum() < _LITTLE * (out > 0).sum():
+            out = np.maximum(out, stand_out)
     names = [_rows_of_names(group, typeface) for group in drawing.labels if len(group)]
     for axis in drawing.axes:
         along = np.linspace(0.0, axis.length, _MOST // 1000)[:, None]
@@ -209,7 +222,8 @@ def _place(
         for v, end, n in zip((x, y), ends, cells.shape[::-1])
     ]
     under = cells[at[1].astype(np.int64), at[0].astype(np.int64)]
-    struck = _STRIKES * (under > 1).any(axis=0) + _STRUCK * (under > 1).mean(axis=0)
+    names = under >= _NAME
+    struck = _STRIKES * names.any(axis=0) + _STRUCK * names.mean(axis=0)
     length = away / max(region[3] - region[1], 1.0)
     cost = _HIDES * hidden + struck + (_FAR + _OVER * (under > 0).mean(axis=0)) * length
     # A panel at its point would hide its subject.

@@ -20,7 +20,7 @@ from .sequence import contributions, even_rows, frequencies, sequence_image, tim
 #: Points of a bent line around the mantle.
 _AROUND = 97
 #: Maximum number of points of an image, which is a mesh, and of columns.
-_MOST_POINTS, _MOST_COLUMNS = 600_000, 1000
+_MOST_POINTS, _MOST_COLUMNS = 450_000, 1000
 #: Of one that is flat, with a point for each pixel of the picture; how much finer it is to have that surely.
 _MOST_FLAT, _FINER = 2_500_000, 1.2
 #: Width of lines at least, in scene units.
