@@ -10,32 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tracevis3d.errors import InputError
 from tracevis3d.features.ramp.rounds import find_rounds
 from tracevis3d.formats import registry
 from tracevis3d.formats.kanata import sniff
 
-SMALL = """\
-Kanata\t0004
-C=\t100
-I\t0\t7\t0
-L\t0\t0\t40: add r1,
-L\t0\t0\tr2
-L\t0\t1\tonly a tooltip
-S\t0\t0\tF
-C\t1
-S\t0\t0\tX
-S\t0\t1\tstl
-I\t1\t8\t3
-L\t1\t0\t44: jump
-S\t1\t0\tF
-W\t1\t0\t0
-C\t2
-E\t0\t0\tX
-R\t0\t0\t0
-C\t1
-R\t1\t0\t1
-"""
+#: Fuzzing begins with it too.
+SMALL = (ROOT / "tests" / "data" / "profiles" / "small.kanata").read_text()
 
 
 def read(tmp_path, text, name="run.kanata"):
