@@ -164,14 +164,17 @@ def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat,
     assert items.low.tolist() == [low[first] for first, _ in wanted]
     assert items.high.tolist() == [low[last - 1] + width[last - 1] for _, last in wanted]
     position = {int(block): i for i, block in enumerate(order)}
+    # Lists: looking at one number of an array after another takes several times as long.
+    made, freed, size, rooms, places = (
+        values.tolist() for values in (blocks.row, blocks.free_row, blocks.size, taken, low)
+    )
     for i, (first, last) in enumerate(wanted):
         members = set(order[first:last].tolist())
-        for c in range(pyramid.cells):
-            row = moments.row[c]
-            alive = [j for j in members if blocks.row[j] <= row and not 0 <= blocks.free_row[j] <= row]
-            assert items.live[i, c] == sum(int(blocks.size[j]) for j in alive)
-            assert items.room[i, c] == sum(int(taken[j]) for j in alive)
-            assert not alive or items.lowest[i, c] == min(low[position[j]] for j in alive)
+        for c, row in enumerate(moments.row[: pyramid.cells].tolist()):
+            alive = [j for j in members if made[j] <= row and not 0 <= freed[j] <= row]
+            assert items.live[i, c] == sum(size[j] for j in alive)
+            assert items.room[i, c] == sum(rooms[j] for j in alive)
+            assert not alive or items.lowest[i, c] == min(places[position[j]] for j in alive)
             left = start + c * pyramid.step
             right = left + pyramid.step
             # A block without duration is there in its cell; what ends at the edge is not there beyond it.
