@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tests.waits.sync_traces import lines, trace_of
 from tracevis3d import load
 from tracevis3d.drawing.frame import Frame
@@ -26,6 +27,7 @@ from tracevis3d.features.waits.view.view import VIEW
 from tracevis3d.progress import silent
 
 FRAME = Frame()
+EXAMPLES = ROOT / "examples"
 
 PROGRAM = """
 main 0 1000 main
@@ -764,3 +766,38 @@ def test_contention_is_told_once():
     calls, tubes = element(drawing, "call"), element(drawing, "correspondence")
     assert told[0].selector.of("call", calls.color, calls.id).any()
     assert told[0].selector.of("correspondence", tubes.color, tubes.id).any()
+
+
+@pytest.mark.parametrize(("form", "most"), [({}, 0.06), ({"lanes": 1.0}, 0.025)])
+def test_few_funnels_cross(form, most):
+    frame = Frame(1280, 720)
+    drawing = draw(load(EXAMPLES / "sync_pillow_8w.json.gz"), frame, **form)
+    view = fit(drawing.camera, frame, SHARE)
+    paths = []
+    for tubes in drawing.elements:
+        if tubes.kind in ("correspondence", "correspondence out of sight"):
+            at = view.pixels(tubes.point)
+            paths += [at[low:high:4] for low, high in zip(tubes.first, tubes.first[1:])]
+    assert len(paths) > 100
+    pairs = [(a, b) for i, a in enumerate(paths) for b in paths[:i]]
+    assert sum(cross(a, b) for a, b in pairs) <= most * len(pairs)
+
+
+def cross(a, b):
+    """Return whether two paths on the picture cross."""
+    if a[:, 0].min() > b[:, 0].max() or b[:, 0].min() > a[:, 0].max():
+        return False
+
+    def side(p, q, r):
+        u, v = q - p, r - p
+        return u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
+
+    p, q, r, s = a[:-1, None], a[1:, None], b[None, :-1], b[None, 1:]
+    return bool(((side(p, q, r) * side(p, q, s) < 0) & (side(r, s, p) * side(r, s, q) < 0)).any())
+
+
+def test_paths_that_cross():
+    a, b = np.array([[0.0, 0.0], [2.0, 2.0]]), np.array([[0.0, 2.0], [1.0, 1.5], [2.0, 0.0]])
+    assert cross(a, b)
+    assert not cross(a, b + np.array([0.0, 3.0]))
+    assert not cross(a, b + np.array([5.0, 0.0]))
