@@ -1,6 +1,7 @@
 """The actions that views declare, as operators: each runs one action, with undo."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from typing import Any
 
@@ -162,6 +163,10 @@ class OnCall(OperatorMixin):
         return {"FINISHED"}
 
 
+#: Each returns a context around a change of a view, such as one that keeps all of it in sight.
+around: list[Callable[[bpy.types.Collection], AbstractContextManager[None]]] = []
+
+
 class OnAction(LongOperator, OnCall):
     """An operator that runs an action which views declare."""
 
@@ -197,7 +202,10 @@ class OnAction(LongOperator, OnCall):
                 figure, drawing = made
                 make_view.new_view(context, list(change.figure.traces), figure, drawing, style, "THIS")
             if change.parameters or change.filters is not None:
-                return self.rebuilt(view, change.parameters, change.filters)
+                with ExitStack() as contexts:
+                    for context_of in around:
+                        contexts.enter_context(context_of(view))
+                    return self.rebuilt(view, change.parameters, change.filters)
             return {"FINISHED"}
 
         if action.takes_time:

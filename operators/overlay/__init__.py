@@ -1,6 +1,6 @@
 """What lies over the scene in the window: title, legend, rulers, names, callouts, map, lens."""
 
-from . import draw, legend, lens, minimap, mouse, page, picture
+from . import draw, legend, lens, minimap, mouse, page, picture, whole
 
 
 def register() -> None:
@@ -8,6 +8,7 @@ def register() -> None:
     legend.register()
     draw.register()
     mouse.register()
+    whole.register()
     minimap.register()
     lens.register()
     page.register()
@@ -20,6 +21,7 @@ def unregister() -> None:
     page.unregister()
     lens.unregister()
     minimap.unregister()
+    whole.unregister()
     mouse.unregister()
     draw.unregister()
     legend.unregister()

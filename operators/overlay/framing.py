@@ -20,10 +20,10 @@ def look(context: bpy.types.Context, page: bool = False) -> None:
     if area is None or active is None or page or scene.tracevis3d_overview or contents.of(active) is None:
         viewport.look(context)
         return
-    viewport.look(context, _Framed(scene.name, active.name))
+    viewport.look(context, Framed(scene.name, active.name))
 
 
-class _Framed:
+class Framed:
     """The data of a view, filling a 3D view until somebody moves it."""
 
     def __init__(self, scene: str, collection: str) -> None:

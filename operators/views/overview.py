@@ -36,8 +36,10 @@ _LEAST = 160.0  # a narrower strip shows nothing
 _BEHIND, _INK, _QUIET = (*GROUND, 0.94), (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0)
 _PART = (1.0, 0.72, 0.86, 1.0)  # what the call tree lists
 _LEAST_PART = 3.0  # pixels
-#: Text for the calls that filters hide, at the strip's right end.
-_LEGEND = (("in the list", _PART), ("calls", (*SHOWN_COLOR, 1.0)), ("hidden", (*HIDDEN_COLOR, 1.0)))
+#: Texts at the strip's right end: for what the call tree lists, all calls, and those that filters hide.
+_LISTED, _CALLS, _HIDDEN = (
+    ("in the list", _PART), ("calls", (*SHOWN_COLOR, 1.0)), ("hidden", (*HIDDEN_COLOR, 1.0)),
+)  # fmt: skip
 
 
 class TRACEVIS3D_PG_overview(bpy.types.PropertyGroup):
@@ -84,11 +86,11 @@ def store(
 # -- the strip in the 3D view -------------------------------------------------------------------------------
 
 #: The strip that was drawn last, and its cells: drawing can't make it again for each frame.
-_batches: dict[str, Any] = {}
+_batches: dict[str, tuple[Any, bool]] = {}
 
 
-def _batch(cells: str) -> Any:
-    """Return the strip as a batch in the unit square; None if the text is none.
+def _batch(cells: str) -> tuple[Any, bool]:
+    """Return the strip as a batch in the unit square, None if the text is none; and whether it hides any.
 
     As coloured corners, because the versions of Blender disagree on how bright a texture is shown.
     """
@@ -96,12 +98,12 @@ def _batch(cells: str) -> Any:
         _batches.clear()
         found = unpacked(cells)
         if found is None:
-            return None
+            return None, False
         corners, colors, triangles = quads(picture(found.shown, found.hidden))
         shader = gpu.shader.from_builtin("FLAT_COLOR")
-        _batches[cells] = batch_for_shader(
-            shader, "TRIS", {"pos": corners, "color": colors}, indices=triangles
-        )
+        content = {"pos": corners, "color": colors}
+        batch = batch_for_shader(shader, "TRIS", content, indices=triangles)
+        _batches[cells] = batch, bool(found.hidden.any())
     return _batches[cells]
 
 
@@ -128,7 +130,7 @@ def box(context: bpy.types.Context) -> tuple[float, float, float, float] | None:
 def draw(context: bpy.types.Context, collection: bpy.types.Collection) -> None:
     """Draw the line of numbers and the strip at the foot of a 3D view."""
     found, stored = box(context), of(collection)
-    batch = _batch(stored.cells) if found is not None else None
+    batch, hides = _batch(stored.cells) if found is not None else (None, False)
     if found is None or batch is None:
         return
     (left, low, right, high), scale = found, context.preferences.system.ui_scale
@@ -138,14 +140,16 @@ def draw(context: bpy.types.Context, collection: bpy.types.Collection) -> None:
         gpu.matrix.translate((left, low, 0.0))
         gpu.matrix.scale((right - left, high - low, 1.0))
         batch.draw(gpu.shader.from_builtin("FLAT_COLOR"))
-    _draw_part(stored, found, scale)
+    lists = _draw_part(stored, found, scale)
     base, at = high + 0.35 * _LINE * scale, right
     blf.size(0, size)
     text = stored.headline
-    wide = sum(blf.dimensions(0, words)[0] + 2.5 * size for words, _ in _LEGEND)
+    # What is not there needs no explanation.
+    legend = [*([_LISTED] if lists else []), _CALLS, *([_HIDDEN] if hides else [])]
+    wide = sum(blf.dimensions(0, words)[0] + 2.5 * size for words, _ in legend)
     # If there is no room for both, the numbers are shown.
     if left + blf.dimensions(0, text)[0] + wide <= right:
-        for words, color in _LEGEND:
+        for words, color in legend if len(legend) > 1 else ():
             at -= blf.dimensions(0, words)[0]
             write(words, at, base, size, _QUIET)
             at -= 1.3 * size
@@ -156,12 +160,12 @@ def draw(context: bpy.types.Context, collection: bpy.types.Collection) -> None:
     write(text, left, base, size, _INK)
 
 
-def _draw_part(stored: Any, found: tuple[float, float, float, float], scale: float) -> None:
-    """Frame the part of the strip that the call tree lists."""
+def _draw_part(stored: Any, found: tuple[float, float, float, float], scale: float) -> bool:
+    """Frame the part of the strip that the call tree lists; returns whether there is one."""
     left, low, right, high = found
     ends = part(stored.first, stored.last, stored.calls, left, right, _LEAST_PART * scale)
     if ends is None:
-        return
+        return False
     a, b = ends
     edge = 1.5 * scale
     for corners in (
@@ -172,6 +176,7 @@ def _draw_part(stored: Any, found: tuple[float, float, float, float], scale: flo
     ):
         rectangle(*corners, _PART)
     rectangle(a, low, b, high, (*_PART[:3], 0.25))
+    return True
 
 
 class TRACEVIS3D_GT_strip(bpy.types.Gizmo):

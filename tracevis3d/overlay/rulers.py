@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,6 +134,10 @@ def _in_sight(axis: Axis, eye: ViewProjection, free: Rectangle, away: Floats) ->
     return _Line(finer[kept], pixel[kept]) if len(kept) > 1 else None
 
 
+#: Where a whole axis is in sight its ticks are the same in each frame.
+_time_ticks = lru_cache(maxsize=256)(ticks.time_ticks)
+
+
 def ticks_of(axis: Axis, low: float, high: float, most: int) -> tuple[NDArray[np.float64], list[str], str]:
     """Return the ticks of a part of an axis.
 
@@ -168,7 +172,7 @@ def ticks_of(axis: Axis, low: float, high: float, most: int) -> tuple[NDArray[np
     first, last = axis.window
     per_unit = (last - first) / axis.length
     ends = sorted((first + low * per_unit, first + high * per_unit))
-    found = ticks.time_ticks(round(ends[0]), round(ends[1]), max(most, 2))
+    found = _time_ticks(round(ends[0]), round(ends[1]), max(most, 2))
     along = (np.array(found.at, np.float64) - first) / per_unit if per_unit else np.empty(0)
     text = [f"{words} {found.unit}".strip() for words in found.text]
     order = np.argsort(along, kind="stable")

@@ -4,6 +4,7 @@ The result lies in ``FOLDER/seen``.
 """
 
 import sys
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -104,6 +105,24 @@ def main():
     yield lambda: ride.motion.current is None
     assert abs(eye.view_location[0] - stood[0]) < 0.01 * eye.view_distance
     support.screenshot(place / "ridden.png")
+
+    # Modules pulled apart take more room: all of the view stays in sight.
+    with window.inside():
+        support.extension(".operators.overlay.framing").look(bpy.context)
+    yield support.at_rest()
+    with window.inside():
+        before = eye.view_distance
+        assert bpy.ops.tracevis3d.pull_apart(view=view.name, what="module") == {"FINISHED"}
+    yield support.at_rest()
+    stored = support.only_view().tracevis3d
+    ends = np.array([stored.low, stored.high]) + np.array(stored.place)
+    at = [window.pixel(ends[k, range(3)]) for k in product((0, 1), repeat=3)]
+    assert all(window.is_free(*pixel) for pixel in at), at
+    assert eye.view_distance > before
+    support.screenshot(place / "apart.png")
+    with window.inside():
+        assert bpy.ops.tracevis3d.pull_apart(view=view.name, what="together") == {"FINISHED"}
+    yield support.at_rest()
 
     # A lens: about the mouse all detail, with its names, and the tooltip beside it; Esc takes it away.
     detail_of = support.extension(".tracevis3d.scene.window.detail_objects").shown_detail
