@@ -79,12 +79,19 @@ class Browser:
     def open(self, path):
         """Open a file, and wait until it says that it is ready or has failed."""
         self.ask("Page.navigate", url=path.resolve().as_uri())
+        return self.wait_for("document.documentElement?.dataset.state")
+
+    def wait_for(self, expression):
+        """Return what JavaScript says as soon as it is true; a page on its way says nothing."""
         until = time.monotonic() + _LONGEST
-        while self.value("document.documentElement.dataset.state || ''") == "":
-            if time.monotonic() > until:
-                raise TimeoutError(f"{path} is not ready; it said {self.said}")
+        while time.monotonic() < until:
+            try:
+                if found := self.value(expression):
+                    return found
+            except AssertionError:
+                pass  # the page before went while it was asked
             time.sleep(0.05)
-        return self.value("document.documentElement.dataset.state")
+        raise TimeoutError(f"{expression}; the page said {self.said}")
 
     def move(self, x, y):
         self.ask("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)

@@ -162,7 +162,7 @@ def test_a_browser_shows_it(tmp_path, chromium):
     at = middle[list(columns["box_item"]).index(evil)].tolist()
     x, y = chromium.value(f"tracevis3d.project({json.dumps(at)})")
     chromium.move(x, y)
-    assert chromium.value("document.querySelector('#tip b').textContent") == EVIL
+    assert chromium.wait_for("document.querySelector('#tip b')?.textContent") == EVIL
     assert "700 ns" in chromium.value("document.querySelector('#tip').textContent")
     assert chromium.value("document.querySelectorAll('#tip img, #tip script').length") == 0
     # A search leaves what it found in its colours.
