@@ -124,7 +124,7 @@ def test_a_film_that_fails_leaves_no_frames(folder, monkeypatch):
     def fail(*_):
         raise InputError("it can't be joined")
 
-    monkeypatch.setattr(film, "_join", fail)
+    monkeypatch.setattr(film, "join", fail)
     with pytest.raises(InputError):
         produce(rows(), folder / "a.mp4", SMALL)
     assert names(folder) == names(cache.films()) == []
