@@ -344,9 +344,7 @@ def main():
         yield support.at_rest()
         check(f"{name}, back from the page")
         # One of them for each view: all for all would take longer than the rest.
-        elsewhere = (in_a_large_interface, in_a_quad_view, by_a_file)[number % 3]
-        if name != "memory":
-            yield from elsewhere(name)
+        yield from (in_a_large_interface, in_a_quad_view, by_a_file)[number % 3](name)
 
 
 support.drive(main(), place, f"laid-{words[0]}")
