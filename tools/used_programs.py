@@ -6,6 +6,7 @@ import http.client
 import os
 import pty
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -135,12 +136,14 @@ class _Using:
 
 def _record(words: list[str], **streams: int) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "tracevis3d", "record", "--quiet", *words]
-    return subprocess.Popen(command, cwd=ROOT, env={**os.environ, "TERM": "xterm"}, **streams)  # type: ignore[call-overload,no-any-return]
+    environment = {**os.environ, "TERM": "xterm"}
+    return subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True, **streams)  # type: ignore[call-overload,no-any-return]
 
 
 def _end(program: subprocess.Popen[bytes]) -> None:
-    try:
+    with suppress(subprocess.TimeoutExpired):
         program.wait(_PATIENCE)
-    except subprocess.TimeoutExpired:
-        program.kill()
-        program.wait()
+    # What it has begun ends with it: an editor, what writes the recording.
+    with suppress(ProcessLookupError):
+        os.killpg(program.pid, signal.SIGKILL)
+    program.wait()
