@@ -240,6 +240,8 @@ def drive(steps, place, done, patience=120.0):
     preferences.view.show_splash = False
     # To smooth edges it draws all eight times, which takes a processor long.
     preferences.system.viewport_aa = "OFF"
+    # Explore steps aside for a save that is due, and what is sent meanwhile is lost.
+    preferences.filepaths.auto_save_time = 60
     waiting = [at_rest(), time.perf_counter()]
 
     def step():

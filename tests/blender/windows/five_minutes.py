@@ -13,8 +13,6 @@ import numpy as np
 import support
 
 a, b, place = map(Path, support.arguments())
-# On a busy machine two minutes go by: it is to happen when its turn comes.
-bpy.context.preferences.filepaths.auto_save_time = 60
 
 
 def main():
@@ -158,6 +156,7 @@ def main():
     yield lambda: state.exploring
     bpy.app.timers.unregister(watch)
     modal._AUTOSAVE_REST, modal._MINUTE = stood
+    bpy.context.preferences.filepaths.auto_save_time = 60
 
     # A window that is closed while one explores in it, and another file while one explores.
     with here():
