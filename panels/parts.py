@@ -50,9 +50,6 @@ class ViewPanel(SidebarPanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        # Blender asks panels that are being removed, too.
-        if not hasattr(context.scene, "tracevis3d_view"):
-            return False
         if cls.editor and areas.shows(context.screen, cls.editor):
             return False
         return not environment.missing_library() and settings.active(context) is not None

@@ -175,6 +175,9 @@ def require_active(context: bpy.types.Context) -> bpy.types.Collection:
 
 def active_in(scene: bpy.types.Scene) -> bpy.types.Collection | None:
     """Return the active view of ``scene``."""
+    # Blender asks panels whether they are shown while the extension is being removed, too.
+    if not hasattr(scene, "tracevis3d_view"):
+        return None
     present = all_in(scene)
     if scene.tracevis3d_view in present:
         return scene.tracevis3d_view

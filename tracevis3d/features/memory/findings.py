@@ -248,12 +248,12 @@ def _seen_to_grow(
         seen = seen[np.argmax(seen > 0) :]
         stays = np.minimum.accumulate(seen[::-1])[::-1]
         rises = int(np.count_nonzero(np.diff(stays, prepend=0) > 0))
-        told = {"snapshots": len(seen), "rises": rises}
+        details = {"snapshots": len(seen), "rises": rises}
         if rises >= max(_RISES, _LOGS * np.log(len(seen))):
-            sure.append(replace(finding, details=finding.details | told))
+            sure.append(replace(finding, details=finding.details | details))
         elif rises >= _FEW and (stays == seen).all():
-            told |= {"blocks": finding.details["blocks"], "from": int(seen[0])}
-            sure.append(replace(finding, kind="growth", details=told))
+            details |= {"blocks": finding.details["blocks"], "from": int(seen[0])}
+            sure.append(replace(finding, kind="growth", details=details))
     return sure
 
 
