@@ -91,7 +91,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._brush: Any = None
         self._drag_action: Any = None
         self._moved = self._begun = self._last = time.perf_counter()
-        self._late = 0.0
+        self._since = self._last
         self._at: tuple[int, int] | None = None
         self._area: Any = None
         self._over: Any = None
@@ -113,9 +113,12 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if not state.exploring or (self.by_tool and not keys.is_chosen(context)):
             self._leave(context)
             return {"FINISHED", "PASS_THROUGH"}
-        # Time in which Blender was drawing: a second click waited for it.
         now = time.perf_counter()
-        self._late += max(now - self._last - 2 * _TICK, 0.0)
+        if now - self._last > 2 * _TICK:
+            # Blender was drawing: this may have come at any time since.
+            self._since = self._last
+        elif event.type == "TIMER":
+            self._since = now
         self._last = now
         if event.type == "TIMER":
             return self._tick(context)
@@ -429,11 +432,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
 
     def _is_double(self, context: bpy.types.Context, x: int, y: int) -> bool:
         """Take note of a click, and return whether it is the second of two quick ones at one place."""
-        now = time.perf_counter() - self._late
         before, *at = self._click
         patience = context.preferences.inputs.mouse_double_click_time / 1000
-        double = now - before < patience and max(abs(x - at[0]), abs(y - at[1])) < _DRAG
-        self._click = (0.0, 0, 0) if double else (now, x, y)
+        double = self._since - before < patience and max(abs(x - at[0]), abs(y - at[1])) < _DRAG
+        self._click = (0.0, 0, 0) if double else (time.perf_counter(), x, y)
         return double
 
     def _ctrl_clicked(self, context: bpy.types.Context, place: Place) -> set[str]:

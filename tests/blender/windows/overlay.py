@@ -93,6 +93,8 @@ def main():
         target = found[min(1, len(found) - 1)]
         left, bottom, right, top = target.box
         x, y = region.x + int((left + right) / 2), region.y + int((bottom + top) / 2)
+        # At another place, so that it can't be a double click with one before.
+        beside = region.x + int((left + 3 * right) / 4)
         words = legend.words_of(explained, *target.index)
 
         def chosen():
@@ -116,9 +118,9 @@ def main():
         press("ESC", x, y)
         yield lambda: not chosen()
         assert explore.state.exploring
-        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
-        press("LEFTMOUSE", x, y)
-        press("LEFTMOUSE", x, y)
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=beside, y=y)
+        press("LEFTMOUSE", beside, y)
+        press("LEFTMOUSE", beside, y)
         yield lambda: chosen().how == "alone"
         window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=away[0], y=away[1])
         yield support.at_rest()
