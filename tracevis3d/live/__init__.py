@@ -29,7 +29,7 @@ def start(
     peers: str = "",
     suggestions: Callable[[dict[str, Any]], None] | None = None,
 ) -> str:
-    """Publish what the running program does from here on; return the endpoint that viewers connect to.
+    """Publish what the running program does from here on.
 
     Locks, queues and the like are published if they are made after this.
 
@@ -42,15 +42,20 @@ def start(
     path : str
         A file that records the same, as :func:`tracevis3d.record` does.
     engine : str
-        "monitoring", "profile" or "auto".
+        "fast", "monitoring", "profile", "trace" or "auto".
     key, peers : str
         Our secret key file and the folder of the viewers' public keys; needed where other machines can
         reach the endpoint.
     suggestions : callable, optional
-        Called with what a viewer suggests: ``what`` ("look" or "free"), ``address`` and ``size`` of a block
-        (-1: it is about a call site), ``site``, and all of it as a ``sentence``. It runs in a thread of its
-        own, whose calls are not published. Nothing is done by itself; left out, the program takes no
-        suggestions.
+        Called with a dict for each suggestion of a viewer: ``what`` ("look" or "free"), ``address`` and
+        ``size`` of a block (-1: it is about a call site), ``site``, and all of it as a ``sentence``. It runs
+        in a thread of its own, whose calls are not published. Nothing is done automatically. If left out,
+        the program takes no suggestions.
+
+    Returns
+    -------
+    str
+        The endpoint that viewers connect to, with its port.
 
     Raises
     ------
@@ -90,7 +95,7 @@ def start(
 
 
 def stop() -> str:
-    """Send viewers the end, and return one sentence about what was published."""
+    """End the feed, and return one sentence about what was published; empty if nothing was."""
     global _session
 
     session, _session = _session, None

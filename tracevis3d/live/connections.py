@@ -51,9 +51,9 @@ class Connections:
     Attributes
     ----------
     closed : int
-        Connections that were closed from here.
+        Number of connections that were closed from here.
     why : str
-        The sentence for the last one that was closed because of what it sent.
+        Why the last connection was closed that sent too much, as a sentence.
     """
 
     def __init__(self, z: Any, socket: Any) -> None:
@@ -80,11 +80,11 @@ class Connections:
         return len(self._by_number)
 
     def bound(self, endpoint: str) -> None:
-        """Take the endpoint that was bound: only connections to it are touched."""
+        """Note the endpoint that was bound: only connections to it are watched."""
         self._name = int(endpoint.rpartition(":")[2]) if endpoint.startswith("tcp://") else endpoint[6:]
 
     def look(self) -> None:
-        """Take note of connections that came and went, and close those that do what they must not."""
+        """Note new and lost connections; close those that send too much, or have had no viewer for long."""
         if self._monitor is None:
             return
         self._take_events()
@@ -105,26 +105,34 @@ class Connections:
         self._keep_spare()
 
     def belongs(self, number: int, viewer: bytes) -> None:
-        """Note whose connection one is, by its descriptor; of nobody if ``viewer`` is empty."""
+        """Note which viewer uses a connection.
+
+        Parameters
+        ----------
+        number : int
+            The connection's descriptor.
+        viewer : bytes
+            The viewer's ZeroMQ identity; empty: nobody's.
+        """
         if number not in self._by_number:
             self._take_events()
         if number in self._by_number:
             self._by_number[number].viewer = viewer
 
     def leave(self, viewer: bytes) -> None:
-        """Note that a viewer is none any more: its connection may be another's place."""
+        """Note that a viewer has left: its connection is closed unless another viewer soon uses it."""
         for connection in self._by_number.values():
             if connection.viewer == viewer:
                 connection.viewer, connection.opened = b"", time.monotonic()
 
     def close_of(self, viewer: bytes) -> None:
-        """Close a viewer's connection: what ZeroMQ keeps for it goes."""
+        """Close a viewer's connection, so that ZeroMQ discards what it keeps for it."""
         for number, connection in list(self._by_number.items()):
             if connection.viewer == viewer:
                 self.close(number)
 
     def close(self, number: int) -> None:
-        """Close a connection, by its descriptor."""
+        """Close a connection, given its descriptor."""
         connection = self._by_number.pop(number, None)
         if connection is not None:
             self.closed += 1
@@ -135,7 +143,7 @@ class Connections:
             connection.socket.close()
 
     def end(self) -> None:
-        """Watch no longer."""
+        """Stop watching."""
         if self._monitor is None:
             return
         self._socket.disable_monitor()

@@ -40,7 +40,18 @@ class Keys:
         return bool(self.own or self.others)
 
     def check_both(self, others: str) -> None:
-        """Raise UsageError if one of the two is missing; ``others`` is what the second one has to be."""
+        """Check that both keys are given, or none.
+
+        Parameters
+        ----------
+        others : str
+            What the second key has to be, for the message.
+
+        Raises
+        ------
+        UsageError
+            If one of the two is missing.
+        """
         if self.given and not (self.own and self.others):
             given, missing = ("--key", "--peers") if self.own else ("--peers", "--key")
             what = others if self.own else "your secret key file"
@@ -50,7 +61,11 @@ class Keys:
 
 
 def zmq() -> Any:
-    """Return the module ``zmq``.
+    """Return the module ``zmq``, imported now if it was not yet.
+
+    Returns
+    -------
+    module
 
     Raises
     ------
@@ -68,12 +83,24 @@ def zmq() -> Any:
 
 
 def check(endpoint: str, keys: Keys = Keys()) -> str:
-    """Return the endpoint if it can be used; ``ipc`` and ``ipc:NAME`` stand for one in a folder of one's own.
+    """Return the address to bind or connect to, if the endpoint can be used.
+
+    Parameters
+    ----------
+    endpoint : str
+        ``tcp://HOST:PORT``, ``ipc://PATH``, or ``ipc`` or ``ipc:NAME`` for a socket in the user's own folder.
+    keys : Keys
+        Needed for addresses that other machines can reach.
+
+    Returns
+    -------
+    str
+        The endpoint, with the path in place of ``ipc`` and ``ipc:NAME``.
 
     Raises
     ------
     UsageError
-        If it is no endpoint, or not on this machine and without keys.
+        If it is no endpoint, or other machines can reach it and there are no keys.
     """
     if own := _OWN.fullmatch(endpoint):
         if os.name != "posix":
@@ -111,11 +138,16 @@ def _path_of(endpoint: str) -> Path | None:
 def claim(endpoint: str) -> None:
     """Make the folder of an ``ipc://`` endpoint if there is none, for its owner alone.
 
+    Parameters
+    ----------
+    endpoint : str
+        As :func:`check` returns it; nothing is done for ``tcp://``.
+
     Raises
     ------
     UsageError
         If others can put a socket of theirs in its place: the folder is another user's, or all may write
-        there.
+        there. Also if the folder can't be made.
     """
     path = _path_of(endpoint)
     if path is None:
@@ -134,13 +166,24 @@ def claim(endpoint: str) -> None:
 
 
 def keep_private(endpoint: str) -> None:
-    """Let nobody but its owner connect to an ``ipc://`` endpoint that has been bound."""
+    """Make the file of a bound ``ipc://`` endpoint accessible to its owner alone."""
     if path := _path_of(endpoint):
         path.chmod(0o600)
 
 
 def check_owner(endpoint: str) -> None:
-    """Raise UsageError if an ``ipc://`` endpoint is another user's, who may only pretend to be a feed."""
+    """Check that an ``ipc://`` endpoint is the user's own or root's, and no imitation by another user.
+
+    Parameters
+    ----------
+    endpoint : str
+        As :func:`check` returns it; nothing is checked for ``tcp://``.
+
+    Raises
+    ------
+    UsageError
+        If the socket or its folder is another user's.
+    """
     path = _path_of(endpoint)
     if path is None:
         return
@@ -154,7 +197,7 @@ def check_owner(endpoint: str) -> None:
 
 
 def is_loopback(endpoint: str) -> bool:
-    """Whether an endpoint can be reached from this machine alone."""
+    """Return whether an endpoint can be reached from this machine alone."""
     if endpoint.startswith(("ipc://", "inproc://")) or _OWN.fullmatch(endpoint):
         return True
     match = _TCP.fullmatch(endpoint)
@@ -172,10 +215,24 @@ def is_loopback(endpoint: str) -> bool:
 def make_keys(folder: str | os.PathLike[str], name: str) -> tuple[Path, Path]:
     """Write a pair of key files: ``NAME.key`` to give away, ``NAME.key_secret`` to keep.
 
+    Parameters
+    ----------
+    folder : path
+        Made if there is none.
+    name : str
+        Letters, digits, ``-``, ``_`` and ``.``; at most 100, and no dot in front.
+
+    Returns
+    -------
+    tuple of Path
+        The public and the secret key's file.
+
     Raises
     ------
     UsageError
-        If the name is no file's name, or there are such files already.
+        If the name can't be used, or there are such files already.
+    MissingDependency
+        If ZeroMQ can't be imported.
     """
     zmq()
     from zmq.auth import create_certificates
@@ -196,12 +253,25 @@ def make_keys(folder: str | os.PathLike[str], name: str) -> tuple[Path, Path]:
 
 
 def read_key(path: str | os.PathLike[str], secret: bool) -> tuple[bytes, bytes]:
-    """Return the public and the secret key of a file; the secret one is empty where not asked for.
+    """Return the public and the secret key of a file.
+
+    Parameters
+    ----------
+    path : path
+    secret : bool
+        Whether a secret key is needed.
+
+    Returns
+    -------
+    tuple of bytes
+        The secret key is empty if the file has none.
 
     Raises
     ------
     InputError
-        If the file is no such key.
+        If the file is no key file, or lacks the secret key that is needed.
+    MissingDependency
+        If ZeroMQ can't be imported.
     """
     zmq()
     from zmq.auth import load_certificate
@@ -218,10 +288,21 @@ def read_key(path: str | os.PathLike[str], secret: bool) -> tuple[bytes, bytes]:
 def read_viewers(folder: str | os.PathLike[str]) -> set[bytes]:
     """Return the public keys of the files in a folder.
 
+    Parameters
+    ----------
+    folder : path
+        With files ``*.key``.
+
+    Returns
+    -------
+    set of bytes
+
     Raises
     ------
     InputError
-        If there is no folder, or no key in it.
+        If there is no folder, no file in it, or one that is no key.
+    MissingDependency
+        If ZeroMQ can't be imported.
     """
     files = sorted(Path(folder).glob("*.key")) if Path(folder).is_dir() else []
     if not files:

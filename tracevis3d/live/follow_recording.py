@@ -69,12 +69,17 @@ class Tail:
         self.ended = False
 
     def take(self) -> bytes:
-        """Return the records that have become whole since the last time, with commas; empty: none.
+        """Return the records that have become complete since the last call.
+
+        Returns
+        -------
+        bytes
+            JSON objects with commas between them; empty if there are none.
 
         Raises
         ------
         InputError
-            If this is no list of records.
+            If this is no list of records, or a record is damaged or too large.
         """
         piece = self._file.read(_PIECE)
         if self._first and len(piece) >= 2:

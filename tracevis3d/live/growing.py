@@ -73,7 +73,21 @@ class _Numbers:
 
 @dataclass
 class Session:
-    """One run of the publisher: its numbers, and how they map to the trace's."""
+    """One run of the publisher: its numbers, and what they are in the trace.
+
+    Attributes
+    ----------
+    welcome : Welcome
+        The message that began it.
+    shift : int
+        Nanoseconds from the first session's start to this one's.
+    functions, threads : _Numbers
+        The trace's numbers by the publisher's.
+    objects, operations, counters : dict of int to str
+        Names by the publisher's numbers.
+    frames : dict of int to tuple
+        Function (the trace's number), caller's frame (the publisher's number, -1: none) and line.
+    """
 
     welcome: Welcome
     shift: int
@@ -113,6 +127,11 @@ class OpenWait:
 class GrowingTrace:
     """Collects what a subscriber receives.
 
+    Parameters
+    ----------
+    most_calls : int
+        Maximum number of calls kept; the oldest are dropped.
+
     Attributes
     ----------
     events : int
@@ -128,13 +147,13 @@ class GrowingTrace:
     losses : Losses
         What never came.
     broken_off : int
-        Sessions that were followed by another without having said that they were over.
+        Sessions that were followed by another without a message that they had ended.
     is_over : bool
-        Whether the latest session has said so.
+        Whether the latest session has ended.
     waiting : dict
         The waits that have not ended, by thread and start: :class:`OpenWait`.
     forgotten : int
-        Calls and rows that went because more than :data:`MOST_CALLS` or :data:`MOST_ROWS` came.
+        Calls and rows that were dropped because more than ``most_calls`` or :data:`MOST_ROWS` came.
     """
 
     def __init__(self, most_calls: int = MOST_CALLS) -> None:
@@ -189,7 +208,7 @@ class GrowingTrace:
         )
 
     def name(self, names: Names) -> None:
-        """Take names; those that came before are given again without harm."""
+        """Take names; those that came before may be sent again."""
         session = self._session
         if session is None:
             return
@@ -299,11 +318,11 @@ class GrowingTrace:
         return next((one for one in living if one.session is session), Living(session))
 
     def begin_retelling(self) -> None:
-        """What follows says what is open and lives now: blocks that it lacks were freed meanwhile."""
+        """Note that open calls and live blocks follow: other blocks were freed meanwhile."""
         self._retold, self._is_retold = None, True
 
     def end_retelling(self) -> None:
-        """All has been said that is open and lives: let the blocks go that are not among it."""
+        """Note that all open calls and live blocks have come: free the other blocks."""
         retold, self._retold, self._is_retold = self._retold, None, False
         if retold is not None and (gone := retold.gone(self.now)) is not None:
             self._keep("memory", {**gone, "session": self._session})
@@ -322,7 +341,7 @@ class GrowingTrace:
                 self.waiting[thread, when] = OpenWait(thread, when, name, object, by)
 
     def cut(self) -> None:
-        """Let all calls and waits end that are open: rows were lost, and with them perhaps their ends."""
+        """End all open calls and waits: rows were lost, perhaps with their ends."""
         self.waiting.clear()
         # What is being reported again is no longer complete.
         self._retold, self._is_retold = None, False
@@ -344,7 +363,7 @@ class GrowingTrace:
         return sum(t.unmatched for t in self._threads)
 
     def trace(self, source: str = "", lost: int = 0, since: int | None = None, bad: int = 0) -> Trace:
-        """Return what there is as an ordinary trace; open calls end now.
+        """Return what has come as an ordinary trace; open calls end at :attr:`now`.
 
         Parameters
         ----------
@@ -353,9 +372,15 @@ class GrowingTrace:
         lost : int
             Rows that were lost on the way, for ``problems``.
         since : int, optional
-            Only what reaches beyond this moment, in nanoseconds: the time is that of the window's calls.
+            Only what reaches beyond this time, in nanoseconds from the first session's start: the work is
+            proportional to the calls in the window.
         bad : int
             Messages that were left out, for ``problems``.
+
+        Returns
+        -------
+        Trace
+            With what was lost, cut or repaired in ``problems``.
         """
         recording = Recording()
         names = list(self._function_numbers)
@@ -392,13 +417,19 @@ class GrowingTrace:
         return trace
 
     def window(self, since: int) -> tuple[Any, Any]:
-        """Return the calls that reach beyond ``since`` with the number of each thread's: see :meth:`threads`.
+        """Return the calls that reach beyond ``since``, and how many of them each thread has.
+
+        Parameters
+        ----------
+        since : int
+            Nanoseconds from the first session's start.
 
         Returns
         -------
         calls : Calls
             Functions and threads have this object's numbers; open calls end at :attr:`now`.
         count : int64 (threads,)
+            Calls of each thread: see :meth:`threads`.
         """
         take: Any = g.take_calls
         sum_extents: Any = g.sum_extents
@@ -444,14 +475,27 @@ class GrowingTrace:
         return list(islice(self._function_numbers, first, None))
 
     def calls_of_threads(self) -> Sequence[CallsOfThread]:
-        """Return the calls of each thread by number: what grows, not a copy."""
+        """Return the calls of each thread by number: the growing objects themselves, not copies."""
         return self._threads
 
     def batches(self, table: str, first: int) -> tuple[Sequence[Mapping[str, Any]], int]:
-        """Return the batches of a table but calls from number ``first`` on, and the number of the next one.
+        """Return the batches of a table from a number on.
 
         Beside the columns of the protocol (threads have this object's numbers, times its time) each has
         those names that its numbers represent: ``operation names``, ``object names``, ``series names``.
+
+        Parameters
+        ----------
+        table : {"sync", "memory", "counters"}
+        first : int
+            The number of the first batch, counted from the beginning of the feed.
+
+        Returns
+        -------
+        batches : sequence of dict
+            Without those that were dropped meanwhile.
+        next : int
+            The number that the next batch will have.
         """
         gone, rows = self._batches_gone[table], self._rows[table]
         return rows[max(first - gone, 0) :], gone + len(rows)
@@ -566,7 +610,7 @@ class GrowingTrace:
 
 
 def load_kernels() -> None:
-    """Load what a feed's first calls need: a viewer that does so later hears nothing meanwhile."""
+    """Load the kernels that the first calls of a feed need: meanwhile a viewer could not receive anything."""
     growing = GrowingTrace(16)
     growing.begin(Welcome("", "", 0, 0))
     columns: dict[str, NDArray[Any]] = {

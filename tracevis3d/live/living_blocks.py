@@ -29,7 +29,7 @@ class Living:
         self.columns: dict[str, NDArray[Any]] = {}
 
     def take(self, rows: Sequence[Mapping[str, NDArray[Any]]]) -> None:
-        """Take batches of rows in the order in which they came; time is that of sorting them."""
+        """Take batches of rows in the order in which they came; the work is that of sorting them."""
         before = [{"kind": np.zeros(len(self), np.uint8), **self.columns}] if self.columns else []
         given = {name: np.concatenate([part[name] for part in (*before, *rows)]) for name in _NAMES}
         touched = np.flatnonzero(given["kind"] != _ACCESSED)
@@ -45,7 +45,7 @@ class Living:
 
 
 class Retold:
-    """What a publisher reports as living after rows were lost, beside what lived before that.
+    """Compares the blocks that a publisher reports after rows were lost with those that lived before.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Retold:
         self._reported = np.zeros(len(order), np.bool_)
 
     def new(self, rows: Mapping[str, NDArray[Any]]) -> NDArray[np.bool_]:
-        """Take reported rows; return which of them are blocks that were not known, bool (n,)."""
+        """Take reported rows; return which of them are blocks that were not known: bool (n,)."""
         address, size = rows["address"], rows["size"]
         is_new = np.ones(len(address), np.bool_)
         if len(self._address):
@@ -81,7 +81,7 @@ class Retold:
         return is_new
 
     def gone(self, time: int) -> dict[str, NDArray[Any]] | None:
-        """Return rows of frees, at a moment, of the blocks that were not reported; None: there are none."""
+        """Return frees, at a given time, of the blocks that were not reported; None if there are none."""
         which = ~self._reported
         n = int(which.sum())
         if not n:
@@ -94,23 +94,28 @@ class Retold:
 
 
 class LivingBefore:
-    """The blocks that live at a moving moment: each batch is looked at once, unless the moment goes back."""
+    """The blocks that live at a moving time: each batch is read once, unless the time goes back."""
 
     def __init__(self) -> None:
         self._sessions: dict[int, Living] = {}
         self._next = self._low = 0
 
     def at(self, batches: Sequence[Mapping[str, Any]], gone: int, low: int) -> list[Living]:
-        """Return the blocks that live at a moment, by session.
+        """Return the blocks that live at a time, by session.
 
         Parameters
         ----------
         batches : sequence of dict
             All batches of memory that are kept, as :meth:`.GrowingTrace.batches` gives them.
         gone : int
-            Batches before these that were forgotten.
+            Number of earlier batches that were dropped.
         low : int
-            The moment, in the trace's nanoseconds: rows at it or later are left out.
+            The time, in the trace's nanoseconds: rows at it or later are left out.
+
+        Returns
+        -------
+        list of Living
+            One for each session with live blocks.
         """
         if low < self._low:
             self._sessions, self._next = {}, 0

@@ -13,7 +13,7 @@ MOST_GAPS, _NAMED = 10_000, 3
 
 @dataclass
 class Gap:
-    """Rows in a row that are missing.
+    """Consecutive rows that are missing.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class Gap:
 
 
 class Losses:
-    """Counts what is missing, so that what came and what was lost add up to what was published.
+    """Counts what is missing, so that received and lost rows add up to those that were published.
 
-    A publisher says with every message how many rows it has published before: what a viewer has neither
-    received nor counted by then is lost, whoever dropped it, and however often they met anew. Of one that
-    does not say so, at least what it has told as dropped is counted, and a row for each missing batch.
+    A publisher says with every message how many rows it has published before. What a viewer has neither
+    received nor counted by then is lost, whoever dropped it, also across reconnections. If a publisher
+    does not say so, the rows that it reports as dropped are counted, and one row for each missing batch.
 
     Attributes
     ----------
@@ -68,14 +68,14 @@ class Losses:
         self._is_open = False
 
     def meet(self, is_new: bool, published: int) -> None:
-        """Take a welcome.
+        """Note a welcome.
 
         Parameters
         ----------
         is_new : bool
-            It is another session than before.
+            Whether it is another session than before.
         published : int
-            Rows that it had published when the viewer joined; -1: it has not joined yet, or it isn't said.
+            Rows that it had published when the viewer joined; -1: it has not joined yet, or it is unknown.
         """
         if is_new:
             # Rows published before it joined don't count for this viewer.
@@ -90,7 +90,17 @@ class Losses:
         return self._at >= 0
 
     def lacks(self, sequence: int, dropped: int, published: int) -> bool:
-        """Whether something is missing before a message: see :meth:`hear`."""
+        """Return whether anything is missing before a message.
+
+        Parameters
+        ----------
+        sequence, dropped, published : int
+            As :meth:`hear` has them.
+
+        Returns
+        -------
+        bool
+        """
         rows, batches = self._missing(sequence, dropped, published)
         return rows > 0 or batches > 0
 
@@ -101,7 +111,7 @@ class Losses:
         return (max(published - self._at, 0) if self._at >= 0 else 0), batches
 
     def hear(self, sequence: int, dropped: int, published: int, now: int) -> None:
-        """Take what a message says of those before it, and count what is missing.
+        """Count what is missing before a message.
 
         Parameters
         ----------
@@ -110,9 +120,9 @@ class Losses:
         dropped : int
             Rows dropped for this viewer since its last hello.
         published : int
-            Rows of the session before it; -1: not said.
+            Rows of the session before it; -1: unknown.
         now : int
-            The trace's latest time.
+            The trace's latest time, in nanoseconds.
         """
         rows, batches = self._missing(sequence, dropped, published)
         self._next_batch, self._dropped = max(self._next_batch, sequence), max(self._dropped, dropped)
@@ -128,7 +138,14 @@ class Losses:
         self.gaps[-1].batches += batches
 
     def take(self, sequence: int, rows: int) -> None:
-        """Count a batch that came, of the session's rows: not of those that are sent again."""
+        """Count a batch that came; not one whose rows are sent again.
+
+        Parameters
+        ----------
+        sequence : int
+            Its number.
+        rows : int
+        """
         self._next_batch = max(self._next_batch, sequence + 1)
         if self._at >= 0:
             self._at += rows
@@ -139,13 +156,25 @@ class Losses:
         return self._is_open
 
     def close(self, until: int) -> None:
-        """Let the last gap end where the first row behind it is."""
+        """End the last gap at the time of the first row behind it, in nanoseconds."""
         self._is_open = False
         self.gaps[-1].until = max(self.gaps[-1].until, until)
 
 
 def place(gaps: Sequence[Gap], start: int = 0) -> str:
-    """Return when rows are missing, in words: of many gaps the largest; times are from ``start``."""
+    """Return where rows are missing, in words: the largest gaps, and how many others there are.
+
+    Parameters
+    ----------
+    gaps : sequence of Gap
+    start : int
+        The time that is called 0, in the trace's nanoseconds.
+
+    Returns
+    -------
+    str
+        In the order of time: ``1,200 at 3.2 s to 3.4 s, 10 at 7 s``.
+    """
     largest = sorted(sorted(gaps, key=lambda gap: -gap.rows)[:_NAMED], key=lambda gap: gap.since)
     more = f", and {len(gaps) - _NAMED:,} smaller gaps" if len(gaps) > _NAMED else ""
     return ", ".join(gap.words(start) for gap in largest) + more

@@ -131,15 +131,16 @@ class Batch:
     sequence : int
         Batches are numbered from 0 in a session; a gap is a loss.
     dropped : int
-        Rows that were dropped for this viewer in the session, before this batch.
+        Rows before this batch that this viewer has not received since its last hello.
     now : int
-        The session's time when it was sent.
-    columns : dict
+        The session's time when it was sent, in nanoseconds.
+    columns : dict of str to array (n,)
+        With the names and dtypes of :data:`TABLES`.
     again : bool
-        It says what is open and lives already, for viewers that join late or have lost rows: what was open
-        so far is void.
+        Whether it reports open calls and live blocks, for viewers that join late or have lost rows. What
+        was open before is then void.
     published : int
-        Rows that the session has published before it, whether they were sent or dropped; -1: not said.
+        Rows that the session has published before it, whether they were sent or dropped; -1: unknown.
     """
 
     table: str
@@ -156,7 +157,19 @@ class Batch:
 
 @dataclass(frozen=True)
 class Alive:
-    """No news; the publisher is alive."""
+    """A sign of life without rows.
+
+    Attributes
+    ----------
+    sequence : int
+        The number of the next batch.
+    dropped : int
+        Rows so far that this viewer has not received since its last hello.
+    now : int
+        The session's time, in nanoseconds.
+    published : int
+        Rows that the session has published so far; -1: unknown.
+    """
 
     sequence: int
     dropped: int
@@ -166,7 +179,17 @@ class Alive:
 
 @dataclass(frozen=True)
 class Ended:
-    """The program has ended; nothing follows."""
+    """The program has ended; nothing follows.
+
+    Attributes
+    ----------
+    sequence : int
+        Number of batches of the session.
+    dropped : int
+        Rows that this viewer has not received since its last hello.
+    published : int
+        Rows that the session has published; -1: unknown.
+    """
 
     sequence: int
     dropped: int
@@ -175,14 +198,28 @@ class Ended:
 
 @dataclass(frozen=True)
 class Refused:
-    """The publisher won't talk to this viewer."""
+    """The publisher refuses a viewer, or one of its messages.
+
+    Attributes
+    ----------
+    why : str
+        One sentence.
+    """
 
     why: str
 
 
 @dataclass(frozen=True)
 class Hello:
-    """A viewer's first message: how many batches it can take at once."""
+    """A viewer's first message.
+
+    Attributes
+    ----------
+    version : int
+        Of the protocol: :data:`VERSION`.
+    credit : int
+        Number of batches that it can take at once.
+    """
 
     version: int
     credit: int
@@ -190,14 +227,20 @@ class Hello:
 
 @dataclass(frozen=True)
 class Credit:
-    """A viewer can take so many batches more; 0: it is still there."""
+    """A viewer can take more batches.
+
+    Attributes
+    ----------
+    count : int
+        How many more; 0: only a sign of life.
+    """
 
     count: int
 
 
 @dataclass(frozen=True)
 class Ask:
-    """A viewer wants all names again."""
+    """A viewer asks for all names again."""
 
 
 @dataclass(frozen=True)
@@ -207,7 +250,7 @@ class Bye:
 
 @dataclass(frozen=True)
 class Suggest:
-    """A viewer suggests something about a block of memory, or a call site; nothing acts by itself.
+    """A viewer suggests something about a block of memory, or a call site; the program decides what to do.
 
     Attributes
     ----------
@@ -216,9 +259,9 @@ class Suggest:
     what : str
         One of :data:`SUGGESTIONS`.
     address, size : int
-        Of the block; -1: it is about the call site.
+        Of the block, the size in bytes; -1: it is about the call site.
     site : str
-        Empty if it is not known.
+        The call site; empty if unknown.
     """
 
     number: int
@@ -241,7 +284,17 @@ class Suggest:
 
 @dataclass(frozen=True)
 class Answer:
-    """The publisher's answer to a suggestion: whether the program has received it, and if not, why."""
+    """The publisher's answer to a suggestion.
+
+    Attributes
+    ----------
+    number : int
+        The suggestion's.
+    taken : bool
+        Whether the program has received it.
+    why : str
+        Why not, as a sentence; empty if it has.
+    """
 
     number: int
     taken: bool
@@ -254,7 +307,7 @@ Frames = list[Any]
 
 
 def encode(message: FromPublisher | FromViewer) -> Frames:
-    """Return the frames of a message; columns aren't copied."""
+    """Return the frames of a message; columns are not copied."""
     match message:
         case Welcome():
             head = {"t": "welcome", "version": VERSION, **_said(message)}
@@ -303,7 +356,17 @@ def _said(message: Welcome | Alive | Ended) -> dict[str, Any]:
 
 
 def decode(frames: Sequence[Any]) -> FromPublisher:
-    """Return the message that a publisher has sent; every field is checked first.
+    """Return the message that a publisher has sent, completely checked.
+
+    Parameters
+    ----------
+    frames : sequence of buffer
+        The header as JSON, and for a batch a frame for each column.
+
+    Returns
+    -------
+    Welcome, Names, Batch, Alive, Ended, Refused or Answer
+        Columns share their memory with the frames.
 
     Raises
     ------
@@ -317,12 +380,22 @@ def decode(frames: Sequence[Any]) -> FromPublisher:
 
 
 def decode_unchecked(frames: Sequence[Any]) -> FromPublisher:
-    """Return the message that a publisher has sent; a batch's columns are as long as they have to be, but
-    their values are for :func:`check`.
+    """Return the message that a publisher has sent; the values of a batch are left to :func:`check`.
+
+    Parameters
+    ----------
+    frames : sequence of buffer
+        As for :func:`decode`.
+
+    Returns
+    -------
+    Welcome, Names, Batch, Alive, Ended, Refused or Answer
+        The columns of a batch have the right lengths.
 
     Raises
     ------
     InputError
+        One sentence with the field and what is wrong with it.
     """
     head, columns = _head(frames)
     kind = head.get("t")
@@ -360,7 +433,16 @@ def decode_unchecked(frames: Sequence[Any]) -> FromPublisher:
 
 
 def decode_from_viewer(frames: Sequence[Any]) -> FromViewer:
-    """Return the message that a viewer has sent.
+    """Return the message that a viewer has sent, completely checked.
+
+    Parameters
+    ----------
+    frames : sequence of buffer
+        The header as JSON, alone.
+
+    Returns
+    -------
+    Hello, Credit, Ask, Bye or Suggest
 
     Raises
     ------
@@ -448,7 +530,13 @@ def _batch(head: dict[str, Any], frames: list[Any]) -> Batch:
 
 
 def check(batch: Batch, low: int = 0, high: int | None = None) -> None:
-    """Check the values of a batch's rows from ``low`` to ``high``.
+    """Check the values of some rows of a batch.
+
+    Parameters
+    ----------
+    batch : Batch
+    low, high : int, optional
+        The first row, and the one behind the last; all rows if left out.
 
     Raises
     ------

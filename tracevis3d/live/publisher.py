@@ -227,7 +227,13 @@ class Publisher:
         ----------
         table : str
             One of :data:`.protocol.NAMES`.
-        name : str, or (process, thread id, name) for a thread
+        name : str or tuple
+            (process, thread id, name) for a thread, (function, caller's frame, line) for a frame.
+
+        Returns
+        -------
+        int
+            From 0, in the order in which names came.
         """
         numbers = self._numbers[table]
         found = numbers.get(name)
@@ -239,13 +245,20 @@ class Publisher:
         return found
 
     def put(self, table: str, **columns: Any) -> bool:
-        """Hand over rows, with the columns of :data:`.protocol.TABLES`; the arrays must not change later.
+        """Queue rows for all viewers; the arrays must not change later.
+
+        Parameters
+        ----------
+        table : str
+            A key of :data:`.protocol.TABLES`.
+        **columns : array_like (n,)
+            The columns of the table, by name; converted to its dtypes.
 
         Returns
         -------
         bool
-            False if they were dropped: more than :data:`MOST_WAITING` rows are waiting. Those of a patient
-            publisher don't count as dropped: it is asked again.
+            False if they were dropped: more than :data:`MOST_WAITING` rows wait, or the feed is closed.
+            A patient publisher does not count them as dropped: the caller tries again.
         """
         arrays = {name: np.ascontiguousarray(columns[name], dtype) for name, dtype, _, _ in p.TABLES[table]}
         n = len(next(iter(arrays.values())))
@@ -268,14 +281,14 @@ class Publisher:
         return True
 
     def retell(self, tables: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
-        """Send viewers that joined since the last time the open calls and live blocks.
+        """Queue the open calls and live blocks for viewers that joined since the last time.
 
-        What was put before and what is put later has to fit to it: both stand in one queue.
+        They must be consistent with what was put before and what is put later: all goes through one queue.
 
         Parameters
         ----------
         tables : iterable of (table, columns)
-            As for :meth:`put`, in times before those that follow.
+            As for :meth:`put`, with times before those that follow.
         """
         for table, columns in tables:
             arrays = {n: np.ascontiguousarray(columns[n], dtype) for n, dtype, _, _ in p.TABLES[table]}
@@ -286,7 +299,7 @@ class Publisher:
         self._waiting.append(p.Batch("", _FOR_NEW, 0, 0, {}))
 
     def lose(self, rows: int) -> None:
-        """Report to viewers rows that were dropped before they came here."""
+        """Count rows that were dropped before they came here; viewers are informed."""
         with self._lock:
             self.dropped += rows
 
@@ -300,14 +313,14 @@ class Publisher:
         return len(self._viewers)
 
     def wait_for_viewer(self, seconds: float) -> bool:
-        """Wait until there is a viewer; return whether there is one."""
+        """Wait at most so many seconds for a viewer; return whether there is one."""
         until = time.monotonic() + seconds
         while not self.viewers and time.monotonic() < until:
             time.sleep(0.005)
         return bool(self.viewers)
 
     def close(self, seconds: float = 2.0) -> None:
-        """Send what is waiting, say that it is over, and stop; takes at most about ``seconds``."""
+        """Send what is waiting, and that the feed has ended; return within about ``seconds`` + 1."""
         self._grace = seconds
         self._closing.set()
         self._thread.join(seconds + 1.0)

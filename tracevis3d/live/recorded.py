@@ -90,7 +90,18 @@ class SpoolFeed(Encoder):
         self._joined = 0
 
     def take(self, kind: bytes, number: int, data: bytes) -> None:
-        """Take a section."""
+        """Take a section of the spool.
+
+        Damaged data may raise any exception: :class:`Published` counts its rows as lost and goes on.
+
+        Parameters
+        ----------
+        kind : bytes
+            One of the kinds in :mod:`..record.output.spool`.
+        number : int
+            The thread's number; of other sections as described there.
+        data : bytes
+        """
         if kind == spool.CALLS:
             self._take_calls(self._thread(number), data)
         elif kind == spool.ROWS:
@@ -119,7 +130,7 @@ class SpoolFeed(Encoder):
                 thread.number = self._publisher.number("threads", entry)
 
     def send(self, until: int | None = None) -> None:
-        """Publish what ended up to a moment of the program's clock; all that there is if none is given."""
+        """Publish what ended up to a time of the program's clock, in nanoseconds; None: everything."""
         lead = self._all[0]
         if self._publisher.joined != lead._joined:
             lead._joined = self._publisher.joined
@@ -159,7 +170,7 @@ class SpoolFeed(Encoder):
             self._put("waiting", **self._open_waits(new, until))
 
     def end(self) -> None:
-        """Publish what is left of a process that has ended: its calls end, and its memory."""
+        """Publish what is left of a process that has ended: its calls end, and its memory is freed."""
         self.send()
         for thread in self._threads.values():
             n = len(thread.announced)
@@ -362,9 +373,21 @@ def _follow(announced: list[tuple[int, int]], events: Ints) -> None:
 
 
 def announce_frames(publisher: Publisher, frames: list[tuple[str, int, int]], known: list[int]) -> list[int]:
-    """Give frames (function, caller's frame, line) to a publisher; return the numbers that it gives them.
+    """Announce frames to a publisher.
 
-    ``known`` are the numbers of the frames before; callers count from there.
+    Parameters
+    ----------
+    publisher : Publisher
+    frames : list of (str, int, int)
+        Function, caller's frame (-1: none) and line. Callers are numbered through ``known``, then
+        ``frames``; a caller comes before its callees.
+    known : list of int
+        The publisher's numbers of the frames that were announced before.
+
+    Returns
+    -------
+    list of int
+        The publisher's numbers of ``frames``.
     """
     numbers: list[int] = []
     for name, parent, line in frames:
@@ -378,24 +401,24 @@ def announce_frames(publisher: Publisher, frames: list[tuple[str, int, int]], kn
 
 
 def memory_columns(columns: dict[str, bytes]) -> dict[str, NDArray[Any]]:
-    """Return rows of memory as arrays, as files have them (:data:`..record.memory.blocks.COLUMNS`)."""
+    """Return columns of memory as arrays, from their bytes (:data:`..record.memory.blocks.COLUMNS`)."""
     kinds = {name: dtype for name, dtype, _, _ in p.TABLES["memory"]}
     return {name: np.frombuffer(column, kinds[name]) for name, column in columns.items()}
 
 
 def name_ends(begins: NDArray[np.bool_], function: Ints, stack: list[int]) -> None:
-    """Write beside each end of a call which function it ends.
+    """Fill in which function each end of a call ends.
 
-    An end without a begin gets -1: it began before the recording did.
+    An end without a begin gets -1: its call began before the recording did.
 
     Parameters
     ----------
     begins : bool (n,)
-        Whether an event of one thread begins a call, and does not end one.
+        Whether an event of the thread begins a call; others end one.
     function : int64 (n,)
-        Of the begins; filled in for the ends.
+        The function of each begin; filled in for the ends.
     stack : list of int
-        The functions that are open before, the innermost last; then those that are open behind.
+        The functions that are open before the events, the innermost last; then those open after them.
     """
     if not len(begins):
         return
@@ -451,7 +474,13 @@ class _Handed:
 
 
 def main(words: list[str]) -> None:
-    """Run as a process of its own: folder, file or nothing, two pipes, the program's id, the feed as JSON."""
+    """Run as a process of its own.
+
+    Parameters
+    ----------
+    words : list of str
+        Folder, file (empty: none), descriptors of two pipes, the program's id, the feed's settings as JSON.
+    """
     folder, path, alive, answer, pid = words[0], words[1], int(words[2]), int(words[3]), int(words[4])
     said = json.loads(words[5])
     stand_aside()
@@ -497,7 +526,7 @@ def _wait(publisher: Publisher, alive: int) -> None:
 
 
 class Published:
-    """All processes of a recording, in one feed; the threads say whose they are.
+    """All processes of a recording, in one feed; each thread carries its process.
 
     Parameters
     ----------
@@ -515,7 +544,20 @@ class Published:
         self._damaged = 0
 
     def take(self, folder: str, sections: list[tuple[bytes, int, bytes]] | None) -> None:
-        """Publish sections of a process."""
+        """Publish sections of a process; those that are damaged are counted, and left out.
+
+        Parameters
+        ----------
+        folder : str
+            The process's.
+        sections : list of (bytes, int, bytes), or None
+            Kind, number and data of each; None: the process has ended.
+
+        Raises
+        ------
+        OSError
+            If a file can't be read.
+        """
         feed = self._feeds.get(folder)
         if feed is None:
             feed = self._feeds[folder] = SpoolFeed(self._publisher, self._start, self._first)
@@ -545,7 +587,7 @@ class Published:
         self._publisher.close()
 
     def sentence(self) -> str:
-        """Say what was published of all processes."""
+        """Return what was published of all processes, as a sentence."""
         publisher, feeds = self._publisher, self._feeds.values()
         lost = f", {publisher.dropped:,} dropped" if publisher.dropped else ""
         if self._damaged:

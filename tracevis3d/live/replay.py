@@ -24,7 +24,17 @@ _MOST_REPORTS = 600
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Rows of a table in the order of their times."""
+    """Rows of a table in the order of their times.
+
+    Attributes
+    ----------
+    table : str
+        A key of :data:`.protocol.TABLES`.
+    time : int64 (n,)
+        When each row is published, in nanoseconds from the trace's origin; not falling.
+    columns : dict of str to array (n,)
+        As :meth:`.Publisher.put` takes them.
+    """
 
     table: str
     time: NDArray[np.int64]
@@ -39,18 +49,23 @@ def replay(
     stop: Callable[[], bool] = lambda: False,
     report: Callable[[float], None] = lambda share: None,
 ) -> int:
-    """Publish a trace; return the rows that were passed on.
+    """Publish a trace.
 
     Parameters
     ----------
     trace : Trace
     publisher : Publisher
     speed : float
-        How much faster than it ran; ``inf`` as fast as it is taken.
+        How much faster than it ran; ``inf``: as fast as it is taken.
     stop : callable
-        Asked between batches.
+        Called between batches; returns whether to stop.
     report : callable
-        Gets the share that is done.
+        Called with the share that is done, 0 to 1.
+
+    Returns
+    -------
+    int
+        Rows that were published.
     """
     streams = list(_streams(trace, publisher))
     begun, at, sent = time.monotonic(), 0, 0
@@ -113,7 +128,21 @@ def _streams(trace: Trace, publisher: Publisher) -> Iterator[Stream]:
 
 
 def streams_beside_calls(trace: Trace, publisher: Publisher, thread: NDArray[np.uint32]) -> Iterator[Stream]:
-    """Yield the rows of the tables beside calls; ``thread`` holds the publisher's numbers of the threads."""
+    """Yield the rows of all tables but calls.
+
+    Parameters
+    ----------
+    trace : Trace
+    publisher : Publisher
+        Numbers the names.
+    thread : uint32 (threads,)
+        The publisher's number of each thread.
+
+    Yields
+    ------
+    Stream
+        With times in nanoseconds from the trace's origin.
+    """
     if len(trace.sync):
         yield from _sync(trace, publisher, thread)
     if len(trace.memory):

@@ -184,10 +184,12 @@ class Subscriber:
 
     @property
     def lost(self) -> int:
+        """Rows lost on the way."""
         return self.trace.losses.rows
 
     @property
     def lost_batches(self) -> int:
+        """Batches lost on the way."""
         return self.trace.losses.batches
 
     @property
@@ -197,14 +199,17 @@ class Subscriber:
 
     @property
     def gaps(self) -> list[Gap]:
+        """Where rows are missing, in the order in which that was noticed."""
         return self.trace.losses.gaps
 
     @property
     def paused(self) -> bool:
+        """Whether messages are counted while their rows are left out."""
         return self._paused
 
     @paused.setter
     def paused(self, paused: bool) -> None:
+        """Pause or continue; what was open then is closed, and sent again."""
         if paused and not self._paused:
             # What is reported again now is left out in part.
             self._again = False
@@ -220,7 +225,7 @@ class Subscriber:
         return self.state in ("ended", "refused")
 
     def drain(self, seconds: float = 0.01, wait: float = 0.0) -> int:
-        """Take messages for at most about ``seconds``; return how many rows came.
+        """Take messages for at most about ``seconds``.
 
         A batch that is too large for that is checked, then taken, over several calls.
 
@@ -228,7 +233,12 @@ class Subscriber:
         ----------
         seconds : float
         wait : float
-            How long to wait for a first message.
+            Seconds to wait for a first message.
+
+        Returns
+        -------
+        int
+            Rows that came, with those sent again.
         """
         before = self.rows
         self.behind = False
@@ -421,15 +431,20 @@ class Subscriber:
         self.trace.cut()
 
     def suggest(self, what: str, address: int = -1, size: int = -1, site: str = "") -> int:
-        """Suggest something to the program; return the number that its answer in :attr:`answers` will have.
+        """Suggest something to the program.
 
         Parameters
         ----------
         what : {"look", "free"}
         address, size : int, optional
-            Of a block.
+            Of a block, the size in bytes.
         site : str, optional
-            A call site: of the block, or, without a block, what the suggestion is about.
+            A call site: the block's, or, without a block, what the suggestion is about.
+
+        Returns
+        -------
+        int
+            The number that the answer in :attr:`answers` will have.
 
         Raises
         ------
@@ -443,10 +458,15 @@ class Subscriber:
         return self._suggested
 
     def clock(self) -> int:
-        """Return the trace's time now, in nanoseconds: that of the newest event, or the publisher's clock.
+        """Return the trace's time now: that of the newest event, or the publisher's clock.
 
-        The clock continues when nothing happens. It is none of the trace's where a recording is played faster
-        or slower than it ran.
+        The clock continues when nothing happens. It is not used where a recording is played faster or slower
+        than it ran.
+
+        Returns
+        -------
+        int
+            Nanoseconds from the first session's start.
         """
         newest = self.trace.now
         if not self._keeps_time or self.state != "connected":
@@ -454,9 +474,14 @@ class Subscriber:
         return max(self._said + time.monotonic_ns() - self._said_at, newest)
 
     def newest_since_1970(self) -> int:
-        """Return when the newest event happened, in nanoseconds since 1970 by the publisher's clock.
+        """Return when the newest event happened, by the publisher's clock.
 
-        Of a recording that is played again, when it was sent.
+        For a recording that is played again: when it was sent.
+
+        Returns
+        -------
+        int
+            Nanoseconds since 1970.
         """
         return self._start - self.trace.shift + (self.trace.now if self._keeps_time else self._said)
 
@@ -479,7 +504,7 @@ class Subscriber:
         return self.name or self.endpoint
 
     def finish(self) -> Any:
-        """Close, and return all that came as an ordinary trace."""
+        """Close, and return everything that came as an ordinary trace."""
         self.close()
         if self.state == "silent":
             self.trace.broken_off += 1
@@ -490,7 +515,7 @@ class Subscriber:
         return self.trace.trace(self.source, self.lost, bad=self.bad)
 
     def close(self) -> None:
-        """Leave."""
+        """Leave the feed and close the socket."""
         if self._socket is not None and not self._socket.closed:
             self._say(p.Bye())
             self._close_socket(linger=100)

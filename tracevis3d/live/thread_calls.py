@@ -27,20 +27,20 @@ Columns = tuple[NDArray[Any], ...]
 class Segment:
     """Some calls of a thread in the order of their begins.
 
-    Those in front that were open already when it began are copies of the same in the segment before: their
-    ends are written here alone.
+    Calls that were open when it began stand in front, as copies of those in the segment before: their ends
+    are written here alone.
 
     Attributes
     ----------
     columns : tuple of array
-        Function, parent, depth, start and end, as :func:`.growing.grow_calls` fills them; parents are numbers
-        in this segment.
+        Function, parent, depth, start and end, as :func:`.growing_calls.grow_calls` fills them; parents are
+        numbers in this segment.
     state : int64
-        See :func:`.growing.grow_calls`.
+        See :func:`.growing_calls.grow_calls`.
     carried : int
         How many of its calls were open when it began; they are in front.
     began : int
-        The thread's latest time at that moment.
+        The thread's latest time when it began, in nanoseconds.
     """
 
     def __init__(self, columns: Columns, state: NDArray[np.int64], carried: int) -> None:
@@ -60,6 +60,7 @@ class Segment:
 
     @property
     def room(self) -> int:
+        """The number of calls that fit."""
         return len(self.start)
 
 
@@ -139,7 +140,19 @@ class CallsOfThread:
         time: NDArray[np.int64],
         again: bool = False,
     ) -> None:
-        """Take begins and ends, in the order in which they happened; ``again`` if they are sent again."""
+        """Append begins and ends of calls.
+
+        Parameters
+        ----------
+        kind : uint8 (n,)
+            ``BEGIN`` or ``END`` of :mod:`.protocol`.
+        function : uint32 (n,)
+            The trace's numbers.
+        time : int64 (n,)
+            Nanoseconds from the first session's start, in the order in which the events happened.
+        again : bool
+            Whether they report calls that are open already.
+        """
         grow: Any = grow_calls
         at = 0
         while True:
@@ -183,7 +196,7 @@ class CallsOfThread:
         self.segments.append(Segment(columns, state, carried))
 
     def close_all(self) -> int:
-        """Let all open calls end at the thread's latest time; return how many there were."""
+        """End all open calls at the thread's latest time; return how many there were."""
         last = self.last
         self._open_key, self._open_count = np.zeros((2, _OPEN), np.int32)
         last.state[g.KNOWN], last.state[g.INDEXED] = 0, -1
@@ -200,14 +213,14 @@ class CallsOfThread:
         return went
 
     def reaching(self, since: int) -> list[Segment]:
-        """Return the segments with all calls that reach beyond a moment, and the calls around them."""
+        """Return the segments with all calls that end after a time, and the calls around them."""
         first = len(self.segments) - 1
         while first > 0 and self.segments[first].began >= since:
             first -= 1
         return self.segments[first:]
 
     def around(self, time: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the function of the innermost call at each of some moments; -1 where there was none."""
+        """Return the function of the innermost call at each time, int64 (n,); -1 where there was none."""
         found = np.full(len(time), -1)
         find: Any = find_calls
         began = [segment.began for segment in self.segments]
@@ -234,7 +247,15 @@ class CallsOfThread:
     # -- what a live view has seen ------------------------------------------------------------------------
 
     def begin_view(self, since: int, watched: int) -> None:
-        """Let a view begin with what ended, or is open, after a moment; it watches so many open calls."""
+        """Begin a view with what ended, or is open, after a time.
+
+        Parameters
+        ----------
+        since : int
+            Nanoseconds from the first session's start.
+        watched : int
+            Maximum number of open calls watched until they end, from the outside in.
+        """
         segment = self.reaching(since)[0]
         self._viewed = self.gone + self.segments.index(segment)
         self.watch = np.full(watched, -1)
@@ -263,9 +284,20 @@ class CallsOfThread:
         return segment is not self.last or int(self.view_state[f.SEEN]) < segment.count
 
     def unseen(self, most: int) -> Iterator[tuple[Segment, int, int]]:
-        """Yield segments with the numbers of the calls that the view sees now, ``most`` calls in all.
+        """Yield segments with the calls that the view has not seen.
 
-        Who takes them sets ``view_state[live_bars.SEEN]``; at the end of a segment the next one follows.
+        The caller sets ``view_state[live_bars.SEEN]``; at the end of a segment the next one follows.
+
+        Parameters
+        ----------
+        most : int
+            Maximum number of calls in all.
+
+        Yields
+        ------
+        segment : Segment
+        first, last : int
+            The numbers of the calls in it, without ``last``.
         """
         while True:
             segment = self.at_view()

@@ -22,13 +22,11 @@ _UNTRACKED, _UNTRACKED_MESSAGES = 1 << 16, 8
 
 
 class InTransit:
-    """What ZeroMQ was handed for a connection and has not written yet.
+    """Counts what ZeroMQ was given for a connection and has not written yet.
 
     Attributes
     ----------
     bytes, messages : int
-    written : int
-        Messages that have been written since the last :meth:`settle`.
     """
 
     def __init__(self) -> None:
@@ -37,11 +35,19 @@ class InTransit:
         self._bytes = self._messages = 0
 
     def wants_tracker(self, size: int) -> bool:
-        """Whether the next message, of so many bytes, is to be tracked."""
+        """Return whether the next message, of so many bytes, is to be tracked."""
         return self._bytes + size > _UNTRACKED or self._messages >= _UNTRACKED_MESSAGES
 
     def add(self, size: int, tracker: Any) -> None:
-        """Count a message that was passed on; ``tracker`` is ZeroMQ's, None: untracked."""
+        """Count a message that was sent.
+
+        Parameters
+        ----------
+        size : int
+            Bytes.
+        tracker : zmq.MessageTracker or None
+            None: it is not tracked.
+        """
         self.bytes += size
         self.messages += 1
         self._bytes += size
@@ -52,7 +58,7 @@ class InTransit:
             self._bytes = self._messages = 0
 
     def settle(self) -> int:
-        """Let go what has been written; return how many messages."""
+        """Subtract what has been written; return the number of messages."""
         written = 0
         while self._tracked and self._tracked[0][0].done:
             _, size, messages = self._tracked.popleft()
@@ -69,7 +75,23 @@ class InTransit:
 
 @dataclass(frozen=True, eq=False)
 class Waiting:
-    """A batch that waits for a viewer, as it will be sent."""
+    """A batch that waits for a viewer, as it will be sent.
+
+    Attributes
+    ----------
+    sequence : int
+        Its number.
+    now : int
+        The session's time when it was queued, in nanoseconds.
+    dropped : int
+        Rows before it that this viewer has not received since its last hello.
+    published : int
+        Rows that the session has published before it.
+    batch : Batch
+        Its table and columns.
+    again : bool
+        Whether it reports open calls and live blocks.
+    """
 
     sequence: int
     now: int

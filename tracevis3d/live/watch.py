@@ -75,9 +75,25 @@ def watch(
 def pictures(
     folder: Path, window_ns: int, suits: Callable[[Trace], float], render: Callable[[Trace, Path], object]
 ) -> Callable[[Subscriber], None]:
-    """Return what renders the window so far into ``folder``, as 000001.png and so on.
+    """Return a function that renders the window so far into a folder, as 000001.png and so on.
 
-    A window that the view doesn't suit (0) gives no picture.
+    A window that the view does not suit (0) gives no picture.
+
+    Parameters
+    ----------
+    folder : Path
+        Made if there is none.
+    window_ns : int
+        Nanoseconds that a picture reaches back.
+    suits : callable
+        Returns how well the view suits a trace; 0: not at all.
+    render : callable
+        Called with a trace and the file to write.
+
+    Returns
+    -------
+    callable
+        For ``show`` of :func:`watch`.
     """
     folder.mkdir(parents=True, exist_ok=True)
     number = 0
@@ -94,6 +110,17 @@ def pictures(
 
 
 def latest(subscriber: Subscriber, window_ns: int) -> Trace:
-    """Return what reaches into the last ``window_ns`` as a trace."""
+    """Return the last part of a feed as a trace.
+
+    Parameters
+    ----------
+    subscriber : Subscriber
+    window_ns : int
+        Nanoseconds that it reaches back from the newest event.
+
+    Returns
+    -------
+    Trace
+    """
     since = subscriber.trace.now - window_ns
     return subscriber.trace.trace(subscriber.source, subscriber.lost, since=since)

@@ -25,8 +25,10 @@ class Ended:
     Attributes
     ----------
     time : int64 (n, 2)
+        Start and end, in the trace's nanoseconds.
     level, kind, count, function : int32 (n,)
-        Depth from 0; ``count`` is 0 for a row that is one call.
+        Depth from 0; colour kind; number of merged calls, 0 for a row that is one call; the function, of the
+        longest call if several are merged.
     """
 
     time: NDArray[np.int64]
@@ -46,16 +48,9 @@ class CallStream:
     ----------
     growing : GrowingTrace
     kind_of : callable
-        The colour kind of a function by its name.
+        Returns the colour kind of a function, given its name.
     levels : int
-        Deeper calls are counted alone.
-
-    Attributes
-    ----------
-    deeper : int
-        Calls deeper than ``levels``.
-    lost : int
-        Rows that could not be shown because too many came at once.
+        Number of levels; deeper calls are only counted.
     """
 
     def __init__(self, growing: GrowingTrace, kind_of: Callable[[str], int], levels: int) -> None:
@@ -69,17 +64,19 @@ class CallStream:
 
     @property
     def deeper(self) -> int:
+        """Number of calls deeper than ``levels``."""
         return self._sum(f.DEEPER)
 
     @property
     def lost(self) -> int:
+        """Number of rows that are not shown because too many came at once."""
         return self._sum(f.FULL)
 
     def _sum(self, place: int) -> int:
         return sum(int(self._growing.calls_of_threads()[t].view_state[place]) for t in self._runs)
 
     def learn(self) -> None:
-        """Take note of functions that are new."""
+        """Look up the kinds of new functions."""
         for name in self._growing.functions(self._functions):
             if self._functions >= len(self._kinds):
                 self._kinds = np.concatenate([self._kinds, np.zeros_like(self._kinds)])
@@ -88,11 +85,11 @@ class CallStream:
 
     @property
     def kinds(self) -> NDArray[np.int32]:
-        """Kind of each function."""
+        """The kind of each function, int32 (m,); m is at least the number of functions."""
         return self._kinds
 
     def relearn(self) -> None:
-        """Ask for the kinds of all functions again."""
+        """Look up the kinds of all functions again."""
         self._functions = 0
         self.learn()
 
@@ -107,7 +104,20 @@ class CallStream:
         return calls.top >= 0 or int(calls.view_state[f.WATCHED]) > 0
 
     def advance(self, thread: int, cell_ns: int, since: int) -> Ended:
-        """Return what has ended in a thread; the first time, what ended after ``since``."""
+        """Return the calls of a thread that have ended since the last time.
+
+        Parameters
+        ----------
+        thread : int
+        cell_ns : int
+            Nanoseconds: shorter calls are merged.
+        since : int
+            The first time: only what ended after this, in the trace's nanoseconds.
+
+        Returns
+        -------
+        Ended
+        """
         calls = self._growing.calls_of_threads()[thread]
         if thread not in self._runs:
             self._runs[thread] = np.zeros((self.levels, 5), np.int64)
@@ -126,7 +136,18 @@ class CallStream:
         return Ended(time, *(np.ascontiguousarray(what[:, i]) for i in range(4)))
 
     def open(self, thread: int, now: int) -> Ended:
-        """Return the open calls of a thread, and rows under construction."""
+        """Return the open calls of a thread, and the short calls that are still being merged.
+
+        Parameters
+        ----------
+        thread : int
+        now : int
+            The end given to open calls, in the trace's nanoseconds.
+
+        Returns
+        -------
+        Ended
+        """
         calls = self._growing.calls_of_threads()[thread]
         run = self._runs.get(thread)
         segment = calls.at_view()

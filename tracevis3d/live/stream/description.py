@@ -20,15 +20,19 @@ def describe_call(growing: GrowingTrace, bar: Bars, function: int, count: int, n
     Parameters
     ----------
     growing : GrowingTrace
-        Knows the name, also when the call itself is forgotten.
+        It knows the name even when the call itself was dropped.
     bar : Bars
         One.
     function : int
         That of the call, or of the longest one.
     count : int
-        0: it is one call.
+        Number of merged calls; 0: it is one call.
     now : int
-        What ends then has not ended yet.
+        What ends then has not ended yet, in the trace's nanoseconds.
+
+    Returns
+    -------
+    Description
     """
     begin, end = (int(t) for t in bar.time[0])
     (name, *_) = (*growing.functions(function)[:1], "(function unknown)")

@@ -15,11 +15,13 @@ from ...drawing.palettes import OTHER, PALETTES
 class Kinds:
     """Colours of entries while it is unknown how much each will matter.
 
-    What has most time in the window gets the colours; who has one keeps it as long as he is among those.
+    What takes most time in the window gets the colours; an entry keeps its colour as long as it is among
+    those.
 
     Attributes
     ----------
     names : list of str
+        By number.
     """
 
     names: list[str] = field(default_factory=list)
@@ -28,7 +30,7 @@ class Kinds:
     _holder: list[int] = field(default_factory=lambda: [-1] * 10)
 
     def number(self, name: str) -> int:
-        """Return the number of a kind."""
+        """Return the number of a kind, a new one if the name is new."""
         found = self._number.setdefault(name, len(self.names))
         if found == len(self.names):
             self.names.append(name)
@@ -37,12 +39,27 @@ class Kinds:
         return found
 
     def weigh(self, kind: NDArray[np.integer[Any]], weight: NDArray[np.floating[Any]]) -> None:
-        """Count how much of each kind there is."""
+        """Add to the weights of kinds.
+
+        Parameters
+        ----------
+        kind : int (n,)
+            Numbers of kinds; a number may occur several times.
+        weight : float (n,)
+            Any unit, such as nanoseconds, always the same one.
+        """
         if len(kind):
             self._weight += np.bincount(kind, weight, len(self._weight))
 
     def settle(self) -> bool:
-        """Assign the colours to the entries that matter most now; return whether any assignment changed."""
+        """Give the colours to the kinds with the largest weights; return whether any colour changed.
+
+        Weights from before count less from then on.
+
+        Returns
+        -------
+        bool
+        """
         known = len(self.names)
         weight = self._weight[:known]
         # A colour is only taken by one with clearly more.
@@ -60,7 +77,7 @@ class Kinds:
 
     @property
     def colored(self) -> dict[str, int]:
-        """Names of the kinds that have a colour, and which of the palette's: from 0 on."""
+        """Index in the palette, from 0, of each kind that has a colour, by name."""
         return {self.names[k]: i for i, k in enumerate(self._holder) if k >= 0}
 
     def colors(self) -> NDArray[np.float32]:

@@ -20,12 +20,20 @@ class Lanes:
     A lane whose thread has nothing in the window any more goes to the next thread that needs one, so that
     programs that start a thread for each request have lanes for those that matter now.
 
+    Parameters
+    ----------
+    growing : GrowingTrace
+    most : int
+        Maximum number of lanes.
+
     Attributes
     ----------
     threads : list of int
         Of each lane; -1: none.
     rooms : list of int
-        Levels that each lane has room for; 0 for unused ones.
+        Number of levels that fit into each lane; 0 for unused ones.
+    changed : bool
+        Set when a lane gets or loses its thread.
     """
 
     def __init__(self, growing: GrowingTrace, most: int) -> None:
@@ -41,17 +49,26 @@ class Lanes:
 
     @property
     def without(self) -> int:
-        """Threads that do something and have no lane."""
+        """Number of threads that do something and have no lane."""
         return len(self._refused)
 
     def used(self) -> list[tuple[int, int]]:
-        """Return lane and thread of the lanes in use."""
+        """Return (lane, thread) of the lanes in use."""
         return [(lane, thread) for lane, thread in enumerate(self.threads) if thread >= 0]
 
     def lane(self, thread: int) -> int:
-        """Return the thread's lane, a new one if it has none and there is room; else -1.
+        """Return the lane of a thread; one that has none gets one, if there is room.
 
-        ``changed`` is set when it is a new one.
+        ``changed`` is set when the lane is new.
+
+        Parameters
+        ----------
+        thread : int
+
+        Returns
+        -------
+        int
+            -1: there is no room.
         """
         lane = self._lane_of.get(thread, -1)
         if lane < 0:
@@ -72,11 +89,18 @@ class Lanes:
         return lane
 
     def see(self, lane: int, when: int) -> None:
-        """Note that something of the lane's thread ended then."""
+        """Note when something of a lane's thread ended.
+
+        Parameters
+        ----------
+        lane : int
+        when : int
+            The trace's nanoseconds.
+        """
         self._seen[lane] = max(self._seen[lane], when)
 
     def release(self, since: int) -> None:
-        """Let lanes go whose threads have nothing after ``since``; sets ``changed`` if there are any."""
+        """Free the lanes whose threads have nothing after a time; ``changed`` is set if there are any."""
         for lane, thread in self.used():
             if self._seen[lane] < since and self._growing.calls_of_threads()[thread].top < 0:
                 del self._lane_of[thread]
@@ -85,7 +109,18 @@ class Lanes:
         self._refused = {thread: when for thread, when in self._refused.items() if when > since}
 
     def reach(self, lane: int, level: int) -> bool:
-        """Let a lane have room for a level (from 0); return whether it had to grow."""
+        """Make room for a level in a lane.
+
+        Parameters
+        ----------
+        lane, level : int
+            Levels count from 0.
+
+        Returns
+        -------
+        bool
+            Whether the lane had to grow.
+        """
         self._reached[lane] = max(self._reached[lane], level)
         if level < self.rooms[lane]:
             return False
@@ -93,7 +128,18 @@ class Lanes:
         return True
 
     def shrink(self, now: int, window_ns: int) -> bool:
-        """Take room away that nothing in the window needs any more; return whether any was."""
+        """Remove the room that nothing in the window needs any more.
+
+        Parameters
+        ----------
+        now, window_ns : int
+            End and length of the window, in nanoseconds.
+
+        Returns
+        -------
+        bool
+            Whether any lane became smaller.
+        """
         before = list(self.rooms)
         for lane, _ in self.used():
             history = [*self._history[lane], (now, self._reached[lane])]
@@ -103,21 +149,26 @@ class Lanes:
         return before != self.rooms
 
     def name(self, lane: int) -> str:
-        """Return what the thread is called."""
+        """Return the name of a lane's thread, with its process if there are several."""
         process, tid, name = self._growing.threads()[self.threads[lane]]
         several = len({p for p, _, _ in self._growing.threads()}) > 1
         name = thread_name(name, tid)
         return f"{name} ({process})" if several else name
 
     def levels(self, total: float, highest: float, gap: float) -> NDArray[np.float32]:
-        """Return base and height of each level of each lane, float32 (lanes * LEVELS, 2).
+        """Return base and height of each level of each lane.
 
         Parameters
         ----------
         total : float
-            Scene units that all lanes together may be high.
+            Maximum height of all lanes together, in scene units.
         highest, gap : float
-            Of one level, and between two lanes.
+            Maximum height of a level, and distance between two lanes, in scene units.
+
+        Returns
+        -------
+        float32 (max(lanes, 1) * LEVELS, 2)
+            Scene units; levels without room have height 0.
         """
         out = np.zeros((max(len(self.rooms), 1) * LEVELS, 2), np.float32)
         all_levels, lanes = sum(self.rooms), len(self.used())

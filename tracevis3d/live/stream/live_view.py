@@ -83,7 +83,18 @@ class LiveView(ABC):
         return 0.18 if self.along == "x" else 0.08
 
     def time_of(self, when: int, now: int) -> float:
-        """Return where along time a moment lies."""
+        """Return where a time lies along the time axis.
+
+        Parameters
+        ----------
+        when, now : int
+            That time, and the one that lies at 0, in nanoseconds.
+
+        Returns
+        -------
+        float
+            Scene units; the window is ``LENGTH`` long, and the past is negative.
+        """
         return (when - now) * LENGTH / self.window_ns
 
     @abstractmethod
@@ -104,18 +115,18 @@ class LiveView(ABC):
 
     @abstractmethod
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Return from where to where it reaches across, and in height."""
+        """Return the extent across, and in height, each as (low, high) in scene units."""
 
     @abstractmethod
     def labels(self, now: int) -> StreamLabels:
-        """Return the texts, to be set a few times a second."""
+        """Return the texts; called a few times a second."""
 
     @abstractmethod
     def legend(self) -> Legend:
         """Return what the colours mean."""
 
     def lay_out(self) -> None:  # noqa: B027
-        """Decide anew where bars lie; called when :attr:`relaid` is set, before they are placed."""
+        """Compute anew where bars lie; called when :attr:`relaid` is set, before they are placed."""
 
     def settle(self) -> None:  # noqa: B027
         """Give colours and places to what matters most now; called every few seconds."""
@@ -129,13 +140,18 @@ class LiveView(ABC):
         return ""
 
     def describe(self, bar: Bars, at: int, now: int) -> Description | None:
-        """Return the description of a bar, for tooltips; None: nothing.
+        """Return the description of a bar, for tooltips.
 
         Parameters
         ----------
         bar : Bars
-            One of those that this has given.
+            One of those that this view has returned.
         at, now : int
-            The moment under the mouse, and the one at the front edge.
+            The time under the mouse, and the one at the front edge, in nanoseconds.
+
+        Returns
+        -------
+        Description or None
+            None: there is no tooltip.
         """
         return None

@@ -15,7 +15,19 @@ _HEIGHT, _BELOW = 0.34, 0.06
 
 
 def ticks(view: LiveView, now: int) -> tuple[int, ...]:
-    """Return the moments that the window has ticks at, in nanoseconds."""
+    """Return the times in the window that have a tick.
+
+    Parameters
+    ----------
+    view : LiveView
+    now : int
+        The end of the window, in nanoseconds.
+
+    Returns
+    -------
+    tuple of int
+        Nanoseconds, increasing.
+    """
     window = view.window_ns
     step = time_ticks(0, window, 6)
     gap = int(step.at[1] - step.at[0]) if len(step.at) > 1 else window
@@ -23,7 +35,19 @@ def ticks(view: LiveView, now: int) -> tuple[int, ...]:
 
 
 def gap_ends(view: LiveView, now: int) -> tuple[int, ...]:
-    """Return the moments in the window between which rows were lost, in nanoseconds."""
+    """Return the times in the window where a gap of lost rows begins or ends.
+
+    Parameters
+    ----------
+    view : LiveView
+    now : int
+        The end of the window, in nanoseconds.
+
+    Returns
+    -------
+    tuple of int
+        Nanoseconds, increasing.
+    """
     since = now - view.window_ns
     ends: set[int] = set()
     for gap in reversed(view.growing.losses.gaps):
@@ -42,9 +66,14 @@ def ruler(view: LiveView, moments: tuple[int, ...], now: int) -> tuple[Axis, ...
     ----------
     view : LiveView
     moments : tuple of int
-        Of :func:`ticks`.
+        Of :func:`ticks`, in nanoseconds.
     now : int
-        The moment that lies at 0.
+        The time that lies at 0, in nanoseconds.
+
+    Returns
+    -------
+    tuple of Axis
+        One with texts; the others are grids.
     """
     (low, high), (_, top) = view.extent()
     at = tuple(LENGTH + view.time_of(when, now) for when in moments)
