@@ -126,13 +126,21 @@ def test_loading_is_not_cut_short(start, tmp_path):
     assert done.exists()
 
 
+@pytest.fixture
+def usual():
+    """Let Python answer Ctrl-C, which is ignored where the tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
     for _ in range(10):
         time.sleep(0.001)
 
 
-def test_held_raises_at_its_end():
+def test_held_raises_at_its_end(usual):
     reached = []
 
     def work():
@@ -149,7 +157,7 @@ def test_held_raises_at_its_end():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_the_bar_raises_what_was_swallowed():
+def test_the_bar_raises_what_was_swallowed(usual):
     with interrupts.handled():
         with contextlib.suppress(KeyboardInterrupt):
             interrupt()
@@ -157,7 +165,7 @@ def test_the_bar_raises_what_was_swallowed():
             Bar(quiet=True)(0.5, "reading")
 
 
-def test_an_interrupt_that_became_another_error_is_one(tmp_path, monkeypatch, capsys):
+def test_an_interrupt_that_became_another_error_is_one(usual, tmp_path, monkeypatch, capsys):
     """NumPy, Numba and dataclasses raise errors of their own where it comes at a bad moment."""
     from tracevis3d.formats import files
 
