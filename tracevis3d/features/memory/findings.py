@@ -137,7 +137,9 @@ def find_memory(
     least = _LEAST * int(table.peak[-1])
     loads = set(loads_modules(sites))
     teeth = _saw_teeth(blocks, sites, table, least, clock_ns)
-    found = [f for f in _leaks(blocks, sites, table, least) if f.site not in loads]
+    # Times between snapshots are made up: of few snapshots quarters would say nothing.
+    steadily = snapshots is None or len(snapshots) >= _RISES
+    found = [f for f in _leaks(blocks, sites, table, least, steadily) if f.site not in loads]
     if not has_addresses:
         # If equal blocks are one, what is left of the last tooth has been there since the first.
         swing = {tooth.site: tooth.bytes for tooth in teeth}
@@ -170,8 +172,11 @@ def loads_modules(sites: Sites) -> list[int]:
     return [site for site, name in enumerate(sites.name) if _IMPORTS.search(name)]
 
 
-def live_grid(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = GRID) -> Ints:
-    """Return the live bytes of each group at the end of each cell of the recording, int64 (groups, cells).
+def byte_time(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = GRID) -> NDArray[np.float64]:
+    """Return the bytes of each group that live in each cell of the recording, times how long.
+
+    What lives at one moment of each cell would not do: a program that works at a steady pace may be met at
+    the same point of its work again and again.
 
     Parameters
     ----------
@@ -185,23 +190,31 @@ def live_grid(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = G
 
     Returns
     -------
-    int64 (groups, cells)
+    float64 (groups, cells)
+        Whole numbers: divided by ``blocks.end`` they are the average of the cell in bytes.
     """
     span = max(blocks.end, 1)
-    grid = np.zeros((groups, cells + 1), np.int64)
-    # The first edge at or after a time, at which the block is seen (born) or no longer (died).
-    born = np.minimum(-(-blocks.born.astype(np.float64) * cells // span), cells).astype(np.int64)
-    born = np.maximum(born, 1) - 1
-    freed = blocks.free_row >= 0
-    died = np.minimum(-(-blocks.died[freed].astype(np.float64) * cells // span), cells).astype(np.int64)
-    died = np.maximum(died, 1) - 1
-    np.add.at(grid, (of, born), blocks.size)
-    np.subtract.at(grid, (of[freed], died), blocks.size[freed])
-    return np.asarray(np.cumsum(grid, axis=1)[:, :cells])
+    grid = np.zeros(groups * (cells + 1))
+    freed = np.flatnonzero(blocks.free_row >= 0)
+    for sign, group, time, size in (
+        (1.0, of, blocks.born, blocks.size),
+        (-1.0, of[freed], blocks.died[freed], blocks.size[freed]),
+    ):
+        cell = np.minimum(time * cells // span, cells - 1)
+        rest = (cell + 1) * span - time * cells
+        at = group * np.int64(cells + 1) + cell
+        grid += sign * np.bincount(at, size * rest.astype(np.float64), len(grid))
+        grid += sign * np.bincount(at + 1, size * (span - rest).astype(np.float64), len(grid))
+    return np.asarray(np.cumsum(grid.reshape(groups, cells + 1), axis=1)[:, :cells])
 
 
-def _leaks(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:
-    """Sites whose kept bytes grow all along: more in each quarter of the run, by several blocks."""
+def _leaks(
+    blocks: Blocks, sites: Sites, table: SiteTable, least: float, steadily: bool
+) -> list[MemoryFinding]:
+    """Sites whose kept bytes grow all along: more in each quarter of the run, by several blocks.
+
+    If ``steadily`` is false, all sites that keep several blocks.
+    """
     kept = blocks.free_row < 0
     which = np.flatnonzero((table.kept[:-1] >= max(least, 1)) & (table.kept_blocks[:-1] >= _GROWING))
     if not len(which):
@@ -220,7 +233,8 @@ def _leaks(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
         total = float(grown[i].sum())
         # It may begin late; after that each quarter adds something, and the second half much.
         begun = int(np.argmax(grown[i] > 0))
-        if begun > 2 or (grown[i, begun:] <= 0).any() or grown[i, 2:].sum() < _GROWTH * total:
+        stops = begun > 2 or (grown[i, begun:] <= 0).any() or grown[i, 2:].sum() < _GROWTH * total
+        if steadily and stops:
             continue
         share = float(table.kept_blocks[site] / table.blocks[site])
         found.append(
@@ -239,19 +253,27 @@ def _seen_to_grow(
 
     Between two of them bytes may have come and gone, so of a few any order may look like growth. What stays
     after a snapshot is the least of it and all later ones; if that grows often enough, the site leaks, as far
-    as snapshots can tell. If there are too few to tell, but it only grows, that is what is said.
+    as snapshots can tell. If there are too few to tell, but it only grows, late as well, that is said.
     """
-    if not found:
-        return found
+    if not found or not len(snapshots):
+        return []
     sure = []
+    snapshots = _some_of(snapshots)
+    late = np.searchsorted(snapshots, blocks.end * np.array([0.5, 0.75]))
     for finding, seen in zip(found, _seen(found, blocks, sites, snapshots), strict=True):
+        at_half, at_last = (int(seen[i - 1]) if i else 0 for i in late)
         seen = seen[np.argmax(seen > 0) :]
         stays = np.minimum.accumulate(seen[::-1])[::-1]
         rises = int(np.count_nonzero(np.diff(stays, prepend=0) > 0))
         details = {"snapshots": len(seen), "rises": rises}
         if rises >= max(_RISES, _LOGS * np.log(len(seen))):
             sure.append(replace(finding, details=finding.details | details))
-        elif rises >= _FEW and (stays == seen).all():
+        elif (
+            rises >= _FEW
+            and (stays == seen).all()
+            and seen[-1] - at_half >= _GROWTH * seen[-1]
+            and seen[-1] > at_last
+        ):
             details |= {"blocks": finding.details["blocks"], "from": int(seen[0])}
             sure.append(replace(finding, kind="growth", details=details))
     return sure
@@ -261,7 +283,7 @@ def _seen_to_stay(
     found: list[MemoryFinding], blocks: Blocks, sites: Sites, snapshots: Ints
 ) -> list[MemoryFinding]:
     """Return of what seems forgotten what is there at each of several snapshots, and hardly less at any."""
-    quiet = snapshots[snapshots >= (1 - _FORGOTTEN) * blocks.end]
+    quiet = _some_of(snapshots[snapshots >= (1 - _FORGOTTEN) * blocks.end])
     if not found or len(quiet) < _RISES:
         return []
     seen = _seen(found, blocks, sites, quiet)
@@ -273,10 +295,15 @@ def _seen_to_stay(
     ]
 
 
+def _some_of(snapshots: Ints) -> Ints:
+    """Return so many snapshots as are compared."""
+    if len(snapshots) <= _MOST_SNAPSHOTS:
+        return snapshots
+    return snapshots[np.linspace(0, len(snapshots) - 1, _MOST_SNAPSHOTS).astype(np.int64)]
+
+
 def _seen(found: list[MemoryFinding], blocks: Blocks, sites: Sites, snapshots: Ints) -> Ints:
     """Return the live bytes of each finding's call site at snapshots, int64 (findings, snapshots)."""
-    if len(snapshots) > _MOST_SNAPSHOTS:
-        snapshots = snapshots[np.linspace(0, len(snapshots) - 1, _MOST_SNAPSHOTS).astype(np.int64)]
     number = np.full(len(sites), -1, np.int32)
     number[[finding.site for finding in found]] = np.arange(len(found))
     return live_at(blocks, number[sites.of_block], len(found), snapshots)
@@ -364,8 +391,8 @@ def _saw_teeth(
     largest = largest[table.peak[largest] >= max(least, 1)]
     number = np.full(len(sites), len(largest), np.int32)
     number[largest] = np.arange(len(largest))
-    grid = live_grid(blocks, number[sites.of_block], len(largest) + 1, cells)
-    series = np.vstack([grid.sum(axis=0)[None], grid[:-1]])
+    grid = byte_time(blocks, number[sites.of_block], len(largest) + 1, cells)
+    series = (np.vstack([grid.sum(axis=0)[None], grid[:-1]]) // max(blocks.end, 1)).astype(np.int64)
     high = series.max(axis=1)
     found: list[MemoryFinding | None] = [None] * len(series)
     of = [-1, *largest.tolist()]
