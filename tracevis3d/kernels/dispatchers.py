@@ -64,7 +64,19 @@ def compiling() -> bool:
 
 
 def compiled(function: Callable[..., Any], **options: Any) -> Any:
-    """Return the dispatcher of a kernel."""
+    """Return the dispatcher of a kernel.
+
+    Parameters
+    ----------
+    function : callable
+        The kernel in Python.
+    **options
+        More options of Numba's ``njit``.
+
+    Returns
+    -------
+    Dispatcher
+    """
     dispatcher = numba.njit(**_OPTIONS, **options)(function)
     if _short:
         dispatcher._cache = kept(function)
@@ -77,7 +89,22 @@ def helper(function: Callable[..., Any]) -> Any:
 
 
 def intrinsic(function: Callable[..., Any], result: str, arguments: tuple[str, ...]) -> Any:
-    """Return Numba's intrinsic of a helper that writes LLVM's instructions (:func:`.jit.intrinsic`)."""
+    """Return Numba's intrinsic of a helper that writes LLVM's instructions (:func:`.jit.intrinsic`).
+
+    Parameters
+    ----------
+    function : callable
+        Takes llvmlite's ``IRBuilder`` and the values of the arguments; returns the value of the result.
+    result : str
+        The type it returns: a name of :mod:`numba.types`.
+    arguments : tuple of str
+        Those of its arguments; ``"array"`` is any array, of which it gets the pointer to the first item.
+
+    Returns
+    -------
+    callable
+        What kernels call.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
         plain = [

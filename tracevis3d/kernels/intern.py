@@ -11,9 +11,25 @@ from .raw_bytes import address, load64
 
 @inline
 def intern_bytes(data, low, high, table, hashes, starts, lengths, count):  # type: ignore[no-untyped-def]
-    """Return the number of ``data[low:high]``; it is ``count`` if the bytes are new (they are stored).
+    """Return the number of ``data[low:high]``; new bytes get the next one, and are stored.
 
     Open addressing; the hash multiplies and folds 8 bytes at a time, and equal bytes are searched as well.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    low, high : int
+    table : int32 (2**k,)
+        Numbers by hash; -1: free. Not full.
+    hashes : uint64 (capacity,)
+    starts, lengths : int64 (capacity,)
+        The names by number: hash, and where their bytes lie in ``data``.
+    count : int
+        How many names there are: the number of a new one.
+
+    Returns
+    -------
+    int64
     """
     factor = np.uint64(0x9E3779B97F4A7C15)
     base = address(data)
@@ -55,7 +71,15 @@ def intern_bytes(data, low, high, table, hashes, starts, lengths, count):  # typ
 
 @kernel
 def fill_table(table, hashes, count):  # type: ignore[no-untyped-def]
-    """Enter the numbers ``0..count-1`` with the given hashes into an empty (-1) table."""
+    """Enter the numbers ``0..count-1`` into an empty table.
+
+    Parameters
+    ----------
+    table : int32 (2**k,)
+        -1 before; filled.
+    hashes : uint64 (capacity,)
+    count : int
+    """
     mask = np.uint64(len(table) - 1)
     for known in range(count):
         slot = np.int64(hashes[known] & mask)
@@ -66,6 +90,11 @@ def fill_table(table, hashes, count):  # type: ignore[no-untyped-def]
 
 class InternedNames:
     """The tables that :func:`intern_bytes` works on; :meth:`grow` makes room between two calls of a kernel.
+
+    Parameters
+    ----------
+    capacity : int
+        Names that there is room for.
 
     Attributes
     ----------
@@ -97,7 +126,21 @@ class InternedNames:
         fill_table(self.table, self.hashes, count)
 
     def texts(self, data: NDArray[np.uint8], count: int, first: int = 0) -> list[str]:
-        """Return the names from ``first`` up to ``count``, decoded; bytes that are no UTF-8 become U+FFFD."""
+        """Return names, decoded; bytes that are no UTF-8 become U+FFFD.
+
+        Parameters
+        ----------
+        data : uint8 (bytes,)
+            The buffer in which they were interned.
+        count : int
+            How many names there are.
+        first : int
+            The first that is wanted.
+
+        Returns
+        -------
+        list of str
+        """
         blob = data.data
         bounds = zip(self.starts[first:count].tolist(), self.lengths[first:count].tolist(), strict=True)
         return [str(blob[low : low + length], "utf-8", "replace") for low, length in bounds]

@@ -13,7 +13,15 @@ ALIKE, RECOUNTED, ALONE, BELOW = 0, 1, 2, 3
 
 @kernel
 def inherit(parent: Any, value: Any) -> None:
-    """Give nodes whose ``value`` is negative that of their parent (-1: none); both are int32 (n,)."""
+    """Give nodes whose ``value`` is negative that of their parent.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        -1: none.
+    value : int32 (n,)
+        Changed in place.
+    """
     for i in range(len(parent)):
         if value[i] < 0 and parent[i] >= 0:
             value[i] = value[parent[i]]
@@ -21,7 +29,15 @@ def inherit(parent: Any, value: Any) -> None:
 
 @kernel
 def add_up(parent: Any, total: Any) -> None:
-    """Add to each node of ``total`` (float64 (n,)) the totals of the nodes below it; parent is int32 (n,)."""
+    """Add to each node the totals of the nodes below it.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        -1: none.
+    total : float64 (n,)
+        Each node's own; changed in place.
+    """
     for back in range(len(parent)):
         i = len(parent) - 1 - back
         if parent[i] >= 0:
@@ -30,7 +46,16 @@ def add_up(parent: Any, total: Any) -> None:
 
 @kernel
 def find_outermost_nodes(parent: Any, chosen: Any, within: Any) -> None:
-    """Fill ``within`` with which nodes lie below a ``chosen`` one; both are uint8 (n,)."""
+    """Find the nodes that lie below a chosen one.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        -1: none.
+    chosen : uint8 (n,)
+    within : uint8 (n,)
+        Filled: 1 below a chosen node, else 0. The outermost chosen nodes are those with 0.
+    """
     for i in range(len(parent)):
         within[i] = 0
         if parent[i] >= 0 and (within[parent[i]] or chosen[parent[i]]):
@@ -123,7 +148,15 @@ def find_stretches(extent: Any, parent: Any, thread: Any, matched: Any, first: A
 
 @kernel
 def mark_above(parent: Any, mark: Any) -> None:
-    """Mark every call above a marked one: ``mark`` is uint8 (n,), ``parent`` int64 (n,), in pre-order."""
+    """Mark every call above a marked one.
+
+    Parameters
+    ----------
+    parent : int64 (n,)
+        Of the calls, in pre-order; -1: none.
+    mark : uint8 (n,)
+        Changed in place.
+    """
     for back in range(len(parent)):
         i = len(parent) - 1 - back
         if mark[i] and parent[i] >= 0:

@@ -115,7 +115,18 @@ def number_paths(
 
 @kernel
 def fill_path_table(table: Any, keys: Any, paths: int, seed: Any) -> None:
-    """Enter the first ``paths`` paths into a larger, empty ``table`` of :func:`number_paths`."""
+    """Enter paths into a larger table of :func:`number_paths`.
+
+    Parameters
+    ----------
+    table : int32 (2**k,)
+        Zeros; filled.
+    keys : uint64 (capacity,)
+        As :func:`number_paths` has filled them.
+    paths : int
+        How many there are.
+    seed : uint64
+    """
     slots = np.uint64(len(table) - 1)
     for i in range(paths):
         slot = mix(seed, keys[i]) & slots
@@ -307,7 +318,20 @@ def scan_literal(
 
 @kernel
 def cover(matched: Any, unit: Any, begin: Any, end: Any, extent: Any) -> int:
-    """Return the time within the outermost calls whose unit is ``matched`` (uint8), in nanoseconds."""
+    """Return the time within the outermost calls whose unit is matched.
+
+    Parameters
+    ----------
+    matched : uint8 (units,)
+    unit : int32 (n,)
+        Of the calls, in pre-order.
+    begin, end, extent : int64 (n,)
+
+    Returns
+    -------
+    int
+        Nanoseconds.
+    """
     total = 0
     i = 0
     n = len(unit)
@@ -401,6 +425,8 @@ def assign_groups(
         Callers, of all calls.
     place_a, place_b : int32
         Path of each call, from ``offset_a`` and ``offset_b`` on.
+    offset_a, offset_b : int
+        First call of A and of B that is compared; callers before it don't count.
     path_parent : int32 (paths of A,)
     path_length : int32 (paths of B,)
         Paths in the subtree.

@@ -24,7 +24,18 @@ _NONE = -1
 
 @inline
 def hexadecimal(data, low, high):  # type: ignore[no-untyped-def]
-    """Return the hexadecimal number ``data[low:high]``, below 2**62; -1 if it is none."""
+    """Return the hexadecimal number ``data[low:high]``.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    low, high : int
+
+    Returns
+    -------
+    int64
+        Below 2**60; -1 if it is none, or has more than 15 digits.
+    """
     if high <= low or high - low > 15:
         return np.int64(_NONE)
     value = np.int64(0)
@@ -42,7 +53,18 @@ def hexadecimal(data, low, high):  # type: ignore[no-untyped-def]
 
 @inline
 def decimal(data, low, high):  # type: ignore[no-untyped-def]
-    """Return the decimal number ``data[low:high]``, below 10**18; -1 if it is none."""
+    """Return the decimal number ``data[low:high]``.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    low, high : int
+
+    Returns
+    -------
+    int64
+        Below 10**18; -1 if it is none, or has more than 18 digits.
+    """
     if high <= low or high - low > 18:
         return np.int64(_NONE)
     value = np.int64(0)
@@ -58,8 +80,19 @@ def decimal(data, low, high):  # type: ignore[no-untyped-def]
 def scan_heaptrack(data, state, kind, value, other, line_of):  # type: ignore[no-untyped-def]
     """Read heaptrack's lines ``+ info``, ``- info``, ``c ms`` and ``R pages`` (hexadecimal) into columns.
 
-    Other lines (strings, addresses, stacks ...) are few: ``other`` is filled with where they begin, and
-    ``line_of`` with their numbers.
+    Other lines (strings, addresses, stacks ...) are few, and left to the caller.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    state : int64 (STATE_SIZE,)
+        Filled: where it ends, how many lines, rows, other and malformed lines there are.
+    kind : uint8 (rows,)
+        Filled: PLUS, MINUS, STAMP or RESIDENT.
+    value : int64 (rows,)
+        Filled: the number on the line.
+    other, line_of : int64 (lines,)
+        Filled: the byte at which each other line begins, and its number.
     """
     end = len(data)
     at = np.int64(0)
@@ -104,8 +137,20 @@ def scan_heaptrack(data, state, kind, value, other, line_of):  # type: ignore[no
 def name_blocks(kind, info, top, below, address, unknown):  # type: ignore[no-untyped-def]
     """Give each block of heaptrack a number, from 1: a free takes the youngest block of its info.
 
-    ``top`` (infos,) is 0 before; ``below`` (rows + 1,) is room. A free without a block gets 0 and is counted
-    in ``unknown[0]``, the first one's row in ``unknown[1]``.
+    Parameters
+    ----------
+    kind : uint8 (rows,)
+        PLUS for an allocation; any other is a free.
+    info : int64 (rows,)
+        What heaptrack's line refers to: a size and a stack.
+    top : int64 (infos,)
+        0 before; the youngest living block of each info.
+    below : int64 (rows + 1,)
+        Working space: the next older block of the same info.
+    address : int64 (rows,)
+        Filled: the block's number; 0 for a free without a block.
+    unknown : int64 (2,)
+        How many such frees there are, and the row of the first.
     """
     blocks = np.int64(0)
     for row in range(len(kind)):
@@ -132,7 +177,24 @@ def scan_memray(  # type: ignore[no-untyped-def]
 ):
     """Read ``seq tid 0xaddress size ALLOCATOR stack`` lines, fields parted by tabs, into columns.
 
-    ``tid`` and ``allocator`` are numbers in one table of names. Resumable: it stops where that is full.
+    Resumable: it stops where the table of names is full.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    state : int64 (STATE_SIZE,)
+        Zeros before the first call.
+    tid, allocator : int32 (lines,)
+        Filled: numbers in one table of names.
+    address, size, stack : int64 (lines,)
+        Filled; sizes are bytes.
+    table, hashes, starts, lengths
+        The names, as :func:`..intern.intern_bytes` takes them.
+
+    Returns
+    -------
+    int
+        DONE or NAMES_FULL.
     """
     end = len(data)
     at = state[POSITION]

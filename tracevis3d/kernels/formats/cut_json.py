@@ -12,10 +12,20 @@ _QUOTE, _COMMA, _OPEN_LIST, _BACKSLASH, _CLOSE_LIST, _OPEN_MAP, _CLOSE_MAP = 34,
 
 @kernel
 def find_cut(data, stack, out):  # type: ignore[no-untyped-def]
-    """Find the last place of ``data`` that ends a value of a list or map.
+    """Find the last place of a text that ends a value of a list or map.
 
-    ``out[0]`` becomes the length to keep and ``out[1]`` how many brackets are open there; ``stack`` (uint8)
-    holds their closing counterparts, the outermost first. Returns False if they nest deeper than ``stack``.
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    stack : uint8 (depth,)
+        Filled: what closes the brackets that are open there, the outermost first.
+    out : int64 (2,)
+        Filled: the length to keep, and how many brackets are open there.
+
+    Returns
+    -------
+    bool
+        False if brackets nest deeper than ``stack`` is long.
     """
     depth = np.int64(0)
     keep = np.int64(0)

@@ -28,9 +28,35 @@ def format_calls(  # type: ignore[no-untyped-def]
 ):
     """Write begins and ends of the calls of one thread until ``out`` is full or all is written.
 
-    Call ``i < stop`` is written as ``text[BEGIN] name text[AFTER_NAME] time text[AFTER_TIME]``, where string
-    ``k`` of ``text`` is ``text[text_first[k]:text_first[k + 1]]``. ``stack`` (int64) is as long as the calls
-    are deep. Returns True when all is written; else to be called again with ``state[WRITTEN]`` set to 0.
+    Call ``i < stop`` is written as ``text[BEGIN] name text[AFTER_NAME] time text[AFTER_TIME]``, its end with
+    ``text[END]`` in place of the first, where string ``k`` of ``text`` is
+    ``text[text_first[k]:text_first[k + 1]]``.
+
+    Parameters
+    ----------
+    function : int32 (calls,)
+    start, end, extent : int64 (calls,)
+        Of the calls, in pre-order.
+    stop : int
+        Behind the last call of the thread.
+    origin : int
+        Nanoseconds, added to all times.
+    text, text_first : uint8 (bytes,), int64 (5,)
+        The fixed texts.
+    name, name_first : uint8 (bytes,), int64 (functions + 1,)
+        The names of the functions.
+    stack : int64 (depth,)
+        Working space, as long as the calls are deep; kept between calls of this.
+    state : int64 (3,)
+        ``state[NEXT]`` is the thread's first call before; ``state[WRITTEN]`` is set to 0 between calls of
+        this.
+    out : uint8 (room,)
+        Filled up to ``state[WRITTEN]``.
+
+    Returns
+    -------
+    bool
+        Whether all is written; if not, call it again.
     """
     call = state[NEXT]
     depth = state[OPEN]

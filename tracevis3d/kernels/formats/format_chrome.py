@@ -49,7 +49,21 @@ def _write(ns, out, at):  # type: ignore[no-untyped-def]
 
 @kernel
 def is_ambiguous(start, end, extent, parent, low, high):  # type: ignore[no-untyped-def]
-    """Return whether a call in ``[low, high)`` has no duration, so that its place is ambiguous."""
+    """Return whether a call has no duration, so that its place is ambiguous.
+
+    It has calls below it, or starts where its caller ends.
+
+    Parameters
+    ----------
+    start, end, extent, parent : int64 (calls,)
+        Of the calls, in pre-order.
+    low, high : int
+        The calls that are examined.
+
+    Returns
+    -------
+    bool
+    """
     for i in range(low, high):
         if start[i] == end[i] and (extent[i] > 1 or (parent[i] >= 0 and start[i] == end[parent[i]])):
             return True
@@ -68,9 +82,12 @@ def format_chrome(  # type: ignore[no-untyped-def]
     function, start, end, extent : columns of the calls
     arguments : int32 (calls,)
         Row of the arguments' text from ``FIRST_ARGUMENTS`` on; -1 for none.
+    low, high : int
+        The thread's calls.
     pairs : bool
         Begin and end records; else complete ones.
     origin : int
+        Nanoseconds, added to all times.
     text, text_first, name, name_first : uint8, int64
         String ``k`` is ``text[text_first[k]:text_first[k + 1]]``; names by function.
     stack : int64

@@ -23,10 +23,30 @@ def lay_inside(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Write begin (0) and end (1) events of the frames of samples, each within the call it was opened in.
 
-    Calls are in pre-order, samples in the order of their times; a stack of -1 ends what was sampled. A frame
-    ends with the call that it was opened in, or where a sample lacks it; one that a call began in stays open
-    as long as that call. ``barrier`` has room for the depth of the calls, ``opened``, ``level`` and ``path``
-    for that of the deepest stack. Returns the number of events; a dry run only counts them.
+    A frame ends with the call that it was opened in, or where a sample lacks it; one that a call began in
+    stays open as long as that call.
+
+    Parameters
+    ----------
+    call_start, call_end : int64 (calls,)
+        Of the thread's calls, in pre-order.
+    time, stack : int64 (n,), int32 (n,)
+        The samples, by time: each one's innermost frame; -1 ends what was sampled.
+    parent, function, depth : int32 (frames,)
+        Of the frames: the next outer one (-1: none), its function, its depth from 1.
+    barrier : int64 (depth of the calls,)
+        Working space.
+    opened, level, path : int32 (deepest stack,)
+        Working space.
+    is_dry : bool
+        Only count the events.
+    out_kind, out_function, out_time : uint8, int32, int64 (events,)
+        Filled.
+
+    Returns
+    -------
+    int
+        How many events there are.
     """
     # Each has one type, so that the called kernels are compiled once.
     opens, closes = np.uint8(0), np.uint8(1)

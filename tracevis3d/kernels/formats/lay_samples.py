@@ -7,7 +7,20 @@ from ..jit import kernel
 
 @kernel
 def measure_depths(parent, depth):  # type: ignore[no-untyped-def]
-    """Write the depth of each frame, 1 for the outermost; return the largest."""
+    """Write the depth of each frame, 1 for the outermost.
+
+    Parameters
+    ----------
+    parent : int32 (frames,)
+        The next outer frame, which stands before it; -1: none.
+    depth : int32 (frames,)
+        Filled.
+
+    Returns
+    -------
+    int
+        The largest.
+    """
     deepest = 0
     for i in range(len(parent)):
         depth[i] = 1 if parent[i] < 0 else depth[parent[i]] + 1
@@ -22,10 +35,28 @@ def lay_samples(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Write begin (0) and end (1) events of samples in the order of their threads and times.
 
-    Sample ``i`` has the frame ``stack[i]`` innermost, or none if that is -1, and represents the time from
-    ``start[i]`` to ``end[i]``. Functions that are the same from the root on in a sample and the next are one
-    call if the one ends where the next starts. ``opened`` and ``path`` have room for the deepest stack.
-    Returns the number of events; a dry run only counts them.
+    Functions that are the same from the root on in a sample and the next are one call if the one ends where
+    the next starts.
+
+    Parameters
+    ----------
+    thread, stack : int32 (n,)
+        Of each sample; ``stack`` is its innermost frame, -1: none.
+    start, end : int64 (n,)
+        The time that it represents, in nanoseconds.
+    parent, function, depth : int32 (frames,)
+        As :func:`measure_depths` takes and fills them.
+    opened, path : int32 (deepest stack,)
+        Working space.
+    is_dry : bool
+        Only count the events.
+    out_thread, out_kind, out_function, out_time : int32, uint8, int32, int64 (events,)
+        Filled.
+
+    Returns
+    -------
+    int
+        How many events there are.
     """
     written = 0
     n_open = 0
@@ -64,7 +95,15 @@ def lay_samples(  # type: ignore[no-untyped-def]
 
 @kernel
 def add_to_parents(parent, total):  # type: ignore[no-untyped-def]
-    """Add the total of each frame to its parent's, the innermost first: own weights become whole ones."""
+    """Add the total of each frame to its parent's, the innermost first: own weights become whole ones.
+
+    Parameters
+    ----------
+    parent : int32 (frames,)
+        The next outer frame, which stands before it; -1: none.
+    total : int64 (frames,)
+        Changed in place.
+    """
     for i in range(len(parent) - 1, -1, -1):
         if parent[i] >= 0:
             total[parent[i]] += total[i]
@@ -72,7 +111,15 @@ def add_to_parents(parent, total):  # type: ignore[no-untyped-def]
 
 @kernel
 def place_below_parents(parent, start):  # type: ignore[no-untyped-def]
-    """Add the start of each frame's parent to its own."""
+    """Add the start of each frame's parent to its own.
+
+    Parameters
+    ----------
+    parent : int32 (frames,)
+        The next outer frame, which stands before it; -1: none.
+    start : int64 (frames,)
+        Changed in place.
+    """
     for i in range(len(parent)):
         if parent[i] >= 0:
             start[i] += start[parent[i]]
@@ -80,9 +127,23 @@ def place_below_parents(parent, start):  # type: ignore[no-untyped-def]
 
 @kernel
 def merge_frames(parent, function, slots, merged, out_parent, out_function):  # type: ignore[no-untyped-def]
-    """Give frames of the same function below the same merged frame one number; return how many there are.
+    """Give frames of the same function below the same merged frame one number.
 
-    ``slots`` is a table of -1, its length a power of two above twice the number of frames.
+    Parameters
+    ----------
+    parent, function : int32 (frames,)
+        Of the frames; a parent stands before its children, -1: none.
+    slots : int32 (2**k,)
+        A hash table, -1 before; longer than twice the number of frames.
+    merged : int32 (frames,)
+        Filled: each frame's number.
+    out_parent, out_function : int32 (frames,)
+        Filled for the merged frames.
+
+    Returns
+    -------
+    int
+        How many merged frames there are.
     """
     mask = len(slots) - 1
     count = 0
@@ -102,10 +163,24 @@ def merge_frames(parent, function, slots, merged, out_parent, out_function):  # 
 
 @kernel
 def intern_stacks(first, function, line, slots, stack, out_parent, out_function, out_line):  # type: ignore[no-untyped-def]
-    """Make a tree of stacks that are given root first; return how many frames it has.
+    """Make a tree of stacks that are given root first.
 
-    Stack ``i`` is ``first[i]`` to ``first[i + 1]`` of ``function`` and ``line``; ``stack[i]`` becomes its
-    innermost frame, -1 if it is empty. ``slots`` is as for :func:`merge_frames`.
+    Parameters
+    ----------
+    first : int64 (n + 1,)
+        Stack ``i`` is ``first[i]`` to ``first[i + 1]`` of ``function`` and ``line``.
+    function, line : int32 (m,)
+    slots : int32 (2**k,)
+        As for :func:`merge_frames`.
+    stack : int32 (n,)
+        Filled: the innermost frame of each, -1 if it is empty.
+    out_parent, out_function, out_line : int32 (m,)
+        Filled for the frames of the tree.
+
+    Returns
+    -------
+    int
+        How many frames it has.
     """
     mask = len(slots) - 1
     count = 0

@@ -20,7 +20,17 @@ def _common(frame, low, low_end, other, other_end):  # type: ignore[no-untyped-d
 
 @kernel
 def count_stack_events(order, thread, first, frame):  # type: ignore[no-untyped-def]
-    """Return how many events :func:`lay_stacks` will write."""
+    """Return how many events :func:`lay_stacks` will write.
+
+    Parameters
+    ----------
+    order, thread, first, frame
+        As :func:`lay_stacks` takes them.
+
+    Returns
+    -------
+    int64
+    """
     total = np.int64(0)
     for k in range(len(order)):
         i = order[k]
@@ -36,10 +46,27 @@ def count_stack_events(order, thread, first, frame):  # type: ignore[no-untyped-
 def lay_stacks(  # type: ignore[no-untyped-def]
     order, thread, first, frame, weight, begin, out_thread, out_kind, out_function, out_time
 ):
-    """Write begin (0) and end (1) events of the stacks, taken in ``order``, which keeps threads together.
+    """Write begin (0) and end (1) events of the stacks, one after another.
 
-    Stack ``i`` is ``frame[first[i]:first[i + 1]]``, root first, and lasts ``weight[i]``; the first stack of
-    thread ``t`` starts at ``begin[t]``. Returns the number of events.
+    Parameters
+    ----------
+    order : int64 (n,)
+        The stacks in the order in which they are taken; those of a thread stand together.
+    thread : int32 (n,)
+    first : int64 (n + 1,)
+    frame : int32 (m,)
+        Functions: stack ``i`` is ``frame[first[i]:first[i + 1]]``, root first.
+    weight : int64 (n,)
+        How long each lasts, in nanoseconds.
+    begin : int64 (threads,)
+        Where the first stack of each thread starts.
+    out_thread, out_kind, out_function, out_time : int32, uint8, int32, int64 (events,)
+        Filled.
+
+    Returns
+    -------
+    int64
+        How many events there are.
     """
     written = np.int64(0)
     now = np.int64(0)

@@ -162,7 +162,19 @@ def _string_end(i, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def value_end(i, end):  # type: ignore[no-untyped-def]
-    """Return (the index behind the value at ``i``) << 7 | (its type), or a negative code."""
+    """Find where a value ends, and of which type it is.
+
+    Parameters
+    ----------
+    i, end : int
+        Addresses.
+
+    Returns
+    -------
+    int64
+        The address behind the value, times 2**7, plus its type; negative if it does not end before ``end``
+        (-1) or is none (-2).
+    """
     c = byte(i)
     if c == 34:
         closing = _string_end(i + 1, end)
@@ -277,7 +289,20 @@ def _number(i, high, slot):  # type: ignore[no-untyped-def]
 
 @kernel
 def intern(low, high, state):  # type: ignore[no-untyped-def]
-    """Return the number of the text between two addresses, a new one if it is new; -1 if a table is full."""
+    """Return the number of a text, a new one if it is new.
+
+    Parameters
+    ----------
+    low, high : int
+        Addresses of its first byte and behind its last.
+    state : int
+        Address of the state that :func:`scan_events` describes.
+
+    Returns
+    -------
+    int64
+        -1 if a table is full; ``S_FULL`` of the state is 1 then.
+    """
     length = high - low
     value = _U(length) * _MIX
     other = _MIX
@@ -572,10 +597,21 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
 
 @kernel
 def frame_events(data, position, end, bounds):  # type: ignore[no-untyped-def]
-    """Write start and end of the objects from ``position`` on into ``bounds`` (k + 1, 2); return how many.
+    """Find where objects start and end. Only brackets and strings are examined.
 
-    At most k are searched. It stops in front of what is not an object or no complete one; the row behind the
-    last then starts where it stopped. Only brackets and strings are examined.
+    It stops in front of what is not an object or no complete one.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    position, end : int
+    bounds : int64 (k + 1, 2)
+        Filled: start and end of at most k objects; the row behind the last starts where it stopped.
+
+    Returns
+    -------
+    int
+        How many objects.
     """
     first = address(data)
     end += first
@@ -598,7 +634,18 @@ def frame_events(data, position, end, bounds):  # type: ignore[no-untyped-def]
 
 @kernel
 def next_object(data, position, end):  # type: ignore[no-untyped-def]
-    """Return the first index from ``position`` on where an object with a key opens; else ``end``."""
+    """Return the first index from ``position`` on where an object with a key opens.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    position, end : int
+
+    Returns
+    -------
+    int
+        ``end`` if there is none.
+    """
     first = address(data)
     end += first
     i = first + position
@@ -615,9 +662,18 @@ def next_object(data, position, end):  # type: ignore[no-untyped-def]
 def skip_value(data, position, end, walk):  # type: ignore[no-untyped-def]
     """Skip the rest of a value, which may continue in the next piece of data.
 
-    ``walk`` (int64 (3,)) holds the depth of brackets, whether this is inside a string, and whether anything
-    of the value was seen; zeros before the first call. Returns the index behind the value, or -1 if all of
-    the data belongs to it.
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    position, end : int
+    walk : int64 (3,)
+        The depth of brackets, whether this is inside a string (2: behind a backslash), and whether anything
+        of the value was seen; zeros before the first call.
+
+    Returns
+    -------
+    int
+        The index behind the value; -1 if all of the data belongs to it.
     """
     i = position
     while i < end:
@@ -654,7 +710,16 @@ def skip_value(data, position, end, walk):  # type: ignore[no-untyped-def]
 
 @kernel
 def fill_table(table, texts, count):  # type: ignore[no-untyped-def]
-    """Enter the first ``count`` texts into an emptied (-1) table."""
+    """Enter texts into an emptied table.
+
+    Parameters
+    ----------
+    table : int32 (2**k,)
+        -1 before; filled.
+    texts : int64 (t, T_SIZE)
+    count : int
+        How many there are.
+    """
     mask = len(table) - 1
     for known in range(count):
         place = texts[known, T_HASH] & mask

@@ -65,9 +65,32 @@ def scan_kanata(  # type: ignore[no-untyped-def]
 ):
     """Write a row for each command that says something of an instruction.
 
-    ``detail`` is the instruction's thread, the stage's lane, how the instruction ends (1: flushed), or what a
-    dependency depends on; ``name`` the number of a stage's name or a label's text, else -1; ``time`` the
-    cycle. Texts other than labels are passed over. Lines that don't fit are counted in ``state``.
+    Texts other than labels are passed over. Lines that don't fit are counted in ``state``. Resumable: it
+    stops where the table of names is full.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    state : int64 (STATE_SIZE,)
+        Zeros before the first call.
+    kind : uint8 (lines,)
+        Filled: INSTRUCTION, LABEL, STAGE, STAGE_END, RETIRE or DEPENDENCY.
+    instruction : int64 (lines,)
+        Filled: its number in the file.
+    detail : int64 (lines,)
+        Filled: the instruction's thread, the stage's lane, how the instruction ends (1: flushed), or what a
+        dependency depends on; 0 for a label.
+    name : int32 (lines,)
+        Filled: the number of a stage's name or a label's text, else -1.
+    time : int64 (lines,)
+        Filled: the cycle.
+    table, hashes, starts, lengths
+        The names, as :func:`..intern.intern_bytes` takes them.
+
+    Returns
+    -------
+    int
+        DONE or NAMES_FULL.
     """
     end = len(data)
     at = state[POSITION]

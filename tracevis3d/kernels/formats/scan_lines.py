@@ -32,7 +32,18 @@ _LIMIT = 922337203685477579
 
 @inline
 def scaled_decimal(data, low, high, wanted):  # type: ignore[no-untyped-def]
-    """Return the decimal number ``data[low:high]`` times ``10**wanted``, cut off; the least int64 if none."""
+    """Return the decimal number ``data[low:high]`` times ``10**wanted``, cut off.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    low, high, wanted : int
+
+    Returns
+    -------
+    int64
+        The least int64 if it is none, or leaves int64.
+    """
     value = np.int64(0)
     digits = 0
     places = -1
@@ -61,7 +72,20 @@ def scaled_decimal(data, low, high, wanted):  # type: ignore[no-untyped-def]
 
 @inline
 def find_byte(data, at, end, eight):  # type: ignore[no-untyped-def]
-    """Return the first place from ``at`` on of the byte that ``eight`` holds eight times; else ``end``."""
+    """Return the first place of a byte.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    at, end : int
+    eight : uint64
+        The byte, eight times.
+
+    Returns
+    -------
+    int
+        ``end`` if it is not there.
+    """
     base = address(data)
     while at + 8 <= end:
         word = load64(base + at) ^ eight
@@ -91,10 +115,28 @@ def scan_enter_exit(  # type: ignore[no-untyped-def]
 ):
     """Read ``tid +/- name ns`` lines, fields parted by tabs, commas, semicolons or blanks, into columns.
 
-    The name is what lies between the direction and the last field, so it may hold separators itself.
-    ``kind`` is 0 for an enter, 1 for an exit. ``thread`` and ``function`` are numbers in one table of names;
-    ``function`` is -1 for an exit without a name. A time's fraction is cut off. Empty lines and lines that
-    begin with ``#`` are passed over; others that don't fit are counted in ``state``.
+    The name is what lies between the direction and the last field, so it may hold separators itself. A time's
+    fraction is cut off. Empty lines and lines that begin with ``#`` are passed over; others that don't fit
+    are counted in ``state``.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    state : int64 (STATE_SIZE,)
+        Zeros before the first call, but for LIMIT.
+    thread, function : int32 (rows,)
+        Filled: numbers in one table of names; ``function`` is -1 for an exit without a name.
+    kind : uint8 (rows,)
+        Filled: 0 for an enter, 1 for an exit.
+    time : int64 (rows,)
+        Filled: nanoseconds.
+    table, hashes, starts, lengths
+        The names, as :func:`..intern.intern_bytes` takes them.
+
+    Returns
+    -------
+    int
+        DONE (or the limit is reached) or NAMES_FULL.
     """
     end = len(data)
     at = state[POSITION]
@@ -197,11 +239,30 @@ def is_blank(byte):  # type: ignore[no-untyped-def]
 
 @kernel
 def scan_collapsed(data, state, first, weight, frame, table, hashes, starts, lengths):  # type: ignore[no-untyped-def]
-    """Read ``a;b;c 12`` lines: stack ``i`` is ``frame[first[i]:first[i + 1]]``, root first.
+    """Read ``a;b;c 12`` lines.
 
-    ``weight`` holds thousandths of a sample. A stack without a count weighs one sample (and is counted);
-    empty frames are passed over, blanks around a frame too. A line that begins with ``#`` and has no count
-    is a comment. At most as many frames as there are lines and semicolons are written.
+    A stack without a count weighs one sample (and is counted); empty frames are passed over, blanks around a
+    frame too. A line that begins with ``#`` and has no count is a comment. At most as many frames as there
+    are lines and semicolons are written.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    state : int64 (STATE_SIZE,)
+        Zeros before the first call, but for LIMIT.
+    first : int64 (rows + 1,)
+        ``first[0]`` is 0; filled from 1 on.
+    weight : int64 (rows,)
+        Filled: thousandths of a sample.
+    frame : int32 (frames,)
+        Filled: numbers of names; stack ``i`` is ``frame[first[i]:first[i + 1]]``, root first.
+    table, hashes, starts, lengths
+        The names, as :func:`..intern.intern_bytes` takes them.
+
+    Returns
+    -------
+    int
+        DONE (or the limit is reached) or NAMES_FULL.
     """
     end = len(data)
     at = state[POSITION]

@@ -20,7 +20,17 @@ _HAS_TYPE, _HAS_FRAME, _HAS_AT = 1, 2, 4
 
 @inline
 def skip_blanks(data, at):  # type: ignore[no-untyped-def]
-    """Return the next place that holds no white space."""
+    """Return the next place that holds no white space.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    at : int
+
+    Returns
+    -------
+    int
+    """
     while data[at] <= _BLANK:
         at += 1
     return at
@@ -28,9 +38,20 @@ def skip_blanks(data, at):  # type: ignore[no-untyped-def]
 
 @inline
 def scan_decimal(data, at, places, out, row):  # type: ignore[no-untyped-def]
-    """Store the number at ``at`` times ``10**places``, rounded half to even, in ``out[row]``.
+    """Store the number at ``at`` times ``10**places``, rounded half to even.
 
-    Returns what follows the number; -1 if it has an exponent, more than 18 digits, or reaches 2**62.
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    at, places : int
+    out : int64 (rows,)
+    row : int
+        Where in ``out`` it is stored.
+
+    Returns
+    -------
+    int64
+        What follows the number; -1 if it has an exponent, more than 18 digits, or reaches 2**62.
     """
     negative = data[at] == _MINUS
     if negative:
@@ -75,9 +96,24 @@ def scan_decimal(data, at, places, out, row):  # type: ignore[no-untyped-def]
 
 @kernel
 def scan_numbers(data, level, places, out, first):  # type: ignore[no-untyped-def]
-    """Read a list of numbers (``level`` 1), or a list of lists of whole numbers (``level`` 2), into ``out``.
+    """Read a list of numbers, or a list of lists of whole numbers.
 
-    Row ``i`` of the latter is ``out[first[i]:first[i + 1]]``. Returns how many numbers, or rows, there are.
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    level : {1, 2}
+        A list, or a list of lists.
+    places : int
+        Numbers are stored times ``10**places``.
+    out : int64 (numbers,)
+        Filled.
+    first : int64 (rows + 1,)
+        Filled for level 2: row ``i`` is ``out[first[i]:first[i + 1]]``.
+
+    Returns
+    -------
+    int64
+        How many numbers (level 1) or rows (level 2) there are; -1 if it is written otherwise.
     """
     depth = 0
     numbers = np.int64(0)
@@ -123,7 +159,21 @@ def scan_numbers(data, level, places, out, first):  # type: ignore[no-untyped-de
 def scan_profile_events(data, places, kind, frame, time):  # type: ignore[no-untyped-def]
     """Read a list of ``{"type": "O" or "C", "frame": whole number, "at": number}``, keys in any order.
 
-    ``kind`` is 0 for O and 1 for C; ``time`` is ``at`` times ``10**places``. Returns how many there are.
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    places : int
+    kind : uint8 (rows,)
+        Filled: 0 for O and 1 for C.
+    frame : int64 (rows,)
+        Filled.
+    time : int64 (rows,)
+        Filled: ``at`` times ``10**places``.
+
+    Returns
+    -------
+    int64
+        How many there are; -1 if the list is written otherwise.
     """
     rows = np.int64(0)
     at = skip_blanks(data, np.int64(0)) + 1

@@ -67,10 +67,31 @@ def scan_rsf(  # type: ignore[no-untyped-def]
 ):
     """Read ``contain PARENT CHILD`` and ``call FROM TO [TIME [THREAD [METHOD ...]]]`` lines into columns.
 
-    Fields are parted by white space; one in double quotes may hold it. ``name`` (rows, 4) holds numbers in
-    one table of names, -1 for a field that is not there: container and member, or caller, callee, thread and
-    method. A call without a time gets the least int64 and is counted. ``rest`` is the place of what follows
-    the method, -1 if nothing does. Empty lines and lines that begin with ``#`` are passed over.
+    Fields are parted by white space; one in double quotes may hold it. Empty lines and lines that begin with
+    ``#`` are passed over; others that don't fit are counted in ``state``.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    state : int64 (STATE_SIZE,)
+        Zeros before the first call, but for LIMIT.
+    kind : uint8 (rows,)
+        Filled: CONTAIN or CALL.
+    name : int32 (rows, FIELDS)
+        Filled: numbers in one table of names, -1 for a field that is not there: container and member, or
+        caller, callee, thread and method.
+    time : int64 (rows,)
+        Filled: as written, cut off; the least int64 for a call without a time (which is counted), 0 for a
+        member.
+    rest : int64 (rows,)
+        Filled: the place of what follows the method, -1 if nothing does.
+    table, hashes, starts, lengths
+        The names, as :func:`..intern.intern_bytes` takes them.
+
+    Returns
+    -------
+    int
+        DONE (or the limit is reached) or NAMES_FULL.
     """
     end = len(data)
     at = state[POSITION]

@@ -203,7 +203,16 @@ def scan_records(  # type: ignore[no-untyped-def]
 
 @kernel
 def fill_keys(table, keys, count):  # type: ignore[no-untyped-def]
-    """Enter the first ``count`` keys into an empty (-1) table."""
+    """Enter keys into an empty table.
+
+    Parameters
+    ----------
+    table : int32 (slots,)
+        -1 before; filled.
+    keys : int64 (capacity,)
+    count : int
+        How many there are.
+    """
     mask = len(table) - 1
     for number in range(count):
         mixed = np.uint64(keys[number]) * np.uint64(0x9E3779B97F4A7C15)

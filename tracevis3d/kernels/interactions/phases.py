@@ -55,10 +55,10 @@ def pick_stretches(
     reach: int,
     place: NDArray[np.int64],
 ) -> int:
-    """Choose stretches that don't overlap, each where it fits best nearby; return how many.
+    """Choose stretches that don't overlap, each where it fits best nearby.
 
     In a loop every shift has the same calls: what fits best is also most often the same call at the same
-    place, which is tried at up to 64 places of the stretch.
+    place, which is tried at up to 127 places of the stretch.
 
     Parameters
     ----------
@@ -73,6 +73,11 @@ def pick_stretches(
         From the first place that is similar enough on, this many places are examined for the best.
     place : int64 (m // length + 1,)
         Written: where each begins.
+
+    Returns
+    -------
+    int
+        How many there are.
     """
     found, i = 0, 0
     step = max(length // 64, 1)

@@ -64,6 +64,12 @@ def box_parts(
 
 @kernel
 def recode(part: NDArray[np.int32], rank: NDArray[np.int32]) -> None:
-    """Replace each code in ``part`` by ``rank[code]``, in place."""
+    """Replace each code by its rank, in place.
+
+    Parameters
+    ----------
+    part : int32 (n,)
+    rank : int32 (codes,)
+    """
     for i in range(len(part)):
         part[i] = rank[part[i]]

@@ -335,7 +335,7 @@ def fold_tubes(
 def longest_rise(
     value: NDArray[np.int64], tail: NDArray[np.int64], before: NDArray[np.int64], on: NDArray[np.uint8]
 ) -> int:
-    """Mark a longest subsequence that never falls; return its length. O(n log n).
+    """Mark a longest subsequence that never falls. O(n log n).
 
     Parameters
     ----------
@@ -344,6 +344,11 @@ def longest_rise(
         Working space.
     on : uint8 (n,)
         Written: 1 for those of the subsequence.
+
+    Returns
+    -------
+    int
+        Its length.
     """
     length = 0
     for i in range(len(value)):

@@ -150,7 +150,19 @@ def sum_up(
 
 @inline
 def first_from(begin: Any, low: Any, high: Any, time: Any) -> Any:
-    """Return the first position in ``[low, high)`` that begins at ``time`` or later; ``high`` if none."""
+    """Return the first position in ``[low, high)`` that begins at ``time`` or later.
+
+    Parameters
+    ----------
+    begin : int64 (n,)
+        Of the positions; it ascends in ``[low, high)``.
+    low, high, time : int
+
+    Returns
+    -------
+    int
+        ``high`` if there is none.
+    """
     while low < high:
         middle = (low + high) >> 1
         if begin[middle] < time:
@@ -162,7 +174,22 @@ def first_from(begin: Any, low: Any, high: Any, time: Any) -> Any:
 
 @inline
 def clip(low: Any, high: Any, t0: Any, t1: Any, begin: Any, order: Any, end: Any) -> Any:
-    """Return the part of the positions ``[low, high)`` of one level that the window meets."""
+    """Return the part of the positions ``[low, high)`` of one level that the window meets.
+
+    Parameters
+    ----------
+    low, high : int
+    t0, t1 : int
+        The window, in nanoseconds.
+    begin, order : int64 (n,), int32 (n,)
+        The index.
+    end : int64 (n,)
+        Of the calls.
+
+    Returns
+    -------
+    low, high : int
+    """
     if low < high and begin[low] < t0:
         q = first_from(begin, low, high, t0)
         # Of the calls that began before the window, only the last can reach into it.
@@ -174,7 +201,24 @@ def clip(low: Any, high: Any, t0: Any, t1: Any, begin: Any, order: Any, end: Any
 
 @inline
 def is_wide(p: Any, resolution: Any, rounded: Any, begin: Any, length: Any, order: Any, end: Any) -> Any:
-    """Return whether the call at ``p`` is at least ``resolution`` long; exact."""
+    """Return whether the call at a position is at least ``resolution`` long; exact.
+
+    Parameters
+    ----------
+    p : int
+    resolution : int
+        Nanoseconds.
+    rounded : float32
+        The same.
+    begin, length, order : int64 (n,), float32 (n,), int32 (n,)
+        The index.
+    end : int64 (n,)
+        Of the calls.
+
+    Returns
+    -------
+    bool
+    """
     if length[p] != rounded:
         return length[p] > rounded
     return end[order[p]] - begin[p] >= resolution
@@ -192,7 +236,22 @@ def count_below(
     child: Any,
     end: Any,
 ) -> Any:
-    """Return how many calls of the subtrees at ``[low, high)``, ``levels`` deep, the window meets."""
+    """Return how many calls of the subtrees at ``[low, high)``, down to ``levels`` below, the window meets.
+
+    Parameters
+    ----------
+    low, high, levels : int
+    t0, t1 : int
+        The window, in nanoseconds.
+    begin, order, child : int64 (n,), int32 (n,), int32 (n + 1,)
+        The index.
+    end : int64 (n,)
+        Of the calls.
+
+    Returns
+    -------
+    int
+    """
     total = high - low
     for _ in range(levels):
         low, high = clip(np.int64(child[low]), np.int64(child[high]), t0, t1, begin, order, end)

@@ -23,7 +23,15 @@ _INF = np.inf
 def box_bounds(
     low: NDArray[np.float32], size: NDArray[np.float32], order: NDArray[np.int32], bounds: NDArray[np.float32]
 ) -> None:
-    """Write the bounds of each :data:`WIDTH` boxes, float32 (ceil(n / WIDTH), 6)."""
+    """Write the bounds of each :data:`WIDTH` boxes.
+
+    Parameters
+    ----------
+    low, size : float32 (n, 3)
+    order : int32 (n,)
+    bounds : float32 (ceil(n / WIDTH), 6)
+        Filled.
+    """
     n = len(order)
     for node in range(len(bounds)):
         for axis in range(3):
@@ -43,7 +51,15 @@ def tube_bounds(
     order: NDArray[np.int32],
     bounds: NDArray[np.float32],
 ) -> None:
-    """Write the bounds of each :data:`WIDTH` pieces of tubes, given as :func:`pick_tube` takes them."""
+    """Write the bounds of each :data:`WIDTH` pieces of tubes.
+
+    Parameters
+    ----------
+    middle, across, piece, order
+        As :func:`pick_tube` takes them.
+    bounds : float32 (ceil(k / WIDTH), 6)
+        Filled.
+    """
     n = len(order)
     for node in range(len(bounds)):
         for axis in range(3):
@@ -59,7 +75,14 @@ def tube_bounds(
 
 @kernel
 def merge_bounds(bounds: NDArray[np.float32], merged: NDArray[np.float32]) -> None:
-    """Write the bounds of each :data:`WIDTH` of ``bounds`` to ``merged``."""
+    """Write the bounds of each :data:`WIDTH` nodes.
+
+    Parameters
+    ----------
+    bounds : float32 (nodes, 6)
+    merged : float32 (ceil(nodes / WIDTH), 6)
+        Filled.
+    """
     n = len(bounds)
     for node in range(len(merged)):
         for axis in range(3):
@@ -165,7 +188,7 @@ def pick_box(
     stack: NDArray[np.int64],
     met: NDArray[np.float64],
 ) -> int:
-    """Return the first box that a ray meets, -1 if none; ``met[0]`` is set to where.
+    """Return the first box that a ray meets; ``met[0]`` is set to where.
 
     Parameters
     ----------
@@ -186,6 +209,11 @@ def pick_box(
         Working space.
     met : float64 (1,)
         The distance beyond which nothing is searched for; written.
+
+    Returns
+    -------
+    int
+        -1 if it meets none.
     """
     best, n = -1, len(order)
     timed = now < 1.0 and len(start) > 0
@@ -265,7 +293,7 @@ def pick_disc(
     stack: NDArray[np.int64],
     met: NDArray[np.float64],
 ) -> int:
-    """Return the first disc that a ray meets, -1 if none; ``met[0]`` is set to where.
+    """Return the first disc that a ray meets; ``met[0]`` is set to where.
 
     Parameters
     ----------
@@ -275,6 +303,11 @@ def pick_disc(
         The boxes around the discs.
     axis : {0, 1, 2}
         Across which axis they are round.
+
+    Returns
+    -------
+    int
+        -1 if it meets none.
     """
     best, n = -1, len(order)
     top = _begin(stack, n)
@@ -346,7 +379,7 @@ def pick_tube(
     stack: NDArray[np.int64],
     met: NDArray[np.float64],
 ) -> int:
-    """Return the piece of a tube that a ray meets first, -1 if none; ``met[0]`` is set to where.
+    """Return the piece of a tube that a ray meets first; ``met[0]`` is set to where.
 
     What is met is the section's silhouette: exact where the ray is straight across the tube, and a little
     behind the surface.
@@ -361,6 +394,11 @@ def pick_tube(
         The two half axes of each section, as vectors.
     piece : int32 (k, 2)
         The two sections between which each piece lies; the same twice for a ball.
+
+    Returns
+    -------
+    int
+        -1 if it meets none.
     """
     best, n = -1, len(order)
     top = _begin(stack, n)
@@ -409,7 +447,18 @@ def curve_keys(
 def sort_keys(
     key: NDArray[np.int64], order: NDArray[np.int32], spare: NDArray[np.int32], count: NDArray[np.int64]
 ) -> None:
-    """Write the order of ascending ``key`` (below 2 ** 30); ``count`` has room for 1,025 numbers."""
+    """Write the order of ascending keys.
+
+    Parameters
+    ----------
+    key : int64 (n,)
+        Below 2 ** 30.
+    order : int32 (n,)
+        Filled; equal keys keep their order.
+    spare : int32 (n,)
+    count : int64 (1025,)
+        Working space.
+    """
     n = len(key)
     for i in range(n):
         order[i] = i

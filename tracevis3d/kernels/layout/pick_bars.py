@@ -10,7 +10,7 @@ from ..jit import inline, kernel
 
 @kernel
 def pick_bar(corner: Any, count: int, triangle: Any, ray: Any, best: Any) -> Any:
-    """Return the bar that a ray meets first; -1: it meets none before ``best``.
+    """Return the bar that a ray meets first.
 
     Parameters
     ----------
@@ -23,6 +23,11 @@ def pick_bar(corner: Any, count: int, triangle: Any, ray: Any, best: Any) -> Any
         Origin, direction, and the least distance of a hit.
     best : float64 (1,)
         How far away something was met already; becomes how far away the bar was.
+
+    Returns
+    -------
+    int
+        -1: it meets none before ``best``.
     """
     found = -1
     for i in range(count):

@@ -151,7 +151,7 @@ def grow_calls(
 
 @kernel
 def rehash_open(open_key: Any, open_count: Any, out_key: Any, out_count: Any) -> Any:
-    """Copy what is open into a hash table of another size; return how many functions that are.
+    """Copy what is open into a hash table of another size.
 
     Parameters
     ----------
@@ -159,6 +159,11 @@ def rehash_open(open_key: Any, open_count: Any, out_key: Any, out_count: Any) ->
         As :func:`grow_calls` has filled them.
     out_key, out_count : int32 (j,)
         Zeros, a power of two; filled.
+
+    Returns
+    -------
+    int
+        How many functions that are.
     """
     n = 0
     for i in range(len(open_key)):
@@ -171,9 +176,17 @@ def rehash_open(open_key: Any, open_count: Any, out_key: Any, out_count: Any) ->
 
 @kernel
 def close_calls(state: Any, parent: Any, end: Any) -> Any:
-    """Let all open calls of a thread end at its latest time; return how many there were.
+    """Let all open calls of a thread end at its latest time.
 
-    The arrays are those of :func:`grow_calls`.
+    Parameters
+    ----------
+    state, parent, end
+        As :func:`grow_calls` has filled them.
+
+    Returns
+    -------
+    int
+        How many there were.
     """
     n = np.int64(0)
     at = state[TOP]
@@ -291,7 +304,9 @@ def take_calls(
     function, parent, depth, start, end
         As :func:`grow_calls` fills them.
     base : int
-        Where the copies begin; ``thread`` is written beside them.
+        Where the copies begin.
+    thread : int
+        Written to ``out_thread``.
     new : int64, at least as long as ``count`` and as the deepest call is deep
         Working space.
     chain : int64, at least as long as the deepest call is deep

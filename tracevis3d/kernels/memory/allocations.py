@@ -18,7 +18,18 @@ NOWHERE = 1 << 62
 
 @inline
 def slot_of(address, keys, last):  # type: ignore[no-untyped-def]
-    """Return the slot of an address in the table of addresses, or the free slot where it belongs."""
+    """Return the slot of an address in the table of addresses, or the free slot where it belongs.
+
+    Parameters
+    ----------
+    address : uint64
+    keys, last : uint64 (2**k,), int32 (2**k,)
+        As :func:`pair_blocks` fills them.
+
+    Returns
+    -------
+    int64
+    """
     mask = len(keys) - 1
     value = address * np.uint64(0x9E3779B97F4A7C15)
     slot = np.int64(value >> np.uint64(24)) & mask
@@ -90,7 +101,15 @@ def pair_blocks(kind, address, state, keys, last, born, died, block_of, counts):
 
 @kernel
 def move_table(keys, last, new_keys, new_last):  # type: ignore[no-untyped-def]
-    """Enter what one table holds into a larger, empty one."""
+    """Enter what one table holds into a larger one.
+
+    Parameters
+    ----------
+    keys, last : uint64 (slots,), int32 (slots,)
+        As :func:`pair_blocks` has filled them.
+    new_keys, new_last : uint64 (2**k,), int32 (2**k,)
+        Filled; ``new_last`` is -1 before.
+    """
     for slot in range(len(keys)):
         if last[slot] >= 0:
             where = slot_of(keys[slot], new_keys, new_last)
@@ -150,7 +169,19 @@ def follow_live(born, size, ended, time, start, step, stop, most, moment, after)
 
 @inline
 def cell_of(time, start, step, cells):  # type: ignore[no-untyped-def]
-    """Return the cell of ``step`` nanoseconds that a time lies in; the first or last one beyond them."""
+    """Return the cell that a time lies in; the first or last one beyond them.
+
+    Parameters
+    ----------
+    time, start, step : int
+        Nanoseconds; cell ``c`` begins at ``start + c * step``.
+    cells : int
+        How many there are.
+
+    Returns
+    -------
+    int64
+    """
     if time <= start:
         return np.int64(0)
     return min((time - start) // step, np.int64(cells - 1))
@@ -163,7 +194,16 @@ def add_block(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Add one block, with each of its idle intervals, to a row of profiles; it lies right of those before.
 
-    ``jump`` int32 (cells + 1,) leads from each cell to the next one in which nothing lives yet.
+    Parameters
+    ----------
+    block, at : int
+        The block, and its position.
+    low, taken, begin, stop, born, died, first_access, access, start, step, jump
+        As :func:`fill_leaves` takes them.
+    change, lowest, oldest, touched
+        The profiles, as :func:`fill_leaves` describes them; changed.
+    row : int
+        The row of the profiles.
     """
     cells = touched.shape[1]
     if stop[block] > begin[block]:
@@ -212,11 +252,37 @@ def fill_leaves(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Fill the profiles of the leaves of a pyramid: ``leaf`` blocks each, in the given order.
 
-    ``change`` int64 (nodes, cells + 1) is the change of what lives from each moment to the next, ``lowest``
-    int64 (nodes, cells) where the first block lies that lives then, ``oldest`` int64 (nodes, cells) the
-    earliest beginning of an idle interval that ends in a cell, ``touched`` int32 (nodes, cells) how many
-    allocations and accesses lie in it; ``widest`` int64 the widest block that may stand alone. Block ``b``
-    lives at the moments ``begin[b]:stop[b]``.
+    Parameters
+    ----------
+    order : int32 (n,)
+        The block at each position.
+    leaf : int
+    low : int64 (n,)
+        Where the block at each position lies along the axis.
+    taken : int64 (blocks,)
+        How wide each block is.
+    begin, stop : int32 (blocks,)
+        Block ``b`` lives at the moments ``begin[b]:stop[b]``.
+    born, died : int64 (blocks,)
+        Nanoseconds.
+    first_access, access : int64 (blocks + 1,), int64 (accesses,)
+        Block ``b`` was accessed at the times ``access[first_access[b]:first_access[b + 1]]``.
+    start, step : int
+        Cell ``c`` begins at ``start + c * step`` nanoseconds.
+    jump : int32 (cells + 1,)
+        Working space: leads from each cell to the next one in which nothing lives yet.
+    change : int64 (nodes, cells + 1)
+        Filled: the change of what lives from each moment to the next. 0 before.
+    lowest : int64 (nodes, cells)
+        Filled: where the first block lies that lives then. :data:`NOWHERE` before.
+    oldest : int64 (nodes, cells)
+        Filled: the earliest beginning of an idle interval that ends in a cell. A large number before.
+    touched : int32 (nodes, cells)
+        Filled: how many allocations and accesses lie in a cell. 0 before.
+    lone : bool (n,)
+        Whether the block at each position may stand alone.
+    widest : int64 (nodes,)
+        Filled: the widest of those that may. 0 before.
     """
     for position in range(len(order)):
         row = position // leaf
@@ -233,7 +299,15 @@ def fill_leaves(  # type: ignore[no-untyped-def]
 
 @kernel
 def fill_inner(first, count, change, lowest, oldest, touched, widest):  # type: ignore[no-untyped-def]
-    """Fill the inner levels of a pyramid: node ``i`` joins ``2 i`` and ``2 i + 1`` of the level below."""
+    """Fill the inner levels of a pyramid: node ``i`` joins ``2 i`` and ``2 i + 1`` of the level below.
+
+    Parameters
+    ----------
+    first, count : int64 (levels,)
+        Each level's first row in the profiles, and its number of nodes; the leaves' first.
+    change, lowest, oldest, touched, widest
+        As :func:`fill_leaves` has filled them.
+    """
     for level in range(1, len(first)):
         for i in range(count[level]):
             to = first[level] + i
@@ -257,7 +331,19 @@ def fill_inner(first, count, change, lowest, oldest, touched, widest):  # type: 
 def add_profile(  # type: ignore[no-untyped-def]
     source, change, lowest, oldest, touched, to_change, to_lowest, to_oldest, to_touched, to
 ):
-    """Add one row of profiles to another, none of whose blocks lies further right."""
+    """Add one row of profiles to another, none of whose blocks lies further right.
+
+    Parameters
+    ----------
+    source : int
+        The row that is added.
+    change, lowest, oldest, touched
+        Its profiles, as :func:`fill_leaves` describes them.
+    to_change, to_lowest, to_oldest, to_touched
+        Those that it is added to; ``to_change`` and so on may be the same arrays.
+    to : int
+        Their row.
+    """
     cells = touched.shape[1]
     for c in range(cells):
         to_change[to, c] += change[source, c]
@@ -270,7 +356,24 @@ def add_profile(  # type: ignore[no-untyped-def]
 
 @inline
 def next_wide(position, stop, least, order, taken, lone, leaf, first, count, widest):  # type: ignore[no-untyped-def]
-    """Return the first position from ``position`` on, before ``stop``, of a block that stands alone."""
+    """Return the first position of a block that stands alone.
+
+    Parameters
+    ----------
+    position, stop : int
+        Where the search begins and ends.
+    least : int
+        The block is at least as wide.
+    order, taken, lone, leaf, widest
+        As :func:`fill_leaves` takes and fills them.
+    first, count : int64 (levels,)
+        As for :func:`fill_inner`.
+
+    Returns
+    -------
+    int
+        ``stop`` if there is none.
+    """
     while position < stop:
         if position % leaf == 0:
             # Climb over what is narrow, then go down to where it is wide.
@@ -292,7 +395,19 @@ def next_wide(position, stop, least, order, taken, lone, leaf, first, count, wid
 
 @inline
 def first_from(low, begin, stop, value):  # type: ignore[no-untyped-def]
-    """Return the first position from ``begin`` on, before ``stop``, with ``low`` of ``value`` or more."""
+    """Return the first position from ``begin`` on at which ``low`` is ``value`` or more.
+
+    Parameters
+    ----------
+    low : int64 (n,)
+        It never decreases from ``begin`` to ``stop``.
+    begin, stop, value : int
+
+    Returns
+    -------
+    int
+        ``stop`` if there is none.
+    """
     while begin < stop:
         middle = (begin + stop) // 2
         if low[middle] < value:
@@ -306,7 +421,15 @@ def first_from(low, begin, stop, value):  # type: ignore[no-untyped-def]
 def find_ranges(low, bounds, left, right, begin, stop):  # type: ignore[no-untyped-def]
     """Find the positions of each group whose ``low`` lies from ``left`` on and before ``right``.
 
-    Group ``g`` is ``bounds[g]:bounds[g + 1]``, in which ``low`` never decreases.
+    Parameters
+    ----------
+    low : int64 (n,)
+        It never decreases within a group.
+    bounds : int64 (groups + 1,)
+        Group ``g`` is ``bounds[g]:bounds[g + 1]``.
+    left, right : int
+    begin, stop : int64 (groups,)
+        Filled.
     """
     for g in range(len(bounds) - 1):
         begin[g] = first_from(low, bounds[g], bounds[g + 1], left)
@@ -317,7 +440,7 @@ def find_ranges(low, bounds, left, right, begin, stop):  # type: ignore[no-untyp
 def cut_blocks(  # type: ignore[no-untyped-def]
     begin, stop, low, order, taken, lone, least, breaks, leaf, first, count, widest, item_first, item_stop
 ):
-    """Take blocks from ``begin`` on together until they are ``least`` wide; return how many items there are.
+    """Merge blocks from ``begin`` on until they are ``least`` wide; return how many items there are.
 
     Parameters
     ----------
@@ -331,10 +454,18 @@ def cut_blocks(  # type: ignore[no-untyped-def]
         How wide each is.
     lone : bool (n,)
         A block of ``least`` width that may stand alone is an item of its own.
+    least : int
     breaks : int64 (k,)
         Positions, ascending, over which nothing is joined; the last is ``stop`` or beyond.
+    leaf, first, count, widest
+        The pyramid, as :func:`fill_leaves` and :func:`fill_inner` take and fill it.
     item_first, item_stop : int64 (room,)
-        Filled.
+        Filled: each item's first position, and the one after its last.
+
+    Returns
+    -------
+    int
+        At most as many as there is room for.
     """
     items = 0
     at = begin
@@ -361,10 +492,25 @@ def profile_items(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Give each item's profile: what it is like at each moment, and in each cell of time.
 
-    ``live`` int64 (items, cells + 1) holds how wide all is that lives, ``at_low`` int64 (items, cells) where
-    the first of it lies, ``since`` int64 (items, cells) when the block that is idle longest was last touched
-    (a large number: nothing lives), ``touches`` int32 allocations and accesses. All of ``live`` and
-    ``touches`` is 0 before, the others the large number.
+    Parameters
+    ----------
+    item_first, item_stop : int64 (items,)
+        Positions, as :func:`cut_blocks` fills them.
+    order, leaf, low, taken, begin, stop, born, died, first_access, access, start, step, jump
+        As :func:`fill_leaves` takes them.
+    level_first : int64 (levels,)
+        Each level's first row in the profiles of the pyramid.
+    change, lowest, oldest, touched
+        The profiles of the pyramid.
+    live : int64 (items, cells + 1)
+        Filled: how wide all is that lives at each moment. 0 before.
+    at_low : int64 (items, cells)
+        Filled: where the first of it lies. :data:`NOWHERE` before.
+    since : int64 (items, cells)
+        Filled: when the block that is idle longest was last touched; a large number where nothing lives, and
+        before.
+    touches : int32 (items, cells)
+        Filled: allocations and accesses. 0 before.
     """
     cells = touches.shape[1]
     for item in range(len(item_first)):
@@ -402,8 +548,17 @@ def profile_items(  # type: ignore[no-untyped-def]
 def follow_sites(born, size, site_of, ended, live, peak, peak_row):  # type: ignore[no-untyped-def]
     """Follow the live bytes of each site and of all (the last one), row by row, and keep their peaks.
 
-    ``born`` int64 (n,) is the row that begins each block, ascending; ``ended`` int32 (rows,) the block that a
-    row ends, -1: none. ``peak_row`` is the row after which the peak was reached.
+    Parameters
+    ----------
+    born, size : int64 (n,)
+        The row that begins each block, ascending, and its bytes.
+    site_of : int32 (n,)
+    ended : int32 (rows,)
+        The block that each row ends; -1: none.
+    live : int64 (sites + 1,)
+        Filled: the bytes that live at the end. 0 before.
+    peak, peak_row : int64 (sites + 1,)
+        Filled: the most bytes that live, and the row after which they first do. ``peak`` is 0 before.
     """
     every = len(live) - 1
     block = 0
@@ -430,8 +585,16 @@ def follow_sites(born, size, site_of, ended, live, peak, peak_row):  # type: ign
 def fill_waves(value, least, first, place, kind):  # type: ignore[no-untyped-def]
     """Find the turning points of each series: extremes between which it moves by ``least`` or more.
 
-    Series ``s`` is ``value[first[s]:first[s + 1]]`` with ``least[s]``; ``kind`` (values,) is set to 1 at a
-    high, 2 at a low, ``place`` (series,) to how many there are.
+    Parameters
+    ----------
+    value : int64 (values,)
+    least : int64 (series,)
+    first : int64 (series + 1,)
+        Series ``s`` is ``value[first[s]:first[s + 1]]``.
+    place : int64 (series,)
+        Filled: how many there are in each.
+    kind : uint8 (values,)
+        Filled: 1 at a high, 2 at a low. 0 before.
     """
     for s in range(len(first) - 1):
         begin = first[s]

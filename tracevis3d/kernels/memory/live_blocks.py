@@ -280,10 +280,25 @@ def _end(b: Any, when: Any, pause: Any, brief: Any, scale: Any, blocks: Any, ite
 
 @kernel
 def keep_blocks(blocks: Any, count: int, edge: int, brief: int, new: Any) -> Any:
-    """Move blocks together, without those that ended before ``edge`` or lived too short; return how many
-    stay.
+    """Drop blocks that ended before ``edge`` or lived too short; the others move together.
 
-    ``new`` (count,) becomes the new number of each block; -1: it no longer exists.
+    Parameters
+    ----------
+    blocks : int64 (b, BLOCK_SIZE)
+        Changed in place.
+    count : int
+        How many blocks there are.
+    edge : int
+        Nanoseconds.
+    brief : int
+        Freed blocks that lived for fewer nanoseconds are dropped.
+    new : int64 (count,)
+        Filled: the new number of each block; -1: it no longer exists.
+
+    Returns
+    -------
+    int
+        How many stay.
     """
     n = 0
     for b in range(count):
@@ -301,7 +316,24 @@ def keep_blocks(blocks: Any, count: int, edge: int, brief: int, new: Any) -> Any
 
 @kernel
 def keep_spells(spells: Any, count: int, edge: int, new: Any) -> Any:
-    """Move idle spells together, without those over before ``edge`` and those of freed blocks."""
+    """Drop idle spells that were over before ``edge``, and those of dropped blocks; the others move together.
+
+    Parameters
+    ----------
+    spells : int64 (s, 3)
+        Block, from, to; changed in place.
+    count : int
+        How many spells there are.
+    edge : int
+        Nanoseconds.
+    new : int64 (blocks,)
+        As :func:`keep_blocks` fills it.
+
+    Returns
+    -------
+    int
+        How many stay.
+    """
     n = 0
     for s in range(count):
         b = new[spells[s, 0]]
@@ -315,7 +347,21 @@ def keep_spells(spells: Any, count: int, edge: int, new: Any) -> Any:
 
 @kernel
 def find_addresses(blocks: Any, count: int, known: Any) -> Any:
-    """Fill an empty table of addresses with the blocks that live; return how many there are."""
+    """Fill an empty table of addresses with the blocks that live.
+
+    Parameters
+    ----------
+    blocks : int64 (b, BLOCK_SIZE)
+    count : int
+        How many blocks there are.
+    known : int64 (2**k, 2)
+        As for :func:`follow_blocks`; -1 before.
+
+    Returns
+    -------
+    int
+        How many live.
+    """
     n = 0
     for b in range(count):
         if blocks[b, DIED] == ALIVE:
@@ -506,18 +552,25 @@ def _between(change: Any, item: Any, begin: Any, end: Any, by: Any, start: Any, 
 @kernel
 def tell_cells(live: Any, used: Any, items: Any, last: Any, start: int, step: int, window: int, totals: Any,
                times: Any, rows: Any, n: int) -> Any:  # fmt: skip
-    """Write a row for each cell in which an item of several blocks lives; return the number of rows then.
+    """Write a row for each cell in which an item of several blocks lives.
 
     Parameters
     ----------
     live, used
         As :func:`past_of_blocks` fills them.
     items, totals, times, rows
+        As for :func:`follow_blocks`.
     last : int64 (items,)
         When each item was touched last before ``start``.
     start, step, window : int
+        Nanoseconds of the first cell, of each, and of the window.
     n : int
         Rows that there are.
+
+    Returns
+    -------
+    int
+        Rows that there are then.
     """
     cells = live.shape[1] - 1
     for item in range(len(live)):
@@ -541,7 +594,20 @@ def tell_cells(live: Any, used: Any, items: Any, last: Any, start: int, step: in
 
 @kernel
 def idle_bytes(blocks: Any, count: int, since: int) -> Any:
-    """Return the bytes of live blocks that were not touched after ``since``."""
+    """Return the bytes of live blocks that were last touched before a moment.
+
+    Parameters
+    ----------
+    blocks : int64 (b, BLOCK_SIZE)
+    count : int
+        How many blocks there are.
+    since : int
+        Nanoseconds.
+
+    Returns
+    -------
+    int64
+    """
     idle = blocks[0, SIZE] * 0
     for b in range(count):
         if blocks[b, DIED] == ALIVE and blocks[b, TOUCHED] < since:
@@ -551,7 +617,24 @@ def idle_bytes(blocks: Any, count: int, since: int) -> Any:
 
 @kernel
 def present_width(blocks: Any, count: int, edge: int, scale: int, site_wide: Any) -> Any:
-    """Return the width of all blocks that reach beyond ``edge``; ``site_wide`` gets that of each site."""
+    """Return the width of all blocks that live or ended at ``edge`` or later.
+
+    Parameters
+    ----------
+    blocks : int64 (b, BLOCK_SIZE)
+    count : int
+        How many blocks there are.
+    edge : int
+        Nanoseconds.
+    scale : int
+        0: width is bytes, 1: their logarithm.
+    site_wide : float64 (sites,)
+        Filled: the width of each call site's.
+
+    Returns
+    -------
+    float64
+    """
     total = 0.0
     for s in range(len(site_wide)):
         site_wide[s] = 0.0

@@ -19,7 +19,14 @@ DEEPEST = 512
 
 @inline
 def measure(node, nodes):  # type: ignore[no-untyped-def]
-    """Note the widest gap of a subtree whose children are right."""
+    """Note the widest gap of a subtree whose children are right.
+
+    Parameters
+    ----------
+    node : int
+    nodes : int64 (gaps + 2, NODE_SIZE)
+        As for :func:`pack`.
+    """
     most = nodes[node, WIDE]
     most = max(most, nodes[nodes[node, LEFT], MOST])
     nodes[node, MOST] = max(most, nodes[nodes[node, RIGHT], MOST])
@@ -27,7 +34,16 @@ def measure(node, nodes):  # type: ignore[no-untyped-def]
 
 @inline
 def measure_path(path, depth, nodes):  # type: ignore[no-untyped-def]
-    """Note the widest gaps of ``depth`` nodes of a path, from its end up."""
+    """Note the widest gaps of the nodes of a path, from its end up.
+
+    Parameters
+    ----------
+    path : int64 (DEEPEST,)
+    depth : int
+        How many nodes it has.
+    nodes : int64 (gaps + 2, NODE_SIZE)
+        As for :func:`pack`.
+    """
     while depth > 0:
         depth -= 1
         measure(path[depth], nodes)
@@ -35,7 +51,17 @@ def measure_path(path, depth, nodes):  # type: ignore[no-untyped-def]
 
 @inline
 def attach(parent, side, child, group, roots, nodes):  # type: ignore[no-untyped-def]
-    """Hang a subtree below a node, or make it the root."""
+    """Hang a subtree below a node, or make it the root.
+
+    Parameters
+    ----------
+    parent : int
+        0: none.
+    side : {LEFT, RIGHT}
+    child : int
+    group, roots, nodes
+        As for :func:`path_to`.
+    """
     if parent == 0:
         roots[group] = child
     else:
@@ -44,7 +70,22 @@ def attach(parent, side, child, group, roots, nodes):  # type: ignore[no-untyped
 
 @inline
 def path_to(at, group, roots, nodes, path):  # type: ignore[no-untyped-def]
-    """Write the path to the gap at ``at``, itself included, and return its length."""
+    """Write the path to the gap at a place, itself included.
+
+    Parameters
+    ----------
+    at : int
+    group : int
+    roots : int64 (groups,)
+    nodes : int64 (gaps + 2, NODE_SIZE)
+    path : int64 (DEEPEST,)
+        Filled: nodes from the root on.
+
+    Returns
+    -------
+    int
+        The path's length.
+    """
     depth = 0
     node = roots[group]
     while node != 0:
@@ -58,7 +99,17 @@ def path_to(at, group, roots, nodes, path):  # type: ignore[no-untyped-def]
 
 @inline
 def remove(depth, group, roots, nodes, path, free):  # type: ignore[no-untyped-def]
-    """Take the last node of a path out of its tree: its subtrees are merged."""
+    """Take the last node of a path out of its tree: its subtrees are merged.
+
+    Parameters
+    ----------
+    depth : int
+        How many nodes the path has.
+    group, roots, nodes, path
+        As for :func:`path_to`; ``path`` is overwritten.
+    free : int64 (2,)
+        As for :func:`pack`.
+    """
     node = path[depth - 1]
     depth -= 1
     parent = np.int64(0)
@@ -89,7 +140,17 @@ def remove(depth, group, roots, nodes, path, free):  # type: ignore[no-untyped-d
 
 @inline
 def insert(at, wide, group, roots, nodes, path, free):  # type: ignore[no-untyped-def]
-    """Put a new gap into its tree: what it comes to lie over is split."""
+    """Put a new gap into its tree: what it comes to lie over is split.
+
+    Parameters
+    ----------
+    at, wide : int
+        The gap.
+    group, roots, nodes, path
+        As for :func:`path_to`; ``path`` is working space.
+    free : int64 (2,)
+        As for :func:`pack`.
+    """
     node = free[0]
     free[0] = nodes[node, LEFT]
     # A rank by multiplying and mixing a counter (SplitMix).
@@ -136,7 +197,23 @@ def insert(at, wide, group, roots, nodes, path, free):  # type: ignore[no-untype
 
 @inline
 def take(wide, group, roots, tops, nodes, path, free):  # type: ignore[no-untyped-def]
-    """Return the first place of a group that is wide enough; it is taken."""
+    """Return the first place of a group that is wide enough; it is taken.
+
+    Parameters
+    ----------
+    wide : int
+    group, roots, nodes, path
+        As for :func:`path_to`; ``path`` is working space.
+    tops : int64 (groups,)
+        Where the last block of each group ends.
+    free : int64 (2,)
+        As for :func:`pack`.
+
+    Returns
+    -------
+    int
+        From the beginning of the group.
+    """
     node = roots[group]
     if nodes[node, MOST] < wide:
         at = tops[group]
@@ -164,7 +241,19 @@ def take(wide, group, roots, tops, nodes, path, free):  # type: ignore[no-untype
 
 @inline
 def give(at, wide, group, roots, tops, nodes, path, free):  # type: ignore[no-untyped-def]
-    """Give a place back: it is joined with the gaps beside it."""
+    """Give a place back: it is joined with the gaps beside it.
+
+    Parameters
+    ----------
+    at, wide : int
+        The place.
+    group, roots, nodes, path
+        As for :func:`path_to`; ``path`` is working space.
+    tops : int64 (groups,)
+        Where the last block of each group ends.
+    free : int64 (2,)
+        As for :func:`pack`.
+    """
     before = np.int64(0)
     after = np.int64(0)
     node = roots[group]
@@ -202,7 +291,14 @@ def give(at, wide, group, roots, tops, nodes, path, free):  # type: ignore[no-un
 
 @inline
 def reach_cell(group, cell, tops, cells_of, extent):  # type: ignore[no-untyped-def]
-    """Note how far a group reaches in all cells up to ``cell``."""
+    """Note how far a group reaches in all cells up to ``cell``.
+
+    Parameters
+    ----------
+    group, cell : int
+    tops, cells_of, extent
+        As for :func:`pack`.
+    """
     while cells_of[group] < cell:
         cells_of[group] += 1
         extent[group, cells_of[group]] = max(extent[group, cells_of[group]], tops[group])

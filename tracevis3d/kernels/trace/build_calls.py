@@ -31,7 +31,21 @@ ONE = np.int64(1)
 
 @inline
 def note(problems, event, row, r, count):  # type: ignore[no-untyped-def]
-    """Count ``count`` more problems of a kind, and keep the first in the file; ``event`` orders the rows."""
+    """Count problems of a kind, and keep the first in the file.
+
+    Parameters
+    ----------
+    problems : int64 (N_PROBLEMS, 2)
+        Changed in place.
+    event : int64 (rows,)
+        The event of each row: what orders rows as in the file.
+    row : int64
+        The kind: a row of ``problems``.
+    r : int64
+        The first of them: a row of the events.
+    count : int64
+        How many there are.
+    """
     problems[row, 0] += count
     if problems[row, 1] < 0 or event[r] < event[problems[row, 1]]:
         problems[row, 1] = r
@@ -41,8 +55,17 @@ def note(problems, event, row, r, count):  # type: ignore[no-untyped-def]
 def survey(thread, kind, time, end, n_threads, table):  # type: ignore[no-untyped-def]
     """Count the events of each thread by kind, and how often complete events break an order.
 
-    ``table`` is int64 (threads, SURVEY_WIDTH), zero but for LAST_START and LAST_END (very low).
     Events of no known thread are skipped.
+
+    Parameters
+    ----------
+    thread : int32 (n,)
+    kind : uint8 (n,)
+    time, end : int64 (n,)
+        Nanoseconds; ``end`` counts for complete events only.
+    n_threads : int
+    table : int64 (threads, SURVEY_WIDTH)
+        Filled. Zero before, but for LAST_START and LAST_END (very low).
     """
     n = len(thread)
     i = 0
@@ -110,10 +133,39 @@ def nest_in_order(  # type: ignore[no-untyped-def]
     """Build the calls of the threads in mode PAIRS or BEGINS, all in one pass over the stream.
 
     A PAIRS thread that is not clean (a time that goes back, an end that does not fit) is set to
-    GENERAL and left. Thread ``t`` uses ``stack``, int64 (calls,), from ``first[t]`` on. The state of each
-    thread is int64 (threads,): its next call (``cursor``, from ``first``), one past the top of its stack
-    (``top``, from ``first``) and its ``last`` time (very low). For begins without an end only the number
-    is noted.
+    GENERAL and left. For begins without an end only the number is noted.
+
+    Parameters
+    ----------
+    thread, function : int32 (n,)
+    kind : uint8 (n,)
+    time, end : int64 (n,)
+        Nanoseconds; ``end`` counts for complete events only.
+    record : int64 (n,) or (0,)
+        Where each event's record is; empty if that is not known.
+    origin : int
+        Taken off all times.
+    n_threads : int
+    mode : int64 (threads,)
+        PAIRS, BEGINS, ENDS or GENERAL; changed.
+    first : int64 (threads,)
+        Each thread's first call.
+    cursor : int64 (threads,)
+        Each thread's next call; ``first`` before.
+    top : int64 (threads,)
+        One past the top of each thread's stack; ``first`` before.
+    last : int64 (threads,)
+        Each thread's last time; very low before.
+    stack : int64 (calls,)
+        Working space; that of thread ``t`` begins at ``first[t]``.
+    o_function, o_depth : int32 (calls,)
+    o_parent, o_start, o_end, o_extent : int64 (calls,)
+    o_record : int64 (calls,) or (0,)
+        The calls; filled.
+    call_of : int64 (n,)
+        Filled: the call of each event; -1: none.
+    problems : int64 (N_PROBLEMS, 2)
+        Filled: NEGATIVE, OVERLAP and UNMATCHED_BEGIN.
     """
     has_record = len(record) > 0
     negative = 0
@@ -205,9 +257,17 @@ def nest_in_order(  # type: ignore[no-untyped-def]
 
 @kernel
 def gather(thread, n_threads, wanted, cursor, out):  # type: ignore[no-untyped-def]
-    """Write the events of the wanted threads to ``out``, thread by thread, in the order of the file.
+    """List the events of the wanted threads, thread by thread, in the order of the file.
 
-    ``cursor`` is int64 (threads,): where each wanted thread begins in ``out``.
+    Parameters
+    ----------
+    thread : int32 (n,)
+    n_threads : int
+    wanted : bool (threads,)
+    cursor : int64 (threads,)
+        Where each wanted thread begins in ``out``; moved to its end.
+    out : int64 (events,)
+        Filled.
     """
     for i in range(len(thread)):
         t = thread[i]
@@ -223,15 +283,30 @@ def nest_ends(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Build the calls of threads of complete events in the order of their ends (children first).
 
-    Events ``[bounds[g], bounds[g + 1])`` are thread ``g``, whose calls begin at ``first[g]``. In such a
-    stream a subtree is a contiguous slice that ends with its root, so the slice's length links everything;
-    ``call_of`` holds it between the passes. The second pass goes backwards, parents first: a call at
-    place p of the stream, below d others, with n calls in its subtree, is at place p - n + 1 + d of the
+    In such a stream a subtree is a contiguous slice that ends with its root, so the slice's length links
+    everything; ``call_of`` holds it between the passes. The second pass goes backwards, parents first: a call
+    at place p of the stream, below d others, with n calls in its subtree, is at place p - n + 1 + d of the
     pre-order.
 
-    ``clean[g]`` is 1 if the ends of the thread ascend. It becomes 0 where two events overlap without
-    nesting. Where it is 0 no calls are written, but the events in pre-order, to ``order``: sorted by
-    time but for few. ``low`` and ``open_calls`` are int64 (events,), scratch.
+    Parameters
+    ----------
+    bounds : int64 (groups + 1,)
+        Events ``[bounds[g], bounds[g + 1])`` are thread ``g``.
+    first : int64 (groups,)
+        Its first call.
+    function, time, end, record, event, origin
+        As for :func:`nest_in_order` and :func:`note`; a row for each event of these threads.
+    low, open_calls : int64 (events,)
+        Working space.
+    clean : int64 (groups,)
+        1 if the ends of the thread ascend; becomes 0 where two events overlap without nesting.
+    o_function, o_parent, o_depth, o_start, o_end, o_extent, o_record
+        The calls of clean threads; filled.
+    call_of : int64 (events,)
+        Filled: the call of each event of a clean thread.
+    order : int64 (events,)
+        Filled for other threads: their events in pre-order, sorted by time but for few.
+    problems : int64 (N_PROBLEMS, 2)
     """
     has_record = len(record) > 0
     for g in range(len(first)):
@@ -284,9 +359,22 @@ def split_late(bounds, order, time, end, kind, event, kept, out, counts, problem
     """Split ``order`` into an ascending part and the rest, by time within each thread (Cook and Kim 1980).
 
     When an event is earlier than the last one kept, both are put aside, so that one event far in the
-    future does not make all that follow late; at most twice as many as needed are put aside.
-    ``kept`` and ``out`` receive positions of ``order``, ``counts`` their lengths. Events that come late
-    in the file are noted.
+    future does not make all that follow late; at most twice as many as needed are put aside. Events that come
+    late in the file are noted.
+
+    Parameters
+    ----------
+    bounds : int64 (groups + 1,)
+        Rows ``[bounds[g], bounds[g + 1])`` are thread ``g``.
+    order : int64 (events,)
+        Rows, thread by thread.
+    time, end, kind, event
+        Of the rows, as for :func:`nest_in_order` and :func:`note`.
+    kept, out : int64 (events,)
+        Filled: positions of ``order``: the ascending part, and the rest.
+    counts : int64 (2,)
+        Filled: their lengths.
+    problems : int64 (N_PROBLEMS, 2)
     """
     n_kept = 0
     n_out = 0
@@ -339,7 +427,19 @@ def split_late(bounds, order, time, end, kind, event, kept, out, counts, problem
 
 @kernel
 def merge_late(thread, time, order, kept, late, merged):  # type: ignore[no-untyped-def]
-    """Merge two lists of positions of ``order``, each ascending by (thread, time, position)."""
+    """Merge two lists of positions of ``order``, each ascending by (thread, time, position).
+
+    Parameters
+    ----------
+    thread, time : int32 (events,), int64 (events,)
+        Of the rows.
+    order : int64 (events,)
+        Rows.
+    kept, late : int64 (k,), int64 (m,)
+        The two lists.
+    merged : int64 (k + m,)
+        Filled: rows.
+    """
     i = 0
     j = 0
     for m in range(len(merged)):
@@ -374,22 +474,29 @@ def match_pairs(  # type: ignore[no-untyped-def]
 
     Parameters
     ----------
-    open_count, forced_head, early
-        int64 (functions,), 0, -1 and -1.
-    stack, forced, next_forced, candidate
-        int64 (events,), scratch.
-    stop
-        int64 (events,): when a BEGIN's call ends (complete events' are there already).
-    owner
-        int64 (events,), -1: the BEGIN that an END closes.
-    forced_by
-        int64 (events,): -1 for a BEGIN with an END of its own, -2 for one that never ends, else the END
-        that closed it along with an outer call.
-    healed
-        int64 (events,), -1: for a BEGIN, the END of the same time and name that stands before it in the
-        file and is taken as its own.
-    problems
-        int64 (N_PROBLEMS, 2).
+    bounds : int64 (groups + 1,)
+        Rows ``[bounds[g], bounds[g + 1])`` are thread ``g``.
+    order : int64 (events,)
+        Rows by thread, then time.
+    kind, function, time, event
+        Of the rows, as for :func:`nest_in_order` and :func:`note`.
+    last : int64 (groups,)
+        Each thread's last time: where calls that never end do.
+    open_count, forced_head, early : int64 (functions,)
+        0, -1 and -1.
+    stack, forced, next_forced, candidate : int64 (events,)
+        Working space.
+    stop : int64 (events,)
+        Filled: when a BEGIN's call ends (complete events' are there already).
+    owner : int64 (events,)
+        Filled: the BEGIN that an END closes. -1 before.
+    forced_by : int64 (events,)
+        Filled: -1 for a BEGIN with an END of its own, -2 for one that never ends, else the END that closed it
+        along with an outer call.
+    healed : int64 (events,)
+        Filled: for a BEGIN, the END of the same time and name that stands before it in the file and is taken
+        as its own. -1 before.
+    problems : int64 (N_PROBLEMS, 2)
     """
     for g in range(len(bounds) - 1):
         lo = bounds[g]
@@ -496,11 +603,28 @@ def find_ties(bounds, ends_first, order, kind, time, stop, place, run, group, ra
     """List the runs of opening events of one time that are not longest first.
 
     Within a run, calls of no duration keep their place before the first longer one (group 0) or come
-    after the longer ones (group 2). In a thread that is written by ends (``ends_first[g]``), all of them
-    come after, and of equal calls the later one in the file is the outer one.
+    after the longer ones (group 2). In a thread that is written by ends, all of them come after, and of equal
+    calls the later one in the file is the outer one.
 
-    Returns the number of positions written to ``place`` (positions of ``order``), with the number of the
-    ``run``, the ``group``, and the ``rank`` among equals of the group.
+    Parameters
+    ----------
+    bounds, order, kind, time, stop
+        As for :func:`match_pairs`.
+    ends_first : int64 (groups,)
+        Whether each thread is written by ends.
+    place : int64 (events,)
+        Filled: positions of ``order``.
+    run : int64 (events,)
+        Filled: the number of the run.
+    group : uint8 (events,)
+        Filled: 0, 1 (a call with a duration) or 2.
+    rank : int64 (events,)
+        Filled: what orders equals of a group.
+
+    Returns
+    -------
+    int
+        How many positions were written.
     """
     n = 0
     n_runs = 0
@@ -572,8 +696,24 @@ def nest_general(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Build calls from opening events in order of time whose ends, ``stop``, are known.
 
-    A complete call leaves the stack when its time is over (``timed``), a BEGIN's with its END, wherever
-    that stands in the order.
+    A complete call leaves the stack when its time is over, a BEGIN's with its END, wherever that stands in
+    the order.
+
+    Parameters
+    ----------
+    bounds, order, owner, forced_by, healed, stop
+        As :func:`match_pairs` takes and fills them.
+    first : int64 (groups,)
+        Each thread's first call.
+    kind, function, time, record, event, origin
+        Of the rows, as for :func:`nest_in_order` and :func:`note`.
+    stack, timed : int64 (events,), uint8 (events,)
+        Working space: the open calls, and which of them leave by their time.
+    o_function, o_parent, o_depth, o_start, o_end, o_extent, o_record
+        The calls; filled.
+    call_of : int64 (events,)
+        Filled: the call of each row; -1: none.
+    problems : int64 (N_PROBLEMS, 2)
     """
     has_record = len(record) > 0
     for g in range(len(first)):
@@ -637,9 +777,21 @@ def nest_general(  # type: ignore[no-untyped-def]
 
 @kernel
 def find_innermost(start, end, parent, first, count, thread, time, order, out):  # type: ignore[no-untyped-def]
-    """Find the innermost call open at each (thread, time); ``order`` is sorted by thread, then time.
+    """Find the innermost call open at each of many moments.
 
     A call that a query finds over is never looked at again, so all climbs together are linear.
+
+    Parameters
+    ----------
+    start, end, parent : int64 (calls,)
+    first, count : int64 (threads,)
+        The calls of each thread.
+    thread, time : int64 (n,)
+        The moments.
+    order : int64 (n,)
+        The moments by thread, then time.
+    out : int64 (n,)
+        Filled: the call; -1: none.
     """
     current = -1
     found = -1

@@ -9,9 +9,14 @@ from ..jit import kernel
 
 @kernel
 def fill_self_times(parent: Any, start: Any, end: Any, self_time: Any) -> None:
-    """Fill ``self_time`` (int64 (n,)) with each call's duration without its children's.
+    """Fill each call's duration without its children's.
 
-    ``parent``, ``start`` and ``end`` are int64 (n,).
+    Parameters
+    ----------
+    parent, start, end : int64 (n,)
+        Of the calls; a parent stands before its children, -1: none.
+    self_time : int64 (n,)
+        Filled; nanoseconds.
     """
     for i in range(len(parent)):
         duration = end[i] - start[i]
@@ -22,10 +27,17 @@ def fill_self_times(parent: Any, start: Any, end: Any, self_time: Any) -> None:
 
 @kernel
 def add_outermost(function: Any, extent: Any, start: Any, end: Any, until: Any, total: Any) -> None:
-    """Add to ``total`` the durations of the calls that are in no other call of their function.
+    """Sum up the durations of the calls that are in no other call of their function.
 
-    ``function`` is int32 (n,); ``extent``, ``start`` and ``end`` are int64 (n,), in pre-order. ``until`` is
-    working space, int64 (functions,), 0 on entry, as is ``total``.
+    Parameters
+    ----------
+    function : int32 (n,)
+    extent, start, end : int64 (n,)
+        Of the calls, in pre-order.
+    until : int64 (functions,)
+        Working space; 0 before.
+    total : int64 (functions,)
+        Filled; nanoseconds. 0 before.
     """
     for i in range(len(function)):
         f = function[i]

@@ -49,9 +49,20 @@ LONGEST = 32
 def check_calls(  # type: ignore[no-untyped-def]
     function, parent, depth, start, end, extent, thread, first, count, n_functions
 ):
-    """Return the first call that breaks the model's rules, :data:`FINE` if none does.
+    """Return the first call that breaks the model's rules.
 
-    ``first`` and ``count`` have been checked: the slices follow each other and cover all calls.
+    Parameters
+    ----------
+    function, depth, thread : int32 (calls,)
+    parent, start, end, extent : int64 (calls,)
+    first, count : int64 (threads,)
+        These have been checked: the slices follow each other and cover all calls.
+    n_functions : int
+
+    Returns
+    -------
+    int
+        :data:`FINE` if none does.
     """
     for t in range(len(first)):
         lo = first[t]
@@ -89,7 +100,24 @@ def check_calls(  # type: ignore[no-untyped-def]
 
 @kernel
 def measure_calls(first, count, depth, start, end, record, control):  # type: ignore[no-untyped-def]
-    """Choose the control byte of each call; return the bytes that their numbers take in all."""
+    """Choose the control byte of each call.
+
+    Parameters
+    ----------
+    first, count : int64 (threads,)
+        The calls of each thread.
+    depth : int32 (calls,)
+    start, end : int64 (calls,)
+    record : int64 (calls,) or (0,)
+        -1: none; empty if no call has one.
+    control : uint8 (calls,)
+        Filled.
+
+    Returns
+    -------
+    int
+        The bytes that their numbers take in all.
+    """
     has_record = len(record) > 0
     total = 0
     last_record = 0
@@ -151,7 +179,17 @@ def measure_calls(first, count, depth, start, end, record, control):  # type: ig
 
 @kernel
 def pack_calls(first, count, depth, start, end, record, control, forms, at):  # type: ignore[no-untyped-def]
-    """Write the numbers of the calls from address ``at`` on (:data:`LONGEST` bytes more than measured)."""
+    """Write the numbers of the calls to memory.
+
+    Parameters
+    ----------
+    first, count, depth, start, end, record, control
+        As :func:`measure_calls` takes and fills them.
+    forms : int64 (256, 5)
+        FORMS.
+    at : int
+        Address of :data:`LONGEST` bytes more than measured.
+    """
     last_record = 0
     for t in range(len(first)):
         previous = 0
@@ -181,9 +219,31 @@ def unpack_calls(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Rebuild the calls from their packed form.
 
-    Nothing is taken on trust: the first call that would break the model's rules, or is not within the
-    ``size`` bytes at address ``at`` (:data:`LONGEST` more can be read), is returned, :data:`FINE` if there
-    is none. ``forms`` and ``masks`` are FORMS and MASKS, ``stack`` is int64 (calls + 1,), scratch.
+    Nothing is taken on trust: the first call that would break the model's rules, or is not within the packed
+    bytes, is returned.
+
+    Parameters
+    ----------
+    first, count : int64 (threads,)
+        The calls of each thread.
+    packed_function : uint16 or uint32 (calls,)
+    n_functions : int
+    control : uint8 (calls,)
+    forms, masks : int64 (256, 5), uint64 (9,)
+        FORMS and MASKS.
+    at, size : int
+        Address and length of the packed bytes; :data:`LONGEST` more can be read.
+    stack : int64 (calls + 1,)
+        Working space.
+    function, depth, thread : int32 (calls,)
+    parent, start, end, extent : int64 (calls,)
+    record : int64 (calls,) or (0,)
+        The calls; filled.
+
+    Returns
+    -------
+    int
+        :data:`FINE` if all is well.
     """
     has_record = len(record) > 0
     stop = at + size

@@ -87,7 +87,7 @@ def _sink(order: Any, start: Any, at: Any, heap: Any, size: int, top: int, step:
 
 @kernel
 def merge_runs(order: Any, start: Any, at: Any, end: Any, step: int, heap: Any, out: Any) -> int:
-    """Merge sorted runs by start, then by number, until ``out`` is full; return how many calls it got.
+    """Merge sorted runs by start, then by number, until ``out`` is full.
 
     Parameters
     ----------
@@ -103,6 +103,11 @@ def merge_runs(order: Any, start: Any, at: Any, end: Any, step: int, heap: Any, 
         Working space.
     out : int32 (most,)
         Filled.
+
+    Returns
+    -------
+    int
+        How many calls it got.
     """
     size = 0
     for k in range(len(at)):

@@ -15,7 +15,7 @@ ORDERED, COLLAPSED, MULTISET, SET = 0, 1, 2, 3
 
 @kernel
 def count_iterations(first: Any, child: Any, edge_first: Any, edge_child: Any, edge_count: Any) -> int:
-    """Join equal children in a row into one edge; return the number of edges.
+    """Join equal children in a row into one edge.
 
     Parameters
     ----------
@@ -26,6 +26,11 @@ def count_iterations(first: Any, child: Any, edge_first: Any, edge_child: Any, e
     edge_child : int32 (e,)
     edge_count : int64 (e,)
         Filled: the same with each run of equal children as one edge, and how often it repeats.
+
+    Returns
+    -------
+    int
+        The number of edges.
     """
     edges = 0
     edge_first[0] = 0
@@ -343,10 +348,22 @@ def order_nodes(first: Any, child: Any, mark: Any, stack: Any, at: Any, order: A
 
 @kernel
 def count_calls(order: Any, first: Any, child: Any, count: Any, limit: Any, extent: Any) -> Any:
-    """Count the calls that each node unfolds to; beyond ``limit`` (int64) it is ``limit``.
+    """Count the calls that each node unfolds to, up to a limit.
 
-    ``order`` is int32 (m,), children first; ``first``, ``child`` and ``count`` are the edges with their
-    iterations; ``extent`` (int64 (m,)) is filled. Return the number of nodes that reach the limit.
+    Parameters
+    ----------
+    order : int32 (m,)
+        Nodes, children first.
+    first, child, count : int64 (m + 1,), int32 (e,), int64 (e,)
+        The edges with their iterations.
+    limit : int64
+    extent : int64 (m,)
+        Filled; the limit where there would be more.
+
+    Returns
+    -------
+    int
+        The number of nodes that reach the limit.
     """
     beyond = 0
     for i in range(len(order)):

@@ -15,12 +15,21 @@ _ROUNDING = 1e-12
 
 @inline
 def enclose(r: Any, k: Any, x: Any, y: Any, place: Any) -> None:
-    """Find a disc around ``k`` discs; ``place`` gets x, y and the radius.
+    """Find a disc around discs.
 
     It is never too small. First the one around the largest disc and the disc that reaches farthest from it is
     tried: in deep trees, where one callee is as large as everything else, it is right, and no error grows
     with the depth. Else the best of a few centres is taken (Badoiu and Clarkson 2003), with the radius that
     it needs.
+
+    Parameters
+    ----------
+    r, x, y : float64 (n,)
+        Radius and middle of each disc.
+    k : int
+        How many of them count.
+    place : float64 (3,)
+        Filled: x, y and the radius.
     """
     big = 0
     for i in range(k):

@@ -35,15 +35,18 @@ def settle(
     flag_of_call : int32 (n,) or (0,)
         The distinct subtree of each call.
     node_of_call : int32 (n,)
-        The same; ``seen`` (uint8 (m,)) is set for those of marked calls.
+        The same.
     low, high : int
         The calls that are examined.
     subtrees : bool
         Whether what is below a marked call is meant too.
     effect, number : int
-        Written to ``state`` and ``by``, uint8 (n,).
+    state, by : uint8 (n,)
+        ``effect`` and ``number`` are written to them.
     own : uint8 (n,)
         Set for marked calls where the effect is 1, to hide; taken back where it is another.
+    seen : uint8 (m,)
+        Set for the distinct subtrees of marked calls.
 
     Returns
     -------

@@ -326,7 +326,17 @@ def read_lists(
 
 @kernel
 def rebuild(value: Any, times: Any, after: Any, table: Any, seed: Any, old: Any) -> None:
-    """Enter the digrams that ``old`` (int32, a smaller table of :func:`read_lists`) holds into ``table``."""
+    """Enter the digrams of a smaller table into a larger one.
+
+    Parameters
+    ----------
+    value, times, after, seed
+        As for :func:`read_lists`.
+    table : int32 (2**k,)
+        0 before; filled.
+    old : int32 (2**j,)
+        The smaller table of :func:`read_lists`.
+    """
     for k in range(len(old)):
         if old[k] != 0:
             slot = _find(np.int64(old[k]) - 1, value, times, after, table, seed)
@@ -427,8 +437,12 @@ def measure(
 def spread(order: Any, first: Any, value: Any, times: Any, lists: int, weight: Any) -> None:
     """Give each rule the weight of all that it is used in, as often as it is used there.
 
-    ``weight`` is int64 (owners,): that of the lists is given, that of the rules is 0 and gets filled; the
-    other arrays are those of :func:`measure`.
+    Parameters
+    ----------
+    order, first, value, times, lists
+        As for :func:`measure`.
+    weight : int64 (owners,)
+        That of the lists is given; that of the rules is 0, and filled.
     """
     for i in range(len(order) - 1, -1, -1):
         o = order[i]
@@ -537,9 +551,16 @@ def write_out(
 
 @kernel
 def count_rows(order: Any, edge_first: Any, edge_child: Any, marked: Any, hide: bool, rows: Any) -> None:
-    """Count the rows of each node with all below it open, itself included; ``order`` has children first.
+    """Count the rows of each node with all below it open, itself included.
 
-    ``rows`` (int64 (m,)) is filled; ``marked`` and ``hide`` are as in :func:`.compact.sum_rows`.
+    Parameters
+    ----------
+    order : int32 (m,)
+        Nodes, children first.
+    edge_first, edge_child, marked, hide
+        As in :func:`.compact.sum_rows`.
+    rows : int64 (m,)
+        Filled.
     """
     for i in range(len(order)):
         node = order[i]
@@ -552,9 +573,15 @@ def count_rows(order: Any, edge_first: Any, edge_child: Any, marked: Any, hide: 
 
 @kernel
 def sort_by_class(of_call: Any, at: Any, calls: Any) -> None:
-    """Sort calls by their class: ``at`` (int64 (m,), each class's first place) is moved to the class's end.
+    """Sort calls by their class; within a class they ascend.
 
-    ``of_call`` is int32 (n,), ``calls`` int64 (n,) gets filled; within a class calls are ascending.
+    Parameters
+    ----------
+    of_call : int32 (n,)
+    at : int64 (m,)
+        Each class's first place; moved to its end.
+    calls : int64 (n,)
+        Filled.
     """
     for i in range(len(of_call)):
         c = of_call[i]

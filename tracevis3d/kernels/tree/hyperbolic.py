@@ -191,7 +191,15 @@ def place_nodes(
 
 @kernel
 def count_below(parent: Any, size: Any) -> None:
-    """Add the size of each node, int64 (n,), to its parent's; parents stand before their children."""
+    """Add the size of each node to its parent's.
+
+    Parameters
+    ----------
+    parent : int64 (n,)
+        Parents stand before their children; -1: none.
+    size : int64 (n,)
+        Changed in place.
+    """
     for i in range(len(parent) - 1, -1, -1):
         if parent[i] >= 0:
             size[parent[i]] += size[i]

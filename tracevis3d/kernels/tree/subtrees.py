@@ -11,7 +11,16 @@ from ..jit import inline, kernel
 
 @inline
 def mix(hashed: Any, word: Any) -> Any:
-    """Return the hash of what was ``hashed`` so far followed by ``word``; all are uint64."""
+    """Return the hash of what was hashed so far, followed by one more word.
+
+    Parameters
+    ----------
+    hashed, word : uint64
+
+    Returns
+    -------
+    uint64
+    """
     product = (hashed ^ word) * np.uint64(0x9E3779B97F4A7C15)
     return product ^ (product >> np.uint64(32))
 
@@ -132,9 +141,14 @@ def number_subtrees(
 
 @kernel
 def fill_table(table: Any, hashes: Any, count: int) -> None:
-    """Enter ``0 ... count - 1`` by their ``hashes`` (uint64) into a larger, empty ``table``.
+    """Enter ``0 ... count - 1`` by their hashes into a larger table.
 
-    ``table`` is uint64 (2**k,): the hash's upper half above the number + 1; 0 is free.
+    Parameters
+    ----------
+    table : uint64 (2**k,)
+        0 before; filled: the hash's upper half above the number + 1.
+    hashes : uint64 (capacity,)
+    count : int
     """
     slots = np.uint64(len(table) - 1)
     for i in range(count):

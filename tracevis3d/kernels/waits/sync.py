@@ -51,9 +51,16 @@ def _first_at_least(time: Any, low: int, high: int, least: int) -> int:
 
 @kernel
 def link_others(first: Any, thread: Any, other: Any) -> None:
-    """Fill ``other`` (int64 (m,)) with the last release before each, of its key, by another thread; -1: none.
+    """Find the last release before each one, of its key, by another thread.
 
-    ``first`` (int64 (keys + 1,)) gives the slices of each key, ``thread`` (int32 (m,)) who releases.
+    Parameters
+    ----------
+    first : int64 (keys + 1,)
+        The releases of each key, by time.
+    thread : int32 (m,)
+        Who releases.
+    other : int64 (m,)
+        Filled; -1: none.
     """
     for key in range(len(first) - 1):
         for i in range(first[key], first[key + 1]):
@@ -109,7 +116,14 @@ def find_releases(
 
 @kernel
 def list_pairs(low: Any, high: Any, wait: Any, release: Any) -> None:
-    """Fill ``wait`` and ``release`` (int64 (pairs,)) with every i and every j in ``[low[i], high[i])``."""
+    """List every i with every j in ``[low[i], high[i])``.
+
+    Parameters
+    ----------
+    low, high : int64 (n,)
+    wait, release : int64 (pairs,)
+        Filled: i and j.
+    """
     n = 0
     for i in range(len(low)):
         for j in range(low[i], high[i]):

@@ -17,7 +17,19 @@ S_ROWS, S_DAMAGED, S_BYTE, S_MESSAGE, STATE_SIZE = 0, 1, 2, 3, 4
 
 @inline
 def read_varint(data, at, stop):  # type: ignore[no-untyped-def]
-    """Return a number, and what follows it; -1 in place of that if there is none."""
+    """Return the number at a place, and what follows it.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    at, stop : int
+
+    Returns
+    -------
+    value : uint64
+    after : int64
+        The place behind it; -1 if it does not end before ``stop``, or within ten bytes.
+    """
     value = np.uint64(0)
     shift = np.uint64(0)
     while at < stop and shift < np.uint64(64):
@@ -32,10 +44,27 @@ def read_varint(data, at, stop):  # type: ignore[no-untyped-def]
 
 @kernel
 def scan_fields(data, first, stop, is_dry, state, message, number, value, size):  # type: ignore[no-untyped-def]
-    """Write a row for each field of the messages at ``data[first[i]:stop[i]]``; a dry run only counts.
+    """Write a row for each field of messages.
 
-    A row has the message's number, the field's, and its value: that of a varint, or the byte where another
-    value begins; ``size`` says how many bytes that has (-1: a varint). A message ends where it is damaged.
+    A message ends where it is damaged.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    first, stop : int64 (messages,)
+        Message ``i`` is ``data[first[i]:stop[i]]``.
+    is_dry : bool
+        Only count the rows.
+    state : int64 (STATE_SIZE,)
+        Zeros before; filled.
+    message : int64 (rows,)
+        Filled: the message's index.
+    number : int32 (rows,)
+        Filled: the field's number.
+    value : int64 (rows,)
+        Filled: the value of a varint, or the byte where another value begins.
+    size : int64 (rows,)
+        Filled: how many bytes that has; -1: a varint.
     """
     rows = np.int64(0)
     for i in range(len(first)):
@@ -84,7 +113,20 @@ def scan_fields(data, first, stop, is_dry, state, message, number, value, size):
 
 @kernel
 def scan_packed(data, first, stop, is_dry, state, message, value):  # type: ignore[no-untyped-def]
-    """Write a row for each of the varints that are packed in ``data[first[i]:stop[i]]``."""
+    """Write a row for each of the varints that are packed in pieces of the data.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    first, stop : int64 (pieces,)
+        Piece ``i`` is ``data[first[i]:stop[i]]``; it ends where it is damaged.
+    is_dry : bool
+        Only count the rows.
+    state : int64 (STATE_SIZE,)
+        Zeros before; filled.
+    message, value : int64 (rows,)
+        Filled: the piece's index, and the number.
+    """
     rows = np.int64(0)
     for i in range(len(first)):
         at = np.int64(first[i])

@@ -65,13 +65,36 @@ def _find(first, second, slots, firsts, seconds):  # type: ignore[no-untyped-def
 
 @kernel
 def find_pair(first, second, slots, firsts, seconds):  # type: ignore[no-untyped-def]
-    """Return the number of a pair of uint64; ``-1 - slot`` of the free slot where it belongs if it is new."""
+    """Return the number of a pair, or where it belongs.
+
+    Parameters
+    ----------
+    first, second : uint64
+    slots : int32 (2**k,)
+        Hash table of numbers; -1: free.
+    firsts, seconds : uint64 (capacity,)
+        The pairs by number.
+
+    Returns
+    -------
+    int64
+        ``-1 - slot`` of the free slot if the pair is new.
+    """
     return _find(first, second, slots, firsts, seconds)
 
 
 @kernel
 def fill_pairs(slots, firsts, seconds, count):  # type: ignore[no-untyped-def]
-    """Enter ``count`` pairs into empty (-1) slots."""
+    """Enter pairs into an empty table.
+
+    Parameters
+    ----------
+    slots : int32 (2**k,)
+        -1 before; filled.
+    firsts, seconds : uint64 (capacity,)
+    count : int
+        How many pairs there are.
+    """
     for known in range(count):
         slot = np.int64(-1) - _find(firsts[known], seconds[known], slots, firsts, seconds)
         slots[slot] = known
