@@ -1009,12 +1009,12 @@ def film(
 
     films.check_path(path)
     processes.check(jobs)
-    told = read(story)
-    films.check(told)
-    output = films.output_of(told, preview, **look)
+    shots = read(story)
+    films.check(shots)
+    output = films.output_of(shots, preview, **look)
     check_output(path, output)
     need_blender()
-    return films.make(told, {name: load(name) for name in told.files}, path, output, jobs, progress)
+    return films.make(shots, {name: load(name) for name in shots.files}, path, output, jobs, progress)
 
 
 def _output(path: str | os.PathLike[str], output: Output | None, options: dict[str, Any]) -> Output:

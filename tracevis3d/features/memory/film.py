@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...stories.findings_film import MOST, FilmedFinding, story_of_findings
 from ...stories.story import Picture, Selection, Story
-from ...stories.telling import MOST, ToldFinding, tell
 from ...trace.model import Trace
 from ...units import byte_size, counted
 from .findings import MemoryFinding
@@ -43,13 +43,13 @@ def story_of(trace: Trace, file: str) -> Story:
         words = words[:1].upper() + words[1:]
         place = _place(trace, use.findings[i])
         picture = Picture("memory", (file,), (("finding", f"{i + 1}"),))
-        found.append(ToldFinding(f"{n}. {use.findings[i].kind.capitalize()}", f"{words}.", picture, place))
+        found.append(FilmedFinding(f"{n}. {use.findings[i].kind.capitalize()}", f"{words}.", picture, place))
     blocks = counted(len(use.blocks), "block")
     allocated = byte_size(int(use.blocks.size.sum()))
     opening = f"{name} allocates {blocks}, {allocated} in all. Each bar is a block, from birth to end."
     more = len(use.findings) - len(found)
     closing = f"{counted(more, 'more finding')} in the report." if more else "That is all that was found."
-    return tell(opening, whole, found, closing if found else "Nothing remarkable was found.")
+    return story_of_findings(opening, whole, found, closing if found else "Nothing remarkable was found.")
 
 
 def _place(trace: Trace, finding: MemoryFinding) -> Selection | None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...stories.findings_film import MOST, FilmedFinding, story_of_findings
 from ...stories.story import Picture, Selection, Story
-from ...stories.telling import MOST, ToldFinding, tell
 from ...trace.model import Trace
 from ...units import counted, duration
 from .findings.finding import Finding
@@ -40,7 +40,7 @@ def story_of(trace: Trace, file: str, rules: str = "") -> Story:
         if len(chosen) < MOST and sum(all_found[k].kind == one.kind for k in chosen) < _MOST_OF_KIND:
             chosen.append(i)
     found = [
-        ToldFinding(
+        FilmedFinding(
             f"{n}. {all_found[i].title}",
             f"{all_found[i].sentence[:1].upper()}{all_found[i].sentence[1:]}.",
             Picture("threads", (file,), (*settings, ("finding", f"{i + 1}"))),
@@ -52,7 +52,9 @@ def story_of(trace: Trace, file: str, rules: str = "") -> Story:
     opening = f"{name}: {duration(trace.span_ns)} of {counted(len(trace.threads), 'thread')}, with {waiting}."
     more = len(all_found) - len(found)
     closing = f"{counted(more, 'more finding')} in the report." if more else "That is all that was found."
-    return tell(opening, whole, found, closing if found else "No thread waits for another for long.")
+    return story_of_findings(
+        opening, whole, found, closing if found else "No thread waits for another for long."
+    )
 
 
 def _place(trace: Trace, finding: Finding) -> Selection | None:

@@ -9,7 +9,7 @@ from ....command_line.terminal import Bar, table
 from ....drawing.frame import Frame
 from ....drawing.output import Output, check, need_blender
 from ....errors import UsageError
-from ....stories import telling
+from ....stories import findings_film
 from .match import comparing, match_settings
 
 #: Shown by --help.
@@ -51,7 +51,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "it: the number of a group "
         "in the legend of 'render compare', or names with > between them",
     )
-    telling.add(parser)
+    findings_film.add(parser)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     reading(parser)
 
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"--top {args.top}: 1 is the minimum")
     if args.walk and not args.output:
         raise UsageError("--walk: the tour is in story.blend; name a folder for it with -o")
-    telling.check(args)
+    findings_film.check(args)
     settings = match_settings(args)
     frame = Frame.parse(args.size) if args.size else Frame()
     output = Output(style=args.style, engine=args.engine, frame=frame)
@@ -104,8 +104,8 @@ def run(args: argparse.Namespace) -> None:
             from ..report.film import story_of
 
             look = {"style": args.style, "engine": args.engine, "size": args.size}
-            told = story_of(story, (args.a, args.b))
-            telling.write(told, {args.a: a, args.b: b}, args, bar, **look)
+            film = story_of(story, (args.a, args.b))
+            findings_film.write(film, {args.a: a, args.b: b}, args, bar, **look)
     if args.json:
         print_json(story.facts())
         return

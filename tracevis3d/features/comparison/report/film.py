@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ....stories.findings_film import MOST, FilmedFinding, story_of_findings
 from ....stories.story import Picture, Selection, Story
-from ....stories.telling import MOST, ToldFinding, tell
 from ....trace.model import Trace
 from ....units import counted, duration
 from ..view.difference.headlines import headline
@@ -32,7 +32,7 @@ def story_of(explained: Explained, files: Sequence[str]) -> Story:
     comparison = tuple(of_comparison(explained.comparison).items())
     whole = Picture("compare", tuple(files), comparison, title=f"{names[0]} (A) and {names[1]} (B)")
     found = [
-        ToldFinding(
+        FilmedFinding(
             f"{i + 1}. {headline(finding)}",
             sentence(finding).replace("`", ""),
             Picture("compare", tuple(files), tuple(explained.settings(i).items())),
@@ -47,7 +47,7 @@ def story_of(explained: Explained, files: Sequence[str]) -> Story:
         if count > len(found)
         else "That is all in which they differ."
     )
-    return tell(opening, whole, found, closing)
+    return story_of_findings(opening, whole, found, closing)
 
 
 def _facts(trace: Trace) -> str:

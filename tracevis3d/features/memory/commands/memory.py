@@ -9,7 +9,7 @@ from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
 from ....progress import in_steps
-from ....stories import telling
+from ....stories import findings_film
 from ....units import byte_size, count, duration
 
 _MOST = 12
@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="DIR",
         help="write report.md, memory.json and a picture of each of the first five findings there",
     )  # fmt: skip
-    telling.add(parser)
+    findings_film.add(parser)
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)
 
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
 
     if args.most < 1:
         raise UsageError(f"--most {args.most} is not 1 or more")
-    telling.check(args)
+    findings_film.check(args)
     with Bar(args.quiet) as bar:
         trace = load(args.trace, args, bar)
         use = memory_use(trace)
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
                 raise UsageError(f"--film {args.film}: no allocations are recorded in {args.trace}")
             from ..film import story_of
 
-            telling.write(story_of(trace, args.trace), {args.trace: trace}, args, bar)
+            findings_film.write(story_of(trace, args.trace), {args.trace: trace}, args, bar)
     if args.json:
         print_json(facts)
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ....command_line.arguments import load, print_json, reading
 from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
-from ....stories import telling
+from ....stories import findings_film
 from ....units import duration, percentage
 from ..outcomes import KINDS_OF_WAITING
 
@@ -68,7 +68,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="write report.md, waits.json and a picture of each of the first five findings there",
     )  # fmt: skip
     parser.add_argument("--every", action="store_true", help="also list waits that did not block")
-    telling.add(parser)
+    findings_film.add(parser)
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
     reading(parser)
 
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
     """Print the waits of one trace."""
     from ..summary import waits_facts
 
-    telling.check(args)
+    findings_film.check(args)
     with Bar(args.quiet) as bar:
         trace = load(args.trace, args, bar)
         facts = waits_facts(trace, rules=args.rules, every=args.every, end=args.end, at=args.at, progress=bar)
@@ -89,8 +89,8 @@ def run(args: argparse.Namespace) -> None:
         if args.film:
             from ..film import story_of
 
-            told = story_of(trace, args.trace, ",".join(args.rules))
-            telling.write(told, {args.trace: trace}, args, bar)
+            film = story_of(trace, args.trace, ",".join(args.rules))
+            findings_film.write(film, {args.trace: trace}, args, bar)
     if args.object is not None:
         facts = _about(facts, args.object)
     if args.json:

@@ -300,8 +300,8 @@ def said_once(calls: tuple[Legend, ...], waits: Legend) -> tuple[Legend, ...]:
         of_calls[0],
         stands_for=Selector(colors=(*of_calls[0].selector.colors, (loud.color, loud.color))),
     )
-    told = (replace(c, entries=tuple(both if e is of_calls[0] else e for e in c.entries)) for c in calls)
-    return (*told, replace(waits, entries=tuple(e for e in waits.entries if e is not loud)))
+    acting = (replace(c, entries=tuple(both if e is of_calls[0] else e for e in c.entries)) for c in calls)
+    return (*acting, replace(waits, entries=tuple(e for e in waits.entries if e is not loud)))
 
 
 def object_colors(

@@ -10,9 +10,9 @@ from tracevis3d.features.comparison.report.film import story_of as of_comparison
 from tracevis3d.features.memory.film import story_of as of_memory
 from tracevis3d.features.waits.film import story_of as of_waits
 from tracevis3d.stories.film import check
+from tracevis3d.stories.findings_film import FilmedFinding, story_of_findings
 from tracevis3d.stories.read import as_text, from_words
 from tracevis3d.stories.story import Picture
-from tracevis3d.stories.telling import ToldFinding, tell
 from tracevis3d.trace.model import ALLOC, FREE, Source
 from tracevis3d.trace.recording import Recording
 
@@ -46,7 +46,7 @@ def test_a_story_can_be_edited_and_made(stories, name):
     assert all(shot.caption for shot in story.shots)
 
 
-def test_the_first_three_findings_are_told(stories):
+def test_the_first_three_findings_are_shown(stories):
     story = stories["explain"]
     own = [shot for shot in story.shots[1:-1] if shot.kind == "hold"]
     assert len(own) == 3
@@ -60,7 +60,9 @@ def test_the_first_three_findings_are_told(stories):
 
 def test_a_place_is_gone_to_and_one_sentence_is_read():
     whole, own = Picture("icicle", ("a",)), Picture("cone", ("a",))
-    story = tell("All.", whole, [ToldFinding("It waits", "It waits. Nobody knows why.", own, None)], "End.")
+    story = story_of_findings(
+        "All.", whole, [FilmedFinding("It waits", "It waits. Nobody knows why.", own, None)], "End."
+    )
     assert [shot.kind for shot in story.shots] == ["establish", "hold", "hold"]
     assert story.shots[1].caption == "It waits."
 

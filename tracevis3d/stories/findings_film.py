@@ -1,4 +1,4 @@
-"""Findings told as a film: all of it, then each finding where it is and from near, and all of it again."""
+"""Findings as a film: all of it, then each finding where it is and from near, and all of it again."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .story import Picture, Selection, Shot, Story
 if TYPE_CHECKING:
     from ..trace.model import Trace
 
-#: How many findings a film tells.
+#: How many findings a film shows.
 MOST = 3
 #: Seconds of the shots before and after the findings, and of going to one.
 _OPENING, _GOING, _CLOSING = 6.0, 4.0, 5.0
@@ -30,8 +30,8 @@ _HEAD = "Change what you like, then: tracevis3d film {name} -o {film}"
 
 
 @dataclass(frozen=True)
-class ToldFinding:
-    """A finding as a film tells it.
+class FilmedFinding:
+    """A finding as a film shows it.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class ToldFinding:
     place: Selection | None
 
 
-def tell(opening: str, whole: Picture, found: Sequence[ToldFinding], closing: str) -> Story:
+def story_of_findings(opening: str, whole: Picture, found: Sequence[FilmedFinding], closing: str) -> Story:
     """Return the story of the first findings.
 
     Parameters
@@ -60,7 +60,7 @@ def tell(opening: str, whole: Picture, found: Sequence[ToldFinding], closing: st
         What is said of the whole, before and after.
     whole : Picture
         It shows all.
-    found : sequence of ToldFinding
+    found : sequence of FilmedFinding
         The most important first.
 
     Returns
@@ -87,11 +87,11 @@ def _first_sentence(text: str) -> str:
 
 
 def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of a command that can tell its findings as a film."""
+    """Declare the arguments of a command that can make a film of its findings."""
     parser.add_argument(
         "--film",
         metavar="OUT",
-        help="tell the three most important findings as a film (.mp4 .mkv), with its story (.yaml) and "
+        help="make a film of the three most important findings (.mp4 .mkv), with its story (.yaml) and "
         "subtitles (.srt) beside it",
     )
     parser.add_argument(
