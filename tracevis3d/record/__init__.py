@@ -12,7 +12,12 @@ from typing import Any
 
 
 class Recording:
-    """A recording of the running program, as a context: see :func:`record`."""
+    """A recording of the running program, as a context: see :func:`record`.
+
+    Parameters
+    ----------
+    options : Options
+    """
 
     def __init__(self, options: Any) -> None:
         self._options = options
@@ -67,18 +72,22 @@ def record(
     memory : bool or str
         Blocks of memory and counters: by "tracemalloc" (True) or "memray".
     engine : str
-        "viztracer", "monitoring", "profile", "trace" or "auto".
+        "fast", "viztracer", "monitoring", "profile", "trace" or "auto".
     c_functions : bool
         Calls of functions written in C too; with VizTracer alone.
     native : bool
         Functions of compiled code in the call sites of blocks; with memray alone.
 
+    Returns
+    -------
+    Recording
+
     Raises
     ------
     UsageError
-        If an engine is not to be had here.
+        If the settings contradict each other; on entering, if the engine can't be used here.
     InputError
-        If the file can't be written, or at the end could not be written whole.
+        On entering, if the file can't be written; on leaving, if it could not be written completely.
     """
     import os
 

@@ -71,20 +71,37 @@ class BufferWriter:
         self._flushing = _thread.allocate_lock()
 
     def enter_child(self, to: spool.Spool, part: Callable[[int], str]) -> None:
-        """Continue in a forked process; functions are named as in the process it was forked from."""
+        """Continue in a forked process; functions keep the names that they have in its parent.
+
+        Parameters
+        ----------
+        to : Spool
+            The forked process's own.
+        part : callable
+            As that of the class.
+        """
         self.spool, self._part, self._is_child = to, part, True
         self._dumps = self._operations = 0
         self._flushing = _thread.allocate_lock()
 
     def add(self, kind: bytes, number: int, data: bytes) -> None:
-        """Write a section; that it can't be written is remembered."""
+        """Write a section; if that fails, :attr:`failed` says why.
+
+        Parameters
+        ----------
+        kind : bytes
+            One of the kinds in :mod:`.output.spool`.
+        number : int
+            As described there.
+        data : bytes
+        """
         try:
             self.spool.add(kind, number, data)
         except OSError as error:
             self._fail(error)
 
     def flush(self, last: bool = False) -> None:
-        """Write what all buffers hold; ``last``: and all that is only looked at now and then."""
+        """Write what all buffers hold; the last time, also what is only read now and then."""
         # A signal's handler may end the program in the middle of this.
         if not self._flushing.acquire(timeout=2):
             return
@@ -107,7 +124,7 @@ class BufferWriter:
             self._flushing.release()
 
     def write_names(self) -> None:
-        """Write what rows refer to: before there are rows of operations that the writer has not heard of."""
+        """Write the names of operations and objects, before any rows that refer to them."""
         if self._flushing.acquire(timeout=2):
             try:
                 self._write_names()
@@ -174,7 +191,7 @@ class BufferWriter:
         add(spool.FLUSHED, 0, to_json({"began": began}))
 
     def mark(self) -> None:
-        """Mark this moment in memray's file."""
+        """Mark the current time in memray's file."""
         if self.tracking is not None:
             said = {"time": self.tracking.mark(), "native": self._options.native}
             self.add(spool.MARK, 0, to_json(said))

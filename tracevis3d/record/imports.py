@@ -14,8 +14,14 @@ AfterImport = Callable[[ModuleType], None]
 class ImportHooks:
     """Calls a function with each of some modules, at once or when it is imported.
 
-    Recorded programs import what they import without us: nothing is loaded beforehand. After a module that
-    is imported later ``after`` is called too.
+    Modules are imported by the recorded program alone: none is loaded beforehand.
+
+    Parameters
+    ----------
+    hooks : mapping of str to callable
+        Function to call, by name of the module; it gets the module.
+    after : callable
+        Called without arguments after the hook of a module that was imported later.
     """
 
     def __init__(self, hooks: Mapping[str, AfterImport], after: Callable[[], None]) -> None:
@@ -23,7 +29,7 @@ class ImportHooks:
         self._after = after
 
     def install(self) -> None:
-        """Call the hooks of loaded modules, and wait for the others."""
+        """Call the hooks of modules that are loaded, and wait for the others."""
         for name in list(self._hooks):
             module = sys.modules.get(name)
             if module is not None:
@@ -31,13 +37,24 @@ class ImportHooks:
         sys.meta_path.insert(0, self)
 
     def remove(self) -> None:
-        """Wait no longer."""
+        """Stop waiting."""
         self._hooks.clear()
         if self in sys.meta_path:
             sys.meta_path.remove(self)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        """Find a module as the others would, and have the hook called once it is loaded."""
+        """Find a module with the other finders, and have its hook called once it is loaded.
+
+        Parameters
+        ----------
+        name, path, target
+            As for each finder in ``sys.meta_path``.
+
+        Returns
+        -------
+        ModuleSpec or None
+            None: the module has no hook, or was not found.
+        """
         if name not in self._hooks:
             return None
         for finder in sys.meta_path:

@@ -10,7 +10,19 @@ _kinds: list[str] = []
 
 
 def operation(name: str, kind: str) -> int:
-    """Return the number of an operation; the same words give the same number."""
+    """Return the number of an operation; the same name and kind give the same number.
+
+    Parameters
+    ----------
+    name : str
+        Such as "Lock.acquire".
+    kind : str
+        :data:`WAIT`, :data:`RELEASE`, :data:`IO` or :data:`CALL`.
+
+    Returns
+    -------
+    int
+    """
     for number, known in enumerate(_names):
         if known == name and _kinds[number] == kind:
             return number
@@ -20,5 +32,5 @@ def operation(name: str, kind: str) -> int:
 
 
 def table() -> list[tuple[str, str]]:
-    """Return name and kind of all operations, in the order of their numbers."""
+    """Return name and kind of all operations, by number."""
     return list(zip(_names, _kinds, strict=True))

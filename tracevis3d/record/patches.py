@@ -10,24 +10,39 @@ _MISSING = object()
 
 
 class Patches:
-    """Attributes that were replaced, with what they were before."""
+    """Attributes that were replaced, with their former values."""
 
     def __init__(self) -> None:
         self._before: list[tuple[Any, str, Any]] = []
 
     def set(self, owner: Any, name: str, value: Any) -> None:
-        """Replace an attribute of a class or module; one that is inherited is put in front."""
+        """Replace an attribute; one that a class inherits is set on the class itself.
+
+        Parameters
+        ----------
+        owner : class or module
+        name : str
+        value : object
+        """
         self._before.append((owner, name, vars(owner).get(name, _MISSING)))
         setattr(owner, name, value)
 
     def wrap(self, owner: Any, name: str, make: Callable[[Any], Any]) -> None:
-        """Replace a function by ``make(function)``, which passes for it; one that is not there is left."""
+        """Replace a function by one that has the same name and signature; a missing one is left alone.
+
+        Parameters
+        ----------
+        owner : class or module
+        name : str
+        make : callable
+            Gets the function, and returns its replacement.
+        """
         original = getattr(owner, name, None)
         if original is not None:
             self.set(owner, name, like(original, make(original)))
 
     def undo(self) -> None:
-        """Put everything back, the last change first; what others have changed since is left alone."""
+        """Restore everything, the last change first."""
         while self._before:
             owner, name, before = self._before.pop()
             if before is _MISSING:
@@ -37,5 +52,16 @@ class Patches:
 
 
 def like(original: Any, replacement: Any) -> Any:
-    """Give ``replacement`` the name, the words and the signature of ``original``."""
+    """Return a function with the name, docstring and signature of another.
+
+    Parameters
+    ----------
+    original : callable
+    replacement : callable
+        The function, changed in place.
+
+    Returns
+    -------
+    callable
+    """
     return functools.update_wrapper(replacement, original, updated=())

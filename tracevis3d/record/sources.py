@@ -11,7 +11,7 @@ from .variables import Made, made_objects
 
 
 class Sources:
-    """Looks into source files, each once."""
+    """Reads source files, each once."""
 
     def __init__(self) -> None:
         # Of each file the lines at which another function continues, and which: name and first line.
@@ -19,14 +19,27 @@ class Sources:
         self._variables: dict[str, list[Made]] = {}
 
     def function(self, file: str, line: int) -> tuple[str, int]:
-        """Return qualified name and first line of the function around a line, as its code object has them."""
+        """Return the function around a line, as its code object has it.
+
+        Parameters
+        ----------
+        file : str
+        line : int
+
+        Returns
+        -------
+        name : str
+            Qualified; ``<module>`` outside of functions, or if the file can't be read.
+        line : int
+            The first line, with decorators.
+        """
         if file not in self._files:
             self._files[file] = _stretches("".join(linecache.getlines(_path(file))))
         starts, functions = self._files[file]
         return functions[max(bisect_right(starts, line) - 1, 0)]
 
     def variable(self, file: str, line: int, end_line: int, end_column: int, kind: str) -> str:
-        """Return the name that what is made by a call is given; empty where that is not certain.
+        """Return the variable to which the result of a call is assigned.
 
         Parameters
         ----------
@@ -34,9 +47,15 @@ class Sources:
         line : int
             A line of the call.
         end_line, end_column : int
-            Where the call ends, as ``co_positions`` has it; 0: unknown, then it counts what the line makes.
+            Where the call ends, as ``co_positions`` has it; 0: unknown, then every call of ``kind`` on that
+            line counts.
         kind : str
             The name of what is made, without its module.
+
+        Returns
+        -------
+        str
+            Empty if it is not certain.
         """
         if file not in self._variables:
             self._variables[file] = made_objects("".join(linecache.getlines(_path(file))))

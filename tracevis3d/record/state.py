@@ -95,7 +95,15 @@ problems: list[tuple[str, str, int]] = []
 
 
 def report(kind: str, place: str) -> None:
-    """Note a problem, of a kind of :data:`tracevis3d.trace.problems.KINDS`."""
+    """Note a problem.
+
+    Parameters
+    ----------
+    kind : str
+        One of :data:`tracevis3d.trace.problems.KINDS`.
+    place : str
+        Where it happened, for the user.
+    """
     problems.append((kind, place, 1))
 
 
@@ -108,7 +116,7 @@ thread_begun: list[Callable[[int], None]] = []
 
 
 def use_chunks(on: bool) -> None:
-    """Keep the calls of this thread, and of those that begin from now on, in chunks; or no more."""
+    """Start or stop keeping the calls of this thread, and of those that begin from now on, in chunks."""
     global new_calls
     new_calls = Chunks if on else list
     local.log.calls = new_calls()
@@ -116,25 +124,44 @@ def use_chunks(on: bool) -> None:
 
 
 def use_fast(module: Any) -> None:
-    """Have buffers made by the part in C from now on, or no more."""
+    """Make buffers with the part in C from now on; None: no more."""
     global fast
     fast = module
 
 
 def new_buffers(number: int, tid: int) -> tuple[Any, Any]:
-    """Return the buffers of a thread's rows and calls."""
+    """Return the buffers of a thread's rows and calls.
+
+    Parameters
+    ----------
+    number : int
+        The thread's number within the recording.
+    tid : int
+        Its id in the system.
+
+    Returns
+    -------
+    rows, calls : list, Chunks or buffer in C
+    """
     if fast is not None and new_calls is list:
         return fast.Buffer("R", number, tid), fast.Buffer("C", number, tid)
     return [], new_calls()
 
 
 class ThreadLog:
-    """What one thread has recorded and was not fetched yet.
+    """What one thread has recorded since the last flush.
 
-    Attributes
+    Parameters
     ----------
     number : int
         Of the thread within the recording, from 1.
+    tid : int
+        Its id in the system; 0: that of the running thread.
+
+    Attributes
+    ----------
+    number, tid : int
+        As above.
     rows : list
         Flat rows of :data:`.output.spool.STRIDE` numbers.
     calls : list or Chunks
@@ -144,7 +171,7 @@ class ThreadLog:
     ended : bool
         Whether the thread has ended.
     is_task : bool
-        Whether this is a task of asyncio's or a greenlet, and no thread.
+        Whether this is an asyncio task or a greenlet, and no thread.
     """
 
     __slots__ = (
@@ -269,7 +296,7 @@ local = _Local()
 
 
 def ignore(_: object) -> None:
-    """Take a row and forget it."""
+    """Discard a row."""
 
 
 def hide_thread() -> None:
@@ -304,7 +331,19 @@ _HERE = __name__.rpartition(".")[0]
 
 
 def new_object(kind: str, frame: FrameType | None = None) -> int:
-    """Return a number for a new object of ``kind``; ``frame`` is where to begin to look for its maker."""
+    """Return a number for a new object.
+
+    Parameters
+    ----------
+    kind : str
+        Such as "Lock".
+    frame : frame, optional
+        Where to begin to look for the code that makes it; None: its maker is unknown.
+
+    Returns
+    -------
+    int
+    """
     number = next(_object_numbers)
     count = _counts[kind] = _counts.get(kind, 0) + 1
     place = _maker(frame)
@@ -316,7 +355,7 @@ def new_object(kind: str, frame: FrameType | None = None) -> int:
 
 
 def named_object(label: str) -> int:
-    """Return the number of the object that is known by ``label``, such as a file."""
+    """Return the number of the object with a label, such as a file's."""
     number = _by_key.get(label)
     if number is None:
         number = _by_key[label] = next(_object_numbers)
@@ -362,7 +401,7 @@ def _place(frame: FrameType) -> tuple[str, int, int, int]:
 
 
 def fetch_objects(keep: bool) -> dict[int, Any]:
-    """Return the objects that were not fetched yet; ``keep`` remembers them for :func:`forget`."""
+    """Return the objects that were not fetched yet; with ``keep``, :func:`forget` restores them."""
     fetched = new_objects.copy()
     for number in fetched:
         new_objects.pop(number, None)
@@ -372,7 +411,7 @@ def fetch_objects(keep: bool) -> dict[int, Any]:
 
 
 def enter_child() -> None:
-    """Continue in a forked process: of all threads the running one alone is left, under another id."""
+    """Continue in a forked process: of all threads only the running one is left, with another id."""
     mine = local.log
     logs[:] = [log for log in logs if log is mine or log.is_task]
     if mine not in logs:
@@ -388,7 +427,7 @@ def enter_child() -> None:
 
 
 def forget() -> None:
-    """Begin anew: numbers of threads and objects stay, buffers are emptied, all has to be written again."""
+    """Begin a new recording: numbers of threads and objects stay, buffers are emptied."""
     new_objects.update(old_objects)
     for log in logs:
         log.rows.clear()

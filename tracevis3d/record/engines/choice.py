@@ -30,16 +30,30 @@ _REASONS = {
 
 
 def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool = False) -> Engine:
-    """Return the engine ``name``, or the best that there is for ``auto``.
+    """Return an engine.
 
-    Functions written in C are recorded by VizTracer alone, which reports a call when it ends, so that a
-    running call would not be seen: a feed uses another engine.
-    memray has the profile hook for itself.
+    Functions written in C are recorded by VizTracer alone. It reports a call when it ends, so a feed, which
+    shows running calls, uses another engine. memray needs the profile hook for itself.
+
+    Parameters
+    ----------
+    name : str
+        One of :data:`NAMES`; ``auto``: the best that there is.
+    c_functions : bool
+        Whether functions written in C are recorded.
+    live : bool
+        Whether the recording is published.
+    beside_memray : bool
+        Whether memray records memory in the same program.
+
+    Returns
+    -------
+    Engine
 
     Raises
     ------
     ValueError
-        If it is not to be had here: the sentence says why.
+        If there is no such engine here, or it does not do what is asked for: one sentence that says why.
     """
     if name == "auto":
         able: tuple[str, ...]

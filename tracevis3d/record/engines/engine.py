@@ -26,10 +26,10 @@ class Engine(Protocol):
     clock: Callable[[], float]
 
     def open(self, folder: str) -> None:
-        """Prepare to write into the recording's folder, before anything is recorded."""
+        """Prepare to write into the recording's folder; called before anything is recorded."""
 
     def patch(self, patches: Patches) -> Hooks:
-        """Replace what would take the interpreter's hook away, before :meth:`start`."""
+        """Replace the functions by which a program would remove the hook; called before :meth:`start`."""
 
     def start(self) -> None:
         """Record the calls of this thread and of those that begin from now on."""
@@ -38,23 +38,38 @@ class Engine(Protocol):
         """Record no more calls; those that still run end now."""
 
     def dump(self, path: str) -> bool:
-        """Write the calls that ended since the last time to ``path``, if the engine keeps them itself."""
+        """Write the calls that ended since the last time to ``path``, if the engine keeps them itself.
+
+        Parameters
+        ----------
+        path : str
+
+        Returns
+        -------
+        bool
+            Whether the file was written.
+
+        Raises
+        ------
+        OSError
+            If there is no room on the disk.
+        """
 
     def waiting(self) -> int:
-        """Return how many bytes that the engine keeps wait for the writer."""
+        """Return the number of bytes in the engine's own files that wait for the writer."""
 
     def drop(self, on: bool) -> int:
-        """Drop what the engine itself keeps, or no more; return how much it has dropped since last asked."""
+        """Start or stop dropping events that need more room; return how many, since the last call."""
 
     def close(self) -> None:
-        """Write no more; after the last flush."""
+        """Release the engine's files; called after the last flush."""
 
     def abandon(self) -> None:
         """Record nothing in a process that was forked."""
 
 
 class PythonEngine:
-    """An engine whose calls lie in buffers of Python's, which the flusher empties."""
+    """An engine whose calls are kept in Python's buffers, which the flusher empties."""
 
     microseconds = False
     follows_greenlets = True
@@ -62,28 +77,40 @@ class PythonEngine:
     clock: Callable[[], float] = staticmethod(time.perf_counter_ns)
 
     def open(self, folder: str) -> None:
-        pass
+        """Do nothing: there are no files."""
 
     def patch(self, patches: Patches) -> Hooks:
+        """Replace nothing, and return no hooks."""
         return {}
 
     def dump(self, path: str) -> bool:
+        """Write nothing, and return False: the flusher writes the calls."""
         return False
 
     def waiting(self) -> int:
+        """Return 0: there are no files."""
         return 0
 
     def drop(self, on: bool) -> int:
+        """Drop nothing, and return 0: the flusher drops what buffers hold."""
         return 0
 
     def close(self) -> None:
-        pass
+        """Do nothing: there are no files."""
 
 
 def in_each_thread(patches: Patches, begin: Callable[[], None]) -> None:
-    """Have each thread that starts from now on call ``begin`` first.
+    """Make each thread that starts from now on call a function first.
 
-    ``threading.setprofile`` would do so too, but it is the program's: ``threading.getprofile`` shows it.
+    ``threading.setprofile`` would do so too, but the program itself may use it, and could see ours with
+    ``threading.getprofile``.
+
+    Parameters
+    ----------
+    patches : Patches
+        Undoes it.
+    begin : callable
+        Called without arguments, in the new thread.
     """
     import threading
 

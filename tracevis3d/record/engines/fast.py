@@ -19,7 +19,13 @@ from .monitoring import listen
 
 
 class Fast:
-    """``sys.monitoring`` from Python 3.12 on, before it the profile hook, both with callbacks in C."""
+    """``sys.monitoring`` from Python 3.12 on, before it the profile hook, both with callbacks in C.
+
+    Parameters
+    ----------
+    c_functions : bool
+        Always False: :func:`.choice.choose` gives functions written in C to VizTracer alone.
+    """
 
     name = "fast"
     microseconds = False
@@ -34,11 +40,13 @@ class Fast:
         self._folder = ""
 
     def open(self, folder: str) -> None:
+        """Begin the first file in a folder, and let threads have buffers of C's."""
         MODULE.open(folder, state.FOLDER, _attach, locks.LOCK_ACQUIRE, locks.LOCK_RELEASE)
         self._folder = folder
         state.use_fast(MODULE)
 
     def patch(self, patches: Patches) -> Hooks:
+        """Before Python 3.12: share the profile hook with the program, and follow threads that it starts."""
         if MODULE.BY_MONITORING:
             return {}
         import _thread
@@ -62,6 +70,7 @@ class Fast:
         return {"cProfile": adopt}
 
     def start(self) -> None:
+        """Record the calls of this thread and of those that begin from now on."""
         if MODULE.BY_MONITORING:
             self._tool = listen(MODULE.begin_call, MODULE.begin_call, MODULE.end_call)
         else:
@@ -69,6 +78,7 @@ class Fast:
             MODULE.follow()
 
     def stop(self) -> None:
+        """Record no more calls."""
         if not MODULE.BY_MONITORING:
             self._following = False
             MODULE.unfollow()
@@ -78,6 +88,22 @@ class Fast:
             self._tool = -1
 
     def dump(self, path: str) -> bool:
+        """Let the writer read what was recorded, and return False: the calls are in the engine's own files.
+
+        Parameters
+        ----------
+        path : str
+            Unused.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        OSError
+            If there is no room for another file.
+        """
         if self._following:
             for _ in range(MODULE.follow()):
                 state.report("not recorded", "the program used the profile hook for some time")
@@ -87,6 +113,7 @@ class Fast:
         return False
 
     def waiting(self) -> int:
+        """Return the number of bytes of the files that the writer has not deleted yet."""
         total = 0
         for name in os.listdir(self._folder):
             if name.startswith("arena-"):
@@ -95,13 +122,16 @@ class Fast:
         return total
 
     def drop(self, on: bool) -> int:
+        """Start or stop dropping events; return the number dropped since the last call."""
         return int(MODULE.drop(on))
 
     def close(self) -> None:
+        """Close the files; threads get buffers of Python's again."""
         MODULE.close()
         state.use_fast(None)
 
     def abandon(self) -> None:
+        """Record nothing in a process that was forked."""
         self.stop()
         self.close()
 

@@ -47,17 +47,26 @@ class Monitoring(PythonEngine):
 
 
 def listen(begin: Any, throw: Any, end: Any) -> int:
-    """Have functions called where calls begin, where an exception is thrown into one, and where they end.
+    """Register callbacks of ``sys.monitoring``.
+
+    Parameters
+    ----------
+    begin : callable
+        Called where a call begins or continues.
+    throw : callable
+        Called where an exception is thrown into a generator or coroutine.
+    end : callable
+        Called where a call returns, yields, or ends by an exception.
 
     Returns
     -------
     int
-        The tool, to be freed.
+        The tool id, to be freed by the caller.
 
     Raises
     ------
     RuntimeError
-        If all tools are taken.
+        If all tool ids are taken.
     """
     m: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
     for tool in TOOLS:

@@ -23,8 +23,8 @@ MOST_LIVING = 1 << 24
 class LivingBlocks:
     """Finds which blocks came and went between two snapshots.
 
-    A look knows kinds of blocks (call site and size) and how many of each live. Of equal ones the youngest is
-    taken to be the one that went; addresses are made up, and none is used twice.
+    A snapshot has kinds of blocks (call site and size) and how many of each live. Of equal blocks, the
+    youngest are assumed to be the ones that went. Addresses are made up, and none is used twice.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class LivingBlocks:
         self._next = first + 16
 
     def living(self) -> tuple[array[int], array[int], array[int]]:
-        """Return addresses, sizes and call sites of what lives."""
+        """Return addresses (uint64), sizes in bytes (int64) and call sites (int32) of what lives."""
         addresses, sizes, sites = array("Q"), array("q"), array("i")
         for (site, size), blocks in self._living.items():
             addresses.extend(blocks)
@@ -47,13 +47,26 @@ class LivingBlocks:
 
     @property
     def live_bytes(self) -> int:
-        """How many live now."""
+        """Number of bytes that live now."""
         return sum(size * len(blocks) for (_, size), blocks in self._living.items())
 
     def take(self, data: bytes) -> tuple[array[int], array[int], array[int], array[int]]:
-        """Take a look's columns (site, size, count); return kinds, addresses, sizes and call sites.
+        """Return what came and went since the last snapshot.
 
-        A free has size 0 and the call site -1.
+        Parameters
+        ----------
+        data : bytes
+            The snapshot as columns: call sites (uint32), sizes in bytes (int64), numbers of blocks (int64).
+
+        Returns
+        -------
+        kinds : array of uint8
+            :data:`ALLOC` or :data:`FREE`.
+        addresses : array of uint64
+        sizes : array of int64
+            Bytes; 0 for a free.
+        sites : array of int32
+            -1 for a free.
 
         Raises
         ------
@@ -87,17 +100,23 @@ class LivingBlocks:
 
 
 def spread(marks: Sequence[int], moments: Sequence[int], rows: int, last: int) -> array[int]:
-    """Return times of rows of which only the order is known, and moments: spread evenly between these.
+    """Return times of rows that are known only in their order: spread evenly between known times.
 
     Parameters
     ----------
     marks : sequence of int
-        How many rows stand before each moment; not falling.
+        Number of rows before each of ``moments``; not falling.
     moments : sequence of int
-        When that was, in nanoseconds; what is longer of the two is cut.
+        Known times in nanoseconds. If one sequence is longer, its rest is ignored.
     rows : int
+        Number of all rows.
     last : int
-        The time of the last row, if it stands behind all moments.
+        The time of the last row, if it is behind all known times, in nanoseconds.
+
+    Returns
+    -------
+    array of int64 (rows,)
+        Nanoseconds, not falling.
     """
     times = array("q")
     low, begin = 0, moments[0] if moments else last
@@ -110,10 +129,22 @@ def spread(marks: Sequence[int], moments: Sequence[int], rows: int, last: int) -
 
 
 def memory_line(pid: int, columns: Mapping[str, bytes], sampled: bool = False, coarse: bool = False) -> bytes:
-    """Return the line of a file that holds rows of memory: :data:`COLUMNS` in Base64.
+    """Return the line of a file that holds rows of memory.
 
-    ``sampled`` says that times are those of looks, and addresses made up; ``coarse`` that times lie between
-    two moments.
+    Parameters
+    ----------
+    pid : int
+    columns : mapping of str to bytes
+        Those of :data:`COLUMNS`; written in Base64.
+    sampled : bool
+        Whether times are those of snapshots, and addresses made up.
+    coarse : bool
+        Whether times were spread between known times.
+
+    Returns
+    -------
+    bytes
+        JSON without a line's end.
     """
     said = ",".join(f'"{name}":"{base64.b64encode(columns[name]).decode()}"' for name, _ in COLUMNS)
     return b'{"ph":"M","pid":%d,"tid":%d,"name":"memory","args":{"sampled":%s,%s%s}}' % (
@@ -126,11 +157,35 @@ def memory_line(pid: int, columns: Mapping[str, bytes], sampled: bool = False, c
 
 
 def frames_line(pid: int, first: int, frames: list[tuple[str, int, int]]) -> bytes:
-    """Return the line that defines frames, from number ``first`` on: function, the caller's number, line."""
+    """Return the line of a file that defines frames.
+
+    Parameters
+    ----------
+    pid : int
+    first : int
+        The number of the first frame.
+    frames : list of (str, int, int)
+        Function, the caller's number (-1: none) and line.
+
+    Returns
+    -------
+    bytes
+        JSON without a line's end.
+    """
     said = json.dumps({"first": first, "frames": frames}, separators=(",", ":"))
     return b'{"ph":"M","pid":%d,"tid":%d,"name":"memory_frames","args":%s}' % (pid, pid, said.encode())
 
 
 def lost_line(pid: int, rows: int) -> bytes:
-    """Return the line that says that the recorder has lost rows of memory."""
+    """Return the line of a file that says how many rows of memory the recorder has lost.
+
+    Parameters
+    ----------
+    pid, rows : int
+
+    Returns
+    -------
+    bytes
+        JSON without a line's end.
+    """
     return b'{"ph":"M","pid":%d,"tid":%d,"name":"memory_lost","args":{"rows":%d}}' % (pid, pid, rows)

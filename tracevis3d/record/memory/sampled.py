@@ -39,9 +39,9 @@ def samples() -> dict[str, float]:
 
 
 class Allocations:
-    """The blocks that live, as kinds: the same call site, the same size, so many.
+    """Counts the live blocks of each kind: call site and size.
 
-    A look takes the longer the more blocks there are; then there are fewer looks.
+    A snapshot takes the longer the more blocks there are; then there are fewer snapshots.
     """
 
     def __init__(self) -> None:
@@ -56,9 +56,18 @@ class Allocations:
             _tracemalloc.start(FRAMES)
 
     def look(self, now: bool = False) -> tuple[dict[int, Any], bytes] | None:
-        """Return the new call sites, and columns of site (uint32), size and count (int64) of what lives.
+        """Take a snapshot, if it is time for one.
 
-        None if it is too early for another look; ``now`` looks anyway.
+        Parameters
+        ----------
+        now : bool
+            Take one in any case.
+
+        Returns
+        -------
+        (dict, bytes), or None
+            New call sites by number, as stacks of ``tracemalloc``; and columns of what lives: call site
+            (uint32), size in bytes (int64) and number of blocks (int64). None: it is too early.
         """
         began = time.perf_counter()
         if began < self._next and not now:
@@ -83,7 +92,7 @@ class Allocations:
         return new, living
 
     def stop(self) -> None:
-        """Look no more, and let Python forget what it kept for us."""
+        """Take no more snapshots, and stop ``tracemalloc`` if it was started here."""
         if self._ours:
             self._halt()
 

@@ -66,10 +66,10 @@ class Tracking:
         self.failed = ""
 
     def start(self) -> None:
-        """Track from here on; in a thread of the recorder's.
+        """Track from here on; must be called in a thread of the recorder's.
 
-        In the program's own, memray would lose a frame of all its stacks for each function that returns to
-        where it was when tracking began.
+        In the program's own thread, memray would lose a frame of all its stacks for each function that
+        returns to where it was when tracking began.
         """
         if not self._began:
             self._began = True
@@ -79,13 +79,13 @@ class Tracking:
                 self.failed = f"memray can't be used: {error}"
 
     def follow_threads(self) -> None:
-        """Let the writer know the running thread, and those that begin from now on."""
+        """Mark the running thread for the writer, and those that begin from now on."""
         state.use_chunks(True)
         state.thread_begun.append(mark_thread)
         mark_thread(state.local.number)
 
     def mark(self) -> float:
-        """Note a moment and return it: what memray has recorded so far came before."""
+        """Mark the current time in memray's file, and return it: memray's records so far came before."""
         bytes(MARK - _OVERHEAD)
         return state.clock()
 
@@ -97,7 +97,7 @@ class Tracking:
 
 
 def mark_thread(number: int) -> None:
-    """Let the writer know which of memray's threads the running one is."""
+    """Mark the running thread in memray's file with the recorder's number of it."""
     bytes(MARK - _OVERHEAD + min(number, _MOST_THREADS))
 
 
@@ -206,10 +206,22 @@ class Records:
 
 
 def without_interpreter(stack: list[Frame], python: list[Frame]) -> list[Frame]:
-    """Return a stack of Python's and compiled functions without those of the interpreter itself.
+    """Return a stack without the interpreter's own compiled functions.
 
-    What Python allocates for itself stands then where the program does; what a library allocates in the
-    library. Functions around the outermost one of Python's are left out as well.
+    What Python allocates for itself is then attributed to the program, and what a library allocates to the
+    library. Compiled functions around the outermost Python function are left out as well.
+
+    Parameters
+    ----------
+    stack : list of (str, str, int)
+        Python's and compiled functions, the innermost first: name, file and line.
+    python : list of (str, str, int)
+        The Python functions among them.
+
+    Returns
+    -------
+    list of (str, str, int)
+        An unknown file is empty.
     """
     own = set(python)
     kept = [frame for frame in stack if frame in own or not is_interpreters(frame)]

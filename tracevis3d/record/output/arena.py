@@ -30,7 +30,19 @@ Section = tuple[bytes, int, bytes]
 
 
 def file_name(folder: str, number: int) -> str:
-    """Return the path of the file ``number``, from 1."""
+    """Return the path of a process's file of blocks.
+
+    Parameters
+    ----------
+    folder : str
+        The process's.
+    number : int
+        From 1.
+
+    Returns
+    -------
+    str
+    """
     return os.path.join(folder, f"arena-{number}")
 
 
@@ -90,14 +102,20 @@ class Arenas:
         self._open: list[_Arena] = []
 
     def read(self, known: set[int], until: int | None) -> Iterator[Section]:
-        """Yield what has come.
+        """Yield what was written since the last time.
 
         Parameters
         ----------
         known : set of int
-            The threads that the spool has described; nothing is read of others.
+            The threads that the spool has described; others are not read yet.
         until : int or None
-            What rows refer to is known up to this time; None: all that will ever be known is, of all threads.
+            What rows refer to is known up to this time, in nanoseconds; None: the program has ended, and all
+            threads are read.
+
+        Yields
+        ------
+        tuple of (bytes, int, bytes)
+            Kind, number and data of a section, as :func:`.spool.sections` has them.
         """
         self._open_files()
         closed = [arena for arena in self._open if arena.closed()]
@@ -159,7 +177,7 @@ class Arenas:
             self._number += 1
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for arena in self._open:
             arena.data.close()
         self._open.clear()

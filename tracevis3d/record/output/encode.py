@@ -27,14 +27,14 @@ _VIZTRACER = re.compile(
 
 
 class Encoder:
-    """Takes sections in the order in which they were written, and gives lines of JSON.
+    """Turns sections, in the order in which they were written, into lines of JSON.
 
     Parameters
     ----------
     folder : str
         Where VizTracer's parts lie.
     first : Encoder, optional
-        That of the process from which this one was started: what it has learned goes for this one too.
+        That of the process from which this one was started: names that it knows are valid here too.
     """
 
     def __init__(self, folder: str, first: Encoder | None = None) -> None:
@@ -76,7 +76,28 @@ class Encoder:
     # -- sections ------------------------------------------------------------------------------
 
     def lines(self, kind: bytes, number: int, data: bytes) -> Iterator[bytes]:
-        """Yield the lines of one section."""
+        """Yield the lines of one section.
+
+        Damaged data may raise other exceptions too: see :meth:`guarded`.
+
+        Parameters
+        ----------
+        kind : bytes
+            One of the kinds in :mod:`.spool`.
+        number : int
+            As described there.
+        data : bytes
+
+        Yields
+        ------
+        bytes
+            An event of Chrome's format, as JSON.
+
+        Raises
+        ------
+        TypeError
+            If the section BEGIN has no process id.
+        """
         if kind == spool.CALLS:
             self._held.extend(self._encode_calls(number, data))
         elif kind == spool.ROWS:
@@ -139,7 +160,7 @@ class Encoder:
             self._end = self._nanoseconds(json.loads(data)["end"])
 
     def guarded(self, lines: Iterator[bytes]) -> list[bytes]:
-        """Return lines as far as they can be made; a program that crashes may write over what it hands on."""
+        """Return lines up to the first that can't be made: a crashing program may overwrite its own data."""
         made: list[bytes] = []
         try:
             for line in lines:
@@ -170,9 +191,14 @@ class Encoder:
         yield from calls[at:stop]
 
     def finish(self) -> Iterator[bytes]:
-        """Yield what had not ended when the program did.
+        """Yield the calls and waits that had not ended when the program did.
 
-        It lasts until the recording's end; where that was none in order, until the last that is known of it.
+        They last until the recording's end; if it was not ended in order, until the last time that is known.
+
+        Yields
+        ------
+        bytes
+            An event of Chrome's format, as JSON.
         """
         rest: dict[int, list[tuple[int, bytes, bytes]]] = {}
         for number, stack in self._stacks.items():

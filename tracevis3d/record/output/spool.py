@@ -75,7 +75,19 @@ LINE = 8
 
 
 def file_name(folder: str, number: int) -> str:
-    """Return the path of the spool's file ``number``, from 1."""
+    """Return the path of a process's spool file.
+
+    Parameters
+    ----------
+    folder : str
+        The process's.
+    number : int
+        From 1.
+
+    Returns
+    -------
+    str
+    """
     return os.path.join(folder, f"spool-{number}")
 
 
@@ -113,7 +125,21 @@ class Spool:
         self._fd = Descriptor(self._open(file_name(self._folder, self._number), flags, 0o600))
 
     def add(self, kind: bytes, number: int, data: bytes) -> None:
-        """Append a section."""
+        """Append a section.
+
+        Parameters
+        ----------
+        kind : bytes
+            One of the kinds in this module.
+        number : int
+            The thread's number; 0 or as described there for other sections.
+        data : bytes
+
+        Raises
+        ------
+        OSError
+            If the file can't be written.
+        """
         header = HEADER.pack(kind, number, len(data))
         if self._held is None:
             self._append(header + data)
@@ -123,13 +149,13 @@ class Spool:
     def hold(self) -> None:
         """Keep what is appended from here on until :meth:`let_go`.
 
-        Each call of the system's lets another thread run, and waits until it gives way: where many threads
-        compute on few cores, a flush of single sections would take seconds.
+        Each call of the system lets another thread run, and waits until that thread gives way. Where many
+        threads compute on few cores, writing section by section would take seconds.
         """
         self._held = []
 
     def let_go(self) -> None:
-        """Append what was held, in one go."""
+        """Write what was held, in one piece."""
         held, self._held = self._held, None
         if held:
             self._append(b"".join(held))
@@ -172,13 +198,13 @@ class Spool:
         return sum(size for _, size in self._past)
 
     def end(self) -> None:
-        """Note that nothing follows, and let go of the file."""
+        """Write that nothing follows, and close the file."""
         with contextlib.suppress(OSError):
             self.add(CLOSED, 0, b"")
         self.close()
 
     def close(self) -> None:
-        """Let go of the file; it stays."""
+        """Close the file; it stays."""
         self._fd.close()
 
 

@@ -23,16 +23,21 @@ _EVERY = 0.05
 
 
 def follow(folder: str, alive: int, pid: int) -> Iterator[list[tuple[bytes, int, bytes]]]:
-    """Yield the sections that the spool holds and will hold, piece by piece, until the program has ended.
+    """Yield the sections of a process's spool as they are written, until the program has ended.
 
     Parameters
     ----------
     folder : str
     alive : int
-        The end of a pipe that the recorded program holds open at its other end. A program that closes it may
-        continue: then the process is asked.
+        Descriptor of the end of a pipe that the recorded program holds open at its other end. A program
+        that closes it may continue: then the process is checked instead.
     pid : int
         The program's.
+
+    Yields
+    ------
+    list of (bytes, int, bytes)
+        Kind, number and data of each section.
     """
     reader, process = Reader(folder), Process(pid)
     marker = os.path.join(folder, RUNNING)
@@ -54,16 +59,24 @@ class Sink(Protocol):
     """A sink for the sections of all processes of a recording."""
 
     def take(self, folder: str, sections: list[Section] | None) -> None:
-        """Take sections of the process whose files lie in ``folder``; None when it has ended."""
+        """Take sections of a process.
+
+        Parameters
+        ----------
+        folder : str
+            The process's.
+        sections : list of (bytes, int, bytes), or None
+            Kind, number and data of each; None: the process has ended.
+        """
 
     def flush(self) -> None:
-        """Let everybody have what was taken."""
+        """Make available to others what was taken."""
 
     def close(self) -> None:
-        """All processes have ended."""
+        """Finish: all processes have ended."""
 
     def sentence(self) -> str:
-        """Say what became of it so far."""
+        """Return what was taken so far, as a sentence."""
 
 
 class File:
@@ -83,7 +96,15 @@ class File:
         self._encoders = {folder: self._first}
 
     def take(self, folder: str, sections: list[Section] | None) -> None:
-        """Take sections of a process."""
+        """Take sections of a process.
+
+        Parameters
+        ----------
+        folder : str
+            The process's.
+        sections : list of (bytes, int, bytes), or None
+            Kind, number and data of each; None: the process has ended.
+        """
         encoder = self._encoders.get(folder)
         if encoder is None:
             encoder = self._encoders[folder] = Encoder(folder, self._first)
@@ -93,7 +114,7 @@ class File:
             self._output.add(encoder.guarded(encoder.lines(*section)))
 
     def flush(self) -> None:
-        """Let everything be read that was taken."""
+        """Write out what was taken, so that others can read it."""
         self._output.flush()
 
     def close(self) -> None:
@@ -101,7 +122,7 @@ class File:
         self._output.close()
 
     def sentence(self) -> str:
-        """Say what was written of all processes."""
+        """Return what was written of all processes, as a sentence."""
         self._output.flush()
         if self._output.failed:
             return f"{self._path}: the recording ends early: {self._output.failed}"
@@ -122,10 +143,17 @@ class File:
 
 
 def serve(folder: str, alive: int, pid: int, sinks: Sequence[Sink], say: Callable[[str], None]) -> None:
-    """Pass on what the spools in ``folder`` hold and will hold, until all processes have ended.
+    """Pass on the sections of all processes of a recording until the last one has ended.
 
-    ``alive`` and ``pid`` are the first process's, as :func:`follow` has them.
-    ``say`` gets one sentence when it ends: the first process waits for it, and for no other process.
+    Parameters
+    ----------
+    folder : str
+        The recording's.
+    alive, pid : int
+        The first process's, as for :func:`follow`.
+    sinks : sequence of Sink
+    say : callable
+        Called once, with a sentence, when the first process has ended; that process waits for it.
     """
     children = Children(folder)
 
@@ -167,7 +195,7 @@ def serve(folder: str, alive: int, pid: int, sinks: Sequence[Sink], say: Callabl
 
 
 def stand_aside() -> None:
-    """Leave the recorded program's session, and let it go first where there are few cores."""
+    """Leave the recorded program's session, and lower the priority, so that the program runs first."""
     if hasattr(os, "setsid"):
         with contextlib.suppress(OSError):  # the shell has done so
             os.setsid()
@@ -175,7 +203,7 @@ def stand_aside() -> None:
 
 
 def teller(answer: int) -> Callable[[str], None]:
-    """Return what sends the first process one sentence, by a pipe of which that is the end."""
+    """Return a function that sends the first process one sentence, through a pipe given by its descriptor."""
 
     def say(said: str) -> None:
         with contextlib.suppress(OSError):  # there is no reader left
@@ -186,7 +214,13 @@ def teller(answer: int) -> Callable[[str], None]:
 
 
 def main(words: list[str]) -> None:
-    """Run as a process of its own: the folder, the output, the two pipes' descriptors, the program's id."""
+    """Run as a process of its own.
+
+    Parameters
+    ----------
+    words : list of str
+        Folder, output, descriptors of two pipes, the program's id.
+    """
     folder, path, alive, answer, pid = words[0], words[1], int(words[2]), int(words[3]), int(words[4])
     stand_aside()
 

@@ -353,7 +353,18 @@ def _make_rlock(frame: FrameType, cls: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def make_rlock(*args: Any, **kwargs: Any) -> Any:
-    """Replace ``threading.RLock``, which is a function."""
+    """Return a lock in place of ``threading.RLock``, which is a function.
+
+    Parameters
+    ----------
+    *args, **kwargs
+        As for the original, which accepts none from Python 3.15 on.
+
+    Returns
+    -------
+    RLock or _thread.RLock
+        Recorded, unless nothing is recorded now or the caller is the import system.
+    """
     if threading._CRLock is not RLock:  # type: ignore[attr-defined]
         # gevent has said that locks are to be Python's own, which it adapts.
         return _threadings_rlock(*args, **kwargs)

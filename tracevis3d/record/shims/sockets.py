@@ -61,19 +61,37 @@ def _timed(name: str, label: Callable[[Any], str]) -> Callable[[Any], Any]:
 
 
 def patch_socket(patches: Patches, socket: ModuleType) -> None:
-    """Record what all sockets do."""
+    """Record what all sockets do.
+
+    Parameters
+    ----------
+    patches : Patches
+    socket : module
+    """
     for name in _CALLS:
         patches.wrap(socket.socket, name, _timed(f"socket.{name.lstrip('_')}", _label))
 
 
 def patch_ssl(patches: Patches, ssl: ModuleType) -> None:
-    """Record what encrypted sockets do."""
+    """Record what encrypted sockets do.
+
+    Parameters
+    ----------
+    patches : Patches
+    ssl : module
+    """
     for name in _SSL_CALLS:
         patches.wrap(ssl.SSLSocket, name, _timed(f"SSLSocket.{name}", _label))
 
 
 def patch_selectors(patches: Patches, selectors: ModuleType) -> None:
-    """Record how long an event loop waits for I/O."""
+    """Record how long event loops wait for I/O.
+
+    Parameters
+    ----------
+    patches : Patches
+    selectors : module
+    """
     for cls in _SELECTORS:
         if cls in vars(selectors):
             patches.wrap(vars(selectors)[cls], "select", _timed("select", _selector))

@@ -11,7 +11,15 @@ from .child import prepared
 
 
 def begin(options: str, folder: str) -> None:
-    """Record the process that this is."""
+    """Record the running process, if the recording that started it still runs.
+
+    Parameters
+    ----------
+    options : str
+        The recording's :class:`.Options`, as JSON.
+    folder : str
+        The recording's.
+    """
     child = prepared(folder)
     if child is None:
         return

@@ -31,7 +31,20 @@ _BEGIN = f"{__package__}.begin"
 
 
 def lock(fd: int, wait: bool) -> None:
-    """Lock a file; raise OSError where another process has done so and ``wait`` is False."""
+    """Lock a file for this process.
+
+    Parameters
+    ----------
+    fd : int
+        Its descriptor.
+    wait : bool
+        Whether to wait while another process has locked it.
+
+    Raises
+    ------
+    OSError
+        If another process has locked it and ``wait`` is False.
+    """
     fcntl.flock(fd, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
 
 
@@ -80,16 +93,16 @@ class Child:
         return os.path.join(self._own, f"part-{number}")
 
     def finish(self) -> str:
-        """Let the writer know that all is written; a process that was started is not covered."""
+        """Let the writer know that all is written; return "": only the first process has a sentence."""
         self.abandon()
         return ""
 
     def abandon(self) -> None:
-        """Let go of the lock, in any process that has it."""
+        """Release the lock, in any process that has it."""
         self._alive.close()
 
     def discard(self) -> None:
-        """Take it back: there is no such process."""
+        """Remove the folder: there is no such process."""
         self.abandon()
         shutil.rmtree(self._own, ignore_errors=True)
 
@@ -111,7 +124,20 @@ def _root() -> str:
 
 
 def beginning(options: str, folder: str) -> str:
-    """Return code that begins a recording in another interpreter."""
+    """Return Python code that begins a recording in another interpreter.
+
+    Parameters
+    ----------
+    options : str
+        The recording's :class:`.Options`, as JSON.
+    folder : str
+        The recording's.
+
+    Returns
+    -------
+    str
+        On one line; more code may follow.
+    """
     root = _root()
     return (
         f"import sys; sys.path.insert(0, {root!r}); from {_BEGIN} import begin; sys.path.remove({root!r}); "
@@ -120,7 +146,18 @@ def beginning(options: str, folder: str) -> str:
 
 
 def spawning(options: str, folder: str) -> Callable[[Any], Any]:
-    """Wrap what returns the command line of a spawned process."""
+    """Return a wrapper for the function that makes the command line of a spawned process.
+
+    Parameters
+    ----------
+    options, folder : str
+        As for :func:`beginning`.
+
+    Returns
+    -------
+    callable
+        For :meth:`.Patches.wrap`.
+    """
 
     def make(original: Any) -> Any:
         def get_command_line(**kwargs: Any) -> Any:
@@ -136,7 +173,18 @@ def spawning(options: str, folder: str) -> Callable[[Any], Any]:
 
 
 def serving(options: str, folder: str) -> Callable[[Any], Any]:
-    """Wrap what starts the process from which others are forked (``forkserver``)."""
+    """Return a wrapper for the function that starts the process from which others are forked.
+
+    Parameters
+    ----------
+    options, folder : str
+        As for :func:`beginning`.
+
+    Returns
+    -------
+    callable
+        For :meth:`.Patches.wrap`.
+    """
 
     def make(original: Any) -> Any:
         def spawnv_passfds(path: Any, args: Any, passfds: Any) -> Any:
@@ -150,7 +198,18 @@ def serving(options: str, folder: str) -> Callable[[Any], Any]:
 
 
 def starting(options: str, folder: str) -> Callable[[Any], Any]:
-    """Wrap ``subprocess.Popen.__init__``, so that interpreters like the running one are recorded."""
+    """Return a wrapper for ``subprocess.Popen.__init__``: interpreters like the running one are recorded.
+
+    Parameters
+    ----------
+    options, folder : str
+        As for :func:`beginning`.
+
+    Returns
+    -------
+    callable
+        For :meth:`.Patches.wrap`.
+    """
     ours = os.path.realpath(sys.executable or "")
 
     def make(original: Any) -> Any:

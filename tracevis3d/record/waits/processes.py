@@ -59,7 +59,14 @@ def _join(original: Any) -> Any:
 
 
 def patch_process(patches: Patches, module: ModuleType) -> None:
-    """Record who starts processes, and who waits for their end."""
+    """Record who starts processes, and who waits for their end.
+
+    Parameters
+    ----------
+    patches : Patches
+    module : module
+        ``multiprocessing.process``.
+    """
     patches.wrap(module.BaseProcess, "start", _start)
     patches.wrap(module.BaseProcess, "join", _join)
 
@@ -68,7 +75,19 @@ def patch_process(patches: Patches, module: ModuleType) -> None:
 
 
 def number_of(lock: Any, kind: str) -> int:
-    """Return the number of a lock that processes share: by its name in the system, where it has one."""
+    """Return the number of a lock that processes share.
+
+    Parameters
+    ----------
+    lock : multiprocessing.synchronize.SemLock
+        Known by its name in the system, if it has one.
+    kind : str
+        The name of its class.
+
+    Returns
+    -------
+    int
+    """
     number: int | None = getattr(lock, _NUMBER, None)
     if number is None:
         name = getattr(lock._semlock, "name", None)
@@ -135,7 +154,14 @@ def _exit(original: Any) -> Any:
 
 
 def patch_locks(patches: Patches, module: ModuleType) -> None:
-    """Record locks and semaphores, of which conditions, events and barriers are made."""
+    """Record locks and semaphores, of which conditions, events and barriers are made.
+
+    Parameters
+    ----------
+    patches : Patches
+    module : module
+        ``multiprocessing.synchronize``.
+    """
     patches.wrap(module.SemLock, "_make_methods", _make_methods)
     patches.wrap(module.SemLock, "__enter__", _enter)
     patches.wrap(module.SemLock, "__exit__", _exit)
@@ -188,7 +214,14 @@ def _put(original: Any) -> Any:
 
 
 def patch_queues(patches: Patches, module: ModuleType) -> None:
-    """Record queues between processes."""
+    """Record queues between processes.
+
+    Parameters
+    ----------
+    patches : Patches
+    module : module
+        ``multiprocessing.queues``.
+    """
     for cls in (module.Queue, module.SimpleQueue):
         patches.wrap(cls, "__init__", _made)
         patches.wrap(cls, "get", _get)
@@ -208,5 +241,12 @@ def _wait(original: Any) -> Any:
 
 
 def patch_connection(patches: Patches, module: ModuleType) -> None:
-    """Record waits for any of several queues, by which pools wait for results."""
+    """Record waits for any of several queues: pools wait for results in this way.
+
+    Parameters
+    ----------
+    patches : Patches
+    module : module
+        ``multiprocessing.connection``.
+    """
     patches.wrap(module, "wait", _wait)

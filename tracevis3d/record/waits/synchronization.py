@@ -21,7 +21,20 @@ _PARTS = frozenset(("threading", "queue", "concurrent.futures.thread"))
 
 
 def number_of(thing: Any, kind: str) -> int:
-    """Return the object's number; 0 if it is not to be recorded."""
+    """Return the number of an object, a new one if it has none.
+
+    Parameters
+    ----------
+    thing : object
+        Such as a queue.
+    kind : str
+        Its name in the recording, such as "Queue".
+
+    Returns
+    -------
+    int
+        0: it is not recorded.
+    """
     number: int | None = getattr(thing, _NUMBER, None)
     if number is None:
         number = state.new_object(kind, sys._getframe(1))
@@ -37,7 +50,21 @@ def _keep(thing: Any, number: int) -> None:
 
 
 def register(kind: str, parts: bool = True) -> Callable[[Any], Any]:
-    """Wrap an ``__init__``: number the object, and note who made it; 0 if it is a part of something else."""
+    """Return a wrapper for an ``__init__`` that numbers the object, and notes who made it.
+
+    Parameters
+    ----------
+    kind : str
+        The object's name in the recording, such as "Event".
+    parts : bool
+        Whether objects made by ``threading``, ``queue`` and the like are parts of others, which are not
+        recorded: they get the number 0.
+
+    Returns
+    -------
+    callable
+        For :meth:`.Patches.wrap`.
+    """
 
     def make(original: Any) -> Any:
         def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
@@ -55,14 +82,25 @@ def register(kind: str, parts: bool = True) -> Callable[[Any], Any]:
 
 
 def timed(number: int, what: int, flags: int, original: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call what waits, and add its row: pending while it waits, failed if it raises, timed out if it says so.
+    """Call a function that waits, and add its row.
+
+    The wait is pending until it returns. It has failed if the function raises an exception, and timed out if
+    that says so, or if the function returns False.
 
     Parameters
     ----------
     number, what : int
         Operation and object.
     flags : int
-        Of the row, but for what only the end shows.
+        Of the row, apart from the outcome.
+    original : callable
+    *args, **kwargs
+        Its arguments.
+
+    Returns
+    -------
+    object
+        What the function returns.
     """
     start, pending = state.clock(), local.pending
     pending.append((number, what, start, 0))
@@ -80,7 +118,7 @@ def timed(number: int, what: int, flags: int, original: Callable[..., Any], *arg
 
 
 def ending(error: BaseException) -> int:
-    """Return what an error says of a wait: that the time was over, or that it failed."""
+    """Return the flag for a wait that an error has ended: timed out, or failed."""
     return TIMED_OUT if type(error).__name__ in _GIVEN_UP else FAILED
 
 
@@ -220,7 +258,13 @@ def _arrive(original: Any) -> Any:
 
 
 def patch_threading(patches: Patches, threading: ModuleType) -> None:
-    """Record conditions, semaphores, events, barriers and threads."""
+    """Record conditions, semaphores, events, barriers and threads.
+
+    Parameters
+    ----------
+    patches : Patches
+    threading : module
+    """
     for kind in ("Condition", "Semaphore", "Event", "Barrier"):
         patches.wrap(getattr(threading, kind), "__init__", register(kind))
     patches.wrap(threading.Condition, "wait", _wait("Condition", "wait", lambda _: True, _of_part))
@@ -297,7 +341,13 @@ def _task_done(original: Any) -> Any:
 
 
 def patch_queue(patches: Patches, queue: ModuleType) -> None:
-    """Record queues: items and room that are waited for, and tasks to be done."""
+    """Record queues: waits for items and for room, and tasks that are done.
+
+    Parameters
+    ----------
+    patches : Patches
+    queue : module
+    """
     from ..shims.simple_queue import SimpleQueue
 
     patches.wrap(queue.Queue, "__init__", register("Queue"))
@@ -360,7 +410,14 @@ def _result(name: str) -> Callable[[Any], Any]:
 
 
 def patch_futures(patches: Patches, base: ModuleType) -> None:
-    """Record futures: who waits for a result and who gives it."""
+    """Record futures: who waits for a result and who sets it.
+
+    Parameters
+    ----------
+    patches : Patches
+    base : module
+        ``concurrent.futures._base``.
+    """
     patches.wrap(base.Future, "__init__", register("Future", parts=False))
     for name in ("result", "exception"):
         patches.wrap(base.Future, name, _result(name))
@@ -370,6 +427,13 @@ def patch_futures(patches: Patches, base: ModuleType) -> None:
 
 
 def patch_futures_package(patches: Patches, package: ModuleType) -> None:
-    """Let a package that was imported before use what it would import now."""
+    """Let a package that was imported before use the patched functions.
+
+    Parameters
+    ----------
+    patches : Patches
+    package : module
+        ``concurrent.futures``.
+    """
     if package.wait is not package._base.wait:
         patches.set(package, "wait", package._base.wait)

@@ -100,7 +100,13 @@ def _sleep(find: Any) -> Callable[[Any], Any]:
 
 
 def patch_asyncio(patches: Patches, asyncio: ModuleType) -> None:
-    """Record asyncio's locks, events, semaphores, conditions and queues."""
+    """Record asyncio's locks, events, semaphores, conditions and queues.
+
+    Parameters
+    ----------
+    patches : Patches
+    asyncio : module
+    """
     find = asyncio.current_task
     for kind in ("Lock", "Event", "Semaphore", "Condition", "Queue"):
         patches.wrap(getattr(asyncio, kind), "__init__", register(f"asyncio.{kind}", parts=False))
