@@ -1,14 +1,17 @@
-"""Makes the pictures of docs/gallery and its page: each view in each style, and a film of a difference.
+"""Makes the pictures of the docs: the gallery and its page, a film of a difference, and those of other pages.
 
-``python tools/gallery.py [NAME…]``: those named, or all; ``film`` is the picture that moves at the top of
-README. Recorded traces lie in the folder ``shared`` beside the repository, or in ``TRACEVIS3D_SHARED``.
+``python tools/gallery.py [NAME…]``: the views named, or all; ``film`` is the picture that moves at the top of
+README; a file such as ``threads.jpg`` is one of docs/pictures/commands.toml, ``pages`` are all of them.
+Recorded traces lie in the folder ``shared`` beside the repository, or in ``TRACEVIS3D_SHARED``.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
+import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -18,6 +21,10 @@ OUT = ROOT / "docs" / "gallery"
 PAGE = ROOT / "docs" / "gallery.md"
 FILM = OUT / "difference.webp"
 SIZE = "800x450"
+#: Pictures of other pages: file -> what `tracevis3d render` is given.
+PAGES = ROOT / "docs" / "pictures"
+OF_PAGES: dict[str, str] = tomllib.loads((PAGES / "commands.toml").read_text("utf-8"))
+PAGES_SIZE = "1600x900"
 #: View -> traces and parameters.
 PICTURES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "icicle": (("chromium_docs_page.json.gz",), {}),
@@ -72,6 +79,18 @@ def draw(names: Sequence[str]) -> None:
             print(f"{view}-{style}.jpg", flush=True)
 
 
+def draw_pages(names: Sequence[str]) -> None:
+    """Draw pictures of other pages by the command that they are listed with."""
+    from tracevis3d.cli import main as tracevis3d
+
+    for name in names:
+        words = [str(RECORDED / word) if ".gz" in word else word for word in shlex.split(OF_PAGES[name])]
+        look = ["-o", str(PAGES / name), "--engine", "workbench", "--size", PAGES_SIZE, "--quiet"]
+        if code := tracevis3d(["render", *words, *look]):
+            sys.exit(code)
+        print(name, flush=True)
+
+
 def page() -> str:
     """Return the page with all pictures that are there."""
     from tracevis3d.drawing.output import STYLES
@@ -120,10 +139,11 @@ def film() -> None:
 
 def main(words: Sequence[str]) -> int:
     """Make what is named; all if nothing is."""
-    wanted = list(words) or [*PICTURES, "film"]
-    unknown = [name for name in wanted if name not in (*PICTURES, "film")]
+    wanted = list(words) or [*PICTURES, "film", "pages"]
+    unknown = [name for name in wanted if name not in (*PICTURES, "film", "pages", *OF_PAGES)]
     if unknown:
-        print(f"{unknown[0]}: one of {', '.join(PICTURES)}, film is expected", file=sys.stderr)
+        known = ", ".join((*PICTURES, "film", "pages"))
+        print(f"{unknown[0]}: one of {known}, or a picture of a page is expected", file=sys.stderr)
         return 2
     if not RECORDED.is_dir():
         print(
@@ -134,6 +154,7 @@ def main(words: Sequence[str]) -> int:
     draw([name for name in wanted if name in PICTURES])
     if "film" in wanted:
         film()
+    draw_pages([name for name in OF_PAGES if name in wanted or "pages" in wanted])
     PAGE.write_text(page(), "utf-8")
     return 0
 

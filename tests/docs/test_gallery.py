@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tracevis3d import cli
 from tracevis3d.drawing.output import STYLES
 from tracevis3d.parameters import read
 from tracevis3d.views import own, registry
@@ -40,6 +41,19 @@ def test_commands_make_the_pictures_above_them():
         words = shlex.split(line)
         assert words[:2] == ["tracevis3d", "render"]
         assert picture == f"{words[2]}-{words[words.index('--style') + 1]}.jpg"
+
+
+@pytest.mark.parametrize("name", gallery.OF_PAGES)
+def test_pictures_of_other_pages_are_there_and_their_commands_can_be_read(name):
+    assert (gallery.PAGES / name).is_file()
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    assert any(f"pictures/{name})" in page.read_text("utf-8") for page in pages)
+    words = ["render", *shlex.split(gallery.OF_PAGES[name]), "-o", name]
+    args = cli._parser("tracevis3d", words).parse_args(words)
+    declared = registry.find(args.view)
+    read(declared.parameters, dict(setting.split("=", 1) for setting in args.settings))
+    least, most = declared.traces
+    assert least <= len(args.traces) <= most
 
 
 def test_the_picture_that_moves_is_small():
