@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+import math
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,8 @@ from ..layout.sight.affine import Floats
 from ..layout.sight.view_projection import ViewProjection
 from .items import Color, Measure, Overlay, Rectangle, Theme
 
-#: Number of sample points of an axis to find its visible part.
-_STEPS = 257
+#: What is nearer to the eye's plane than this, in clip space, counts as behind it.
+_LEAST_W = 1e-9
 #: Pixels at scale 1: between two ticks, of a tick's line, from it to its text, the strip at an edge.
 _APART, _TICK, _GAP, _STRIP = 84.0, 6.0, 4.0, 26.0
 #: If fewer pixels of an axis are visible, its ticks are along the edge.
@@ -24,22 +25,47 @@ _LEAST = 140.0
 _MOST = 4
 
 
-@dataclass(frozen=True, eq=False)
-class _Line:
-    """An axis on the screen: how far along it each point of it is, and where that is."""
+class _Line(NamedTuple):
+    """The part of an axis that is in sight, on the screen.
 
-    along: Floats
-    pixel: Floats
+    Attributes
+    ----------
+    low, high : float
+        Its ends: distances along the axis.
+    half : (float, float)
+        Half the region's width and height, in pixels.
+    start, step : (float, float, float)
+        x, y and w in clip space where the axis begins, and what each unit along it adds.
+    x, y : float or None
+        Instead of the axis's own, for a ruler along an edge of the region.
+    """
 
-    @cached_property
-    def length(self) -> float:
-        return (
-            float(np.linalg.norm(np.diff(self.pixel, axis=0), axis=1).sum()) if len(self.along) > 1 else 0.0
+    low: float
+    high: float
+    half: tuple[float, float]
+    start: tuple[float, float, float]
+    step: tuple[float, float, float]
+    x: float | None = None
+    y: float | None = None
+
+    def at(self, along: float) -> tuple[float, float]:
+        """Return the pixel of a distance along the axis."""
+        w = self.start[2] + along * self.step[2]
+        x, y = (
+            half * (1 + (start + along * step) / w)
+            for half, start, step in zip(self.half, self.start, self.step)
         )
+        return x if self.x is None else self.x, y if self.y is None else self.y
 
-    def at(self, along: Floats) -> Floats:
-        """Return pixels (n, 2) of distances along the axis."""
-        return np.column_stack([np.interp(along, self.along, self.pixel[:, k]) for k in (0, 1)])
+    @property
+    def ends(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The pixels of both ends."""
+        return self.at(self.low), self.at(self.high)
+
+    @property
+    def length(self) -> float:
+        """Pixels from end to end."""
+        return math.dist(*self.ends)
 
 
 def lay_rulers(
@@ -89,49 +115,47 @@ def lay_rulers(
         seen = _in_sight(axis, eye, free, away)
         if seen is None or seen.length < _LEAST * theme.scale:
             continue
-        span = np.abs(seen.pixel[-1] - seen.pixel[0])
-        edge = "bottom" if span[0] >= span[1] else "left"
+        (x0, y0), (x1, y1) = seen.ends
+        edge = "bottom" if abs(x1 - x0) >= abs(y1 - y0) else "left"
         if edge in edges:
             continue
         edges.add(edge)
         drawn += 1
         left, bottom, _, _ = free
         strip = _STRIP * theme.scale
-        moved = seen.pixel.copy()
         if edge == "bottom":
-            moved[:, 1] = bottom + strip
+            moved = seen._replace(y=bottom + strip)
         else:
-            moved[:, 0] = left + 2 * strip
-        _draw(axis, _Line(seen.along, moved), eye, bounds, theme, measure, out, edge)
+            moved = seen._replace(x=left + 2 * strip)
+        _draw(axis, moved, eye, bounds, theme, measure, out, edge)
 
 
 def _in_sight(axis: Axis, eye: ViewProjection, free: Rectangle, away: Floats) -> _Line | None:
-    """Return the longest part of an axis, moved by ``away``, that lies in ``free``."""
-    along = np.linspace(0.0, axis.length, _STEPS)
-    points = np.asarray(axis.origin) + away + along[:, None] * np.asarray(axis.direction, np.float64)
-    pixel, _ = eye.project(points)
-    left, bottom, right, top = free
-    x, y = pixel[:, 0], pixel[:, 1]
-    with np.errstate(invalid="ignore"):
-        inside = (x >= left) & (x <= right) & (y >= bottom) & (y <= top)
-    runs = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
-    if not len(runs):
+    """Return the part of an axis, moved by ``away``, that lies in ``free``."""
+    origin, length = np.asarray(axis.origin, np.float64) + away, axis.length
+    x0, y0, _, w0 = (eye.matrix[:, :3] @ origin + eye.matrix[:, 3]).tolist()
+    dx, dy, _, dw = (eye.matrix[:, :3] @ np.asarray(axis.direction, np.float64)).tolist()
+    half_wide, half_high = eye.width / 2, eye.height / 2
+    left, right = free[0] / half_wide - 1, free[2] / half_wide - 1
+    bottom, top = free[1] / half_high - 1, free[3] / half_high - 1
+    low, high = 0.0, length
+    # What must not be negative at ``t`` along the axis: a + b t.
+    for a, b in (
+        (w0 - _LEAST_W, dw),
+        (x0 - left * w0, dx - left * dw),
+        (right * w0 - x0, right * dw - dx),
+        (y0 - bottom * w0, dy - bottom * dw),
+        (top * w0 - y0, top * dw - dy),
+    ):
+        if b > 0:
+            low = max(low, -a / b)
+        elif b < 0:
+            high = min(high, -a / b)
+        elif a < 0:
+            return None
+    if not low < high:
         return None
-    starts, ends = runs[::2], runs[1::2]
-    k = int(np.argmax(ends - starts))
-    first, last = int(starts[k]), int(ends[k])
-    if last - first >= 8:
-        return _Line(along[first:last], pixel[first:last])
-    # If the view is so near that few points are visible, more are sampled there.
-    low, high = along[max(first - 1, 0)], along[min(last, _STEPS - 1)]
-    finer = np.linspace(low, high, _STEPS)
-    pixel, _ = eye.project(
-        np.asarray(axis.origin) + away + finer[:, None] * np.asarray(axis.direction, np.float64)
-    )
-    with np.errstate(invalid="ignore"):
-        x, y = pixel[:, 0], pixel[:, 1]
-        kept = np.flatnonzero((x >= left) & (x <= right) & (y >= bottom) & (y <= top))
-    return _Line(finer[kept], pixel[kept]) if len(kept) > 1 else None
+    return _Line(low, high, (half_wide, half_high), (x0, y0, w0), (dx, dy, dw))
 
 
 #: Where a whole axis is in sight its ticks are the same in each frame.
@@ -190,21 +214,18 @@ def _draw(
     edge: str | None,
 ) -> None:
     scale, size = theme.scale, theme.type
-    level = abs(line.pixel[-1, 0] - line.pixel[0, 0]) >= abs(line.pixel[-1, 1] - line.pixel[0, 1])
+    ends = (x0, y0), (x1, y1) = line.ends
+    level = abs(x1 - x0) >= abs(y1 - y0)
     apart = _APART * scale if level else 3.0 * size
-    along, texts, title = ticks_of(
-        axis, float(line.along[0]), float(line.along[-1]), max(2, int(line.length / apart))
-    )
+    along, texts, title = ticks_of(axis, line.low, line.high, max(2, int(line.length / apart)))
     if not len(along):
         return
-    at = line.at(along)
     ink: Color = (*theme.ink, 0.9)
     faint: Color = (*theme.muted, 0.7)
     off = -1.0 if edge is not None else _outwards(axis, eye, line, level)
-    a, b = line.pixel[0], line.pixel[-1]
-    out.lines.append(((float(a[0]), float(a[1])), (float(b[0]), float(b[1])), scale, faint))
+    out.lines.append((*ends, scale, faint))
     boxes: list[Rectangle] = []
-    for (x, y), text in zip(at.tolist(), texts):
+    for (x, y), text in zip(map(line.at, along.tolist()), texts):
         wide = measure(text) * size
         if level:
             left = x - wide / 2
@@ -239,7 +260,7 @@ def _draw(
 
 def _outwards(axis: Axis, eye: ViewProjection, line: _Line, level: bool) -> float:
     """Return on which side of the line its texts stand: -1 below or left of it, 1 above or right of it."""
-    at = float(line.along[len(line.along) // 2])
+    at = (line.low + line.high) / 2
     point = np.asarray(axis.origin) + at * np.asarray(axis.direction, np.float64)
     ends, _ = eye.project([point, point + 0.05 * axis.length * np.asarray(axis.outward, np.float64)])
     way = (ends[1] - ends[0])[1 if level else 0]
