@@ -115,6 +115,9 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         ]
         if subscriber.gaps:
             rows.append(("Gaps", f"{len(subscriber.gaps):,}, the last: {subscriber.gaps[-1].words()}"))
+        back, farthest = trace.went_back
+        if back:
+            rows.append(("Clock Went Back", f"{back:,} x, by {duration(farthest)} at most"))
         if subscriber.left_out:
             rows.append(("Left Out", f"{subscriber.left_out:,} while paused"))
         if trace.forgotten:

@@ -16,6 +16,10 @@ class InputError(TraceVisError):
     """The input can't be used: the sentence names the file, the byte, line or field, and the reason."""
 
 
+class Unreadable(InputError):
+    """A file's content makes no sense in its format: the registry of formats adds how to record another."""
+
+
 def not_recorded(path: str, what: str, remedy: str = "'tracevis3d info' shows what is") -> InputError:
     """Return the error for a view of something that a trace lacks.
 

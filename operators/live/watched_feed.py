@@ -152,6 +152,8 @@ class Feed:
         words = f"{subscriber.rate:,.0f} rows a second"
         if subscriber.lost:
             words += f", {subscriber.lost:,} lost, the last {subscriber.gaps[-1].words()}"
+        if back := subscriber.trace.clock_words():
+            words += f", {back}"
         return words if subscriber.state == "connected" else f"{STATES[subscriber.state]}; {words}"
 
     @staticmethod

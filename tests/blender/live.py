@@ -286,6 +286,14 @@ assert feed.status().endswith("99 lost, the last 99 at 1 s to 2 s")
 ruler = support.extension(".tracevis3d.live.stream.ruler")
 until(lambda: feed.shown._ticks is not None and feed.shown._ticks[1] == (10**9, 2 * 10**9))
 assert ruler.gap_ends(feed.shown.view, 2 * 10**9) == (10**9, 2 * 10**9)
+# So are clocks that go back.
+batch = protocol.Batch("calls", 6, 0, 10**9, {**columns, "time": np.array([10**9])}, published=101)
+router.send_multipart([identity, *protocol.encode(batch)])
+until(lambda: feed.subscriber.rows == 3)
+written = Written()
+panel._draw_numbers(types.SimpleNamespace(layout=written), feed)
+assert written.words[written.words.index("Clock Went Back") + 1] == "1 x, by 1 s at most"
+assert feed.status().endswith("the clock went back once, by 1 s at most")
 assert operators.live_pause() == {"FINISHED"}
 assert operators.live_stop() == {"FINISHED"}
 router.close()

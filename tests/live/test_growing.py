@@ -190,6 +190,9 @@ def test_a_clock_that_goes_back_is_reported() -> None:
     growing = grown(events(rows))
     problem = growing.trace().problems["clock went back"]
     assert (problem.count, problem.first) == (1, "thread main of the feed, by 7 µs at most")
+    assert growing.went_back == (1, 7000)
+    assert growing.clock_words() == "the clock went back once, by 7 µs at most"
+    assert grown(events(rows[:2])).clock_words() == ""
     # What is reported again began before what came last.
     told_again = events([(BEGIN, 0, 2, 100)])
     growing.add(replace(told_again, again=True))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.record.memory.blocks import ALLOC, FREE, LivingBlocks
+from tracevis3d.record.memory.sampled import Allocations
 from tracevis3d.record.output import spool
 from tracevis3d.record.output.encode import Encoder
 from tracevis3d.record.sources import Sources
@@ -92,3 +93,19 @@ def test_a_look_becomes_rows_with_call_sites(tmp_path):
     times.frombytes(base64.b64decode(first["args"]["time"]))
     assert times.tolist() == [125, 150, 175, 200]  # spread evenly since the last look
     assert base64.b64decode(second["args"]["kind"]) == bytes([FREE] * 3)
+
+
+def test_a_look_counts_every_block_however_many_turns_it_takes():
+    found = Allocations()
+    try:
+        stacks = [(("a.py", 1),), (("a.py", 2), ("b.py", 3))]
+        blocks = [(0, 8 * (i % 3), stacks[i % 2], len(stacks[i % 2])) for i in range(10_001)]
+        found._traces = lambda: list(blocks)
+        sites, columns = found.look(now=True)
+    finally:
+        found.stop()
+    n = len(columns) // 20
+    site, size, count = array("I", columns[: 4 * n]), array("q", columns[4 * n : 12 * n]), array("q")
+    count.frombytes(columns[12 * n :])
+    kinds = {(sites[s], b): c for s, b, c in zip(site, size, count, strict=True)}
+    assert kinds == Counter((stack, b) for _, b, stack, _ in blocks)

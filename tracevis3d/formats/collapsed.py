@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, Unreadable
 from ..kernels.formats import scan_lines as s
 from ..kernels.intern import InternedNames
 from ..progress import Progress, part
@@ -89,7 +89,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    InputError, Unreadable
         If there is no stack in the file.
     """
     recording = Recording()
@@ -110,7 +110,7 @@ def read(path: Path, progress: Progress) -> Trace:
     problems.add("malformed", f"line {state[s.MALFORMED_LINE]:,}", int(state[s.MALFORMED]))
     problems.add("no count", f"line {state[s.NO_COUNT_LINE]:,}", int(state[s.NO_COUNT]))
     if rows == 0:
-        raise InputError(f"{path}: no line is a stack: lines look like 'main;parse;read 12'")
+        raise Unreadable(f"{path}: no line is a stack: lines look like 'main;parse;read 12'")
     weight = weight[:rows]
     if too_long(weight):
         raise InputError(

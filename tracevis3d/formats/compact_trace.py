@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..analysis.compact import compact, expand
 from ..analysis.subtrees import Subtrees
-from ..errors import InputError
+from ..errors import InputError, Unreadable
 from ..kernels.formats import scan_numbers as s
 from ..kernels.tree.compact import count_calls, order_nodes
 from ..progress import Progress, part
@@ -116,7 +116,7 @@ class _Graph:
         edges, lines = self._rows(data, found["Edges"], "Edges")
         roots = self._rows(data, found["Threads"], "Threads")[0] if "Threads" in found else None
         if not len(nodes):
-            raise InputError(f"{path}: no node is listed after the line '#Nodes': there is nothing to show")
+            raise Unreadable(f"{path}: no node is listed after the line '#Nodes': there is nothing to show")
 
         ids, kept = np.unique(nodes[:, 0], return_index=True)
         self.problems.add("listed twice", f"node {_repeated(nodes[:, 0])}", len(nodes) - len(ids))
@@ -141,7 +141,7 @@ class _Graph:
             self.order,
         )  # fmt: skip
         if cycle >= 0:
-            raise InputError(
+            raise Unreadable(
                 f"{path}: line {lines[cycle]:,}: the edge to node {ids[self.child[cycle]]} closes a cycle: a "
                 "subtree can't contain itself"
             )
@@ -198,7 +198,7 @@ class _Graph:
             self.problems.add("unknown", f"node {_first(rows[:, 1], ~known)}", int((~known).sum()))
             self.root, self.root_thread, self.root_count = root[known], rows[known, 0], rows[known, 2]
         if not len(self.root):
-            raise InputError(f"{self.path}: no thread has a root call: there is nothing to show")
+            raise Unreadable(f"{self.path}: no thread has a root call: there is nothing to show")
         calls = float((self.extent[self.root].astype(np.float64) * self.root_count).sum())
         if calls >= MOST_CALLS:
             raise InputError(
@@ -217,7 +217,7 @@ def _sections(path: Path, text: bytes) -> dict[str, tuple[int, int, int]]:
         found.setdefault(head[1].decode(), (head.end(), stop, line))
     for name in ("Labels", "Nodes", "Edges"):
         if name not in found:
-            raise InputError(
+            raise Unreadable(
                 f"{path}: the section '#{name}' is missing: the file is truncated, or not a compact trace"
             )
     return found

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import Unreadable
 from ..kernels import intern
 from ..kernels.formats import scan_lines
 from ..progress import Progress, part
@@ -76,7 +76,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    Unreadable
         If no line is an entry or exit.
     """
     recording = Recording()
@@ -92,7 +92,7 @@ def read(path: Path, progress: Progress) -> Trace:
         rows -= 1
         problems.add("truncated", f"line {log.line_of(rows):,}, which is the last, has no end")
     if rows == 0:
-        raise InputError(
+        raise Unreadable(
             f"{path}: no line is an entry or exit of a function: lines look like "
             "'1<tab>+<tab>name<tab>12345' (thread, + or -, name, nanoseconds)"
         )

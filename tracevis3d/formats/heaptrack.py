@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, Unreadable
 from ..kernels.formats import allocations_text as s
 from ..progress import Progress, part
 from ..trace.model import ALLOC, FREE, Source
@@ -67,7 +67,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    Unreadable
         If it is heaptrack's raw data or of a version before 1.1, or there is no allocation in it.
     """
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
@@ -98,7 +98,7 @@ def read(path: Path, progress: Progress) -> Trace:
         recording.problems.add("unknown", f"allocation or free {int(np.argmin(known)) + 1:,}", lost)
     kind, value, counts = kind[known], value[known], counts[known]
     if not np.count_nonzero(kind == s.PLUS):
-        raise InputError(f"{path}: there is no allocation in this recording of heaptrack")
+        raise Unreadable(f"{path}: there is no allocation in this recording of heaptrack")
     is_stamp = kind == s.STAMP
     stamps = np.maximum.accumulate(np.minimum(value[is_stamp], _LATEST))
     time = _times(np.cumsum(counts)[is_stamp], stamps, int(counts.sum()))

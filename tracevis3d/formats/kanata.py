@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import Unreadable
 from ..kernels.formats import scan_kanata as kernels
 from ..kernels.intern import InternedNames
 from ..progress import Progress, part
@@ -67,7 +67,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    Unreadable
         If no line is an instruction.
     """
     recording = Recording()
@@ -76,7 +76,7 @@ def read(path: Path, progress: Progress) -> Trace:
     rows = _Rows(text, problems)
     progress(0.6, "reading stages")
     if not (rows.kind == kernels.INSTRUCTION).any():
-        raise InputError(
+        raise Unreadable(
             f"{path}: no line is an instruction: lines look like 'I 0 0 0', 'S 0 0 F' and 'R 0 0 0', with "
             "tabs between their fields, after a line 'Kanata 0004'"
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import InputError, UsageError
+from ..errors import InputError, Unreadable, UsageError
 from ..machine import memory as memory_limit
 from ..machine.bounds import bounded, too_large
 from ..plugins import Registry
@@ -237,12 +237,20 @@ def open_trace(
         trace = chosen.read(path, bounded(path, progress))
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+    except Unreadable as error:
+        raise InputError(f"{error}: {_how_to_record(chosen)}") from error
     except RecursionError as error:
-        raise InputError(f"{path}: is nested too deeply for a {chosen.title}") from error
+        said = f"{path}: is nested too deeply for a {chosen.title}"
+        raise InputError(f"{said}: {_how_to_record(chosen)}") from error
     except MemoryError as error:
         raise too_large(path, memory_limit.limit()) from error
     source = replace(trace.source, path=str(path), format=chosen.name, size=unpack.size_on_disk(path))
     return replace(trace, source=source)
+
+
+def _how_to_record(form: Format) -> str:
+    says = "says how to record one" if form.recipe else "describes it"
+    return f"'tracevis3d formats {form.name}' {says}"
 
 
 def _look(path: Path) -> tuple[bytes, str]:

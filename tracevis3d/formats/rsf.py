@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import Unreadable
 from ..kernels import intern
 from ..kernels.formats import scan_rsf
 from ..kernels.formats.scan_rsf import nest_calls
@@ -91,7 +91,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    Unreadable
         If no line is a call.
     """
     recording = Recording()
@@ -103,7 +103,7 @@ def read(path: Path, progress: Progress) -> Trace:
     texts = rows.texts()
     calls = rows.calls()
     if not len(calls):
-        raise InputError(
+        raise Unreadable(
             f"{path}: no line is a call: lines look like 'contain package package.Class' and "
             "'call package.Class package.Other 12345 1 method' (caller, callee, nanoseconds, thread, method)"
         )

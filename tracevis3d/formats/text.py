@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import Unreadable
 from ..progress import Progress, part, silent
 from ..trace.model import Source, Trace
 from ..trace.problems import Problems
@@ -135,7 +135,7 @@ def read_lines(
 
     Raises
     ------
-    InputError
+    Unreadable
         If no line says anything.
     """
     recording = Recording()
@@ -153,7 +153,7 @@ def read_lines(
         except (ValueError, KeyError, TypeError):
             recording.problems.add("malformed", f"line {number:,}")
     if not taken:
-        raise InputError(f"{path}: no line is understood: {expected}")
+        raise Unreadable(f"{path}: no line is understood: {expected}")
     progress(0.8, "building calls")
     return recording.finish(Source(), split)
 

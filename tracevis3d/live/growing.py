@@ -362,6 +362,18 @@ class GrowingTrace:
         """Ends without a begin: what began before this viewer joined, or was lost."""
         return sum(t.unmatched for t in self._threads)
 
+    @property
+    def went_back(self) -> tuple[int, int]:
+        """How often a thread's clock went back, and by how many nanoseconds at most."""
+        counts, farthest = zip((0, 0), *(t.back for t in self._threads), strict=True)
+        return sum(counts), max(farthest)
+
+    def clock_words(self) -> str:
+        """Return what to report of clocks that went back; empty if none did."""
+        count, farthest = self.went_back
+        times = "once" if count == 1 else f"{count:,} times"
+        return f"the clock went back {times}, by {duration(farthest)} at most" if count else ""
+
     def trace(self, source: str = "", lost: int = 0, since: int | None = None, bad: int = 0) -> Trace:
         """Return what has come as an ordinary trace; open calls end at :attr:`now`.
 

@@ -114,7 +114,33 @@ def test_each_form_of_a_line(tmp_path):
     assert [trace.instants.names[n] for n in trace.instants.name] == ["irq_handler_entry"]
 
 
-def test_without_the_scheduler_one_sentence_says_what_to_record(tmp_path):
+def test_system_calls_and_marks_without_the_scheduler(tmp_path):
+    path = tmp_path / "a.ftrace"
+    path.write_text(
+        "# tracer: nop\n"
+        "   bash-1 [000] ..... 1.000000: tracing_mark_write: B|1|frame\n"
+        "   bash-1 [000] ..... 1.000100: sys_enter_read: fd: 3\n"
+        "   other-2 [001] ..... 1.000150: sys_enter_write: fd: 1\n"
+        "   bash-1 [000] ..... 1.000200: sys_exit_read: 0x10\n"
+        "   bash-1 [000] ..... 1.000300: tracing_mark_write: E|1\n"
+        "   other-2 [001] ..... 1.000350: sys_exit_write: 0x10\n"
+    )
+    trace = registry.open_trace(path)
+    found = trace.calls
+    assert [
+        (trace.threads.tid[t], trace.functions.label[f], d, s, e)
+        for t, f, d, s, e in zip(
+            found.thread.tolist(), found.function.tolist(), found.depth.tolist(), found.start.tolist(),
+            found.end.tolist(), strict=True,
+        )
+    ] == [
+        (1, "bash", 1, 0, 300_000), (1, "frame", 2, 0, 300_000), (1, "read", 3, 100_000, 200_000),
+        (2, "other", 1, 150_000, 350_000), (2, "write", 2, 150_000, 350_000),
+    ]  # fmt: skip
+    assert not trace.problems
+
+
+def test_without_any_of_them_one_sentence_says_what_to_record(tmp_path):
     path = tmp_path / "a.ftrace"
     path.write_text("# tracer: nop\n   bash-1 [000] ..... 1.000000: irq_handler_entry: irq=1\n")
     with pytest.raises(InputError, match="trace-cmd record -e sched_switch"):

@@ -124,11 +124,13 @@ def run(args: argparse.Namespace) -> None:
             for sentence in api.save(trace, args.output, progress=bar):
                 bar.close()
                 complain(f"{args.output}: {sentence}")
+    back, farthest = subscriber.trace.went_back
     facts = {
         "endpoint": args.endpoint, "program": subscriber.program, "state": subscriber.state,
         "rows": subscriber.rows, "calls": len(trace.calls), "lost": subscriber.lost,
         "lost_batches": subscriber.lost_batches, "rows_again": subscriber.rows_again,
         "published": subscriber.published, "gaps": [gap.as_dict(trace.origin_ns) for gap in subscriber.gaps],
+        "clock_went_back": {"count": back, "farthest_ns": farthest},
         "bad_messages": subscriber.bad, "sessions": subscriber.trace.sessions,
         "alarms": [
             {"kind": a.kind, "about": a.about, "sentence": a.sentence, "at_ns": a.at - trace.origin_ns}
@@ -139,6 +141,6 @@ def run(args: argparse.Namespace) -> None:
         print_json(facts)
     elif not args.quiet:
         where = f": {place(subscriber.gaps, trace.origin_ns)}" if subscriber.gaps else ""
-        print(
-            f"{facts['rows']:,} rows, {facts['calls']:,} calls; {facts['lost']:,} rows lost on the way{where}"
-        )
+        lost = f"{facts['lost']:,} rows lost on the way{where}"
+        parts = [f"{facts['rows']:,} rows, {facts['calls']:,} calls", lost, subscriber.trace.clock_words()]
+        print("; ".join(part for part in parts if part))

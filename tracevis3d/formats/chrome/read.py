@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...errors import Unreadable
 from ...kernels.formats import scan_json as kernels
 from ...machine import memory as memory_limit
 from ...progress import Progress, part, silent
@@ -155,7 +155,7 @@ class _Document:
         elif self.end + _PAD >= len(self._data):
             room = min(2 * len(self._data), self._limit)
             if room <= len(self._data):
-                raise InputError(
+                raise Unreadable(
                     f"{self._path}: byte {self.base + keep:,}: one record is larger than "
                     f"{byte_size(left)}: the file is damaged there, or it holds no events"
                 )
@@ -198,7 +198,7 @@ class _Document:
         first = self._peek()
         if first not in (0x5B, 0x7B):
             what = "is empty" if first < 0 else "begins with neither [ nor {"
-            raise InputError(
+            raise Unreadable(
                 f"{self._path}: byte {self.base + self.position:,}: this JSON {what}: not a Chrome trace"
             )
         while first in (0x5B, 0x7B):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from ...errors import InputError, MissingDependency
+from ...errors import InputError, MissingDependency, Unreadable
 from ...progress import Progress
 from .. import names, registry
 
@@ -118,7 +118,7 @@ def _text(program: str, path: Path, recording: Recording) -> Iterator[tuple[byte
     if status != 0:
         said = b"".join(complaints).decode("utf-8", "replace")
         if not seen:
-            raise InputError(f"{path}: babeltrace2 can't read it: {_reason(said)}")
+            raise Unreadable(f"{path}: babeltrace2 can't read it: {_reason(said)}")
         recording.problems.add("truncated", f"babeltrace2 stopped: {_reason(said)}")
 
 

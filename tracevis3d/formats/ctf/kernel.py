@@ -183,8 +183,6 @@ class KernelEvents:
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         is_switch = rows[:, 3] == SWITCH
         switches = rows[is_switch]
-        if not len(switches):
-            return np.empty((0, 5), np.int64)
         line, time, cpu, kind, _, value, text, said = rows.T
         running = np.where(said >= 0, said, _running(switches, line, cpu))
         # A new thread leaves the call of its creator, which it never entered.

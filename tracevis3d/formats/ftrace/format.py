@@ -94,19 +94,19 @@ def read(path: Path, progress: Progress) -> Trace:
     Raises
     ------
     InputError
-        If no event is understood, or none is a switch of the scheduler.
+        If no event is a switch of the scheduler, a system call or a mark.
     """
     recording = Recording()
     text = read_text(path, recording.problems, part(progress, 0, 0.2), whole_lines=True)
     reader = _Reader(recording)
-    reader.read(bytes(text.data).splitlines(), part(progress, 0.2, 0.8))
-    if not reader.switches:
-        raise InputError(
-            f"{path}: no switch of the scheduler is in this trace of ftrace: record with "
-            "'trace-cmd record -e sched_switch -e sched_waking'"
-        )
+    reader.read(bytes(text.data), part(progress, 0.2, 0.8))
     progress(0.8, "building calls")
     line_of = reader.hand_over()
+    if not len(line_of):
+        raise InputError(
+            f"{path}: no switch of the scheduler, system call or mark is in this trace of ftrace: record "
+            "with 'trace-cmd record -e sched_switch -e sched_waking -e syscalls'"
+        )
     return recording.finish(Source(), names.split, lambda row: f"line {int(line_of[row]) + 1:,}")
 
 
@@ -118,15 +118,15 @@ class _Reader:
         self._found: dict[tuple[int, bytes], list[tuple[int, int, int, int, bytes]]] = {}
         #: What is neither a call nor a switch: thread, name, time.
         self._moments: list[tuple[int, bytes, int]] = []
-        self.switches = 0
 
-    def read(self, lines: list[bytes], progress: Progress) -> None:
+    def read(self, data: bytes, progress: Progress) -> None:
         """Read all lines."""
-        wakes = next((event for event in _WAKES if any(event in line for line in lines)), b"")
+        lines = data.splitlines()
+        wakes = next((event for event in _WAKES if event in data), b"")
         for number, line in enumerate(lines):
             if not number % _STEP:
                 progress(number / len(lines), "reading events")
-            if line.strip() and not line.startswith(_COMMENTS):
+            if line and not line.isspace() and not line.startswith(_COMMENTS):
                 self._take(number, line.removesuffix(_PAGE_END), wakes)
         for (kind, name), rows in self._found.items():
             at, time, cpu, running, text = zip(*rows, strict=True)
@@ -139,7 +139,6 @@ class _Reader:
                 cpu=_ints(cpu),
                 running=_ints(running),
             )
-            self.switches += int(understood.sum()) if kind == SWITCH else 0
             wrong = np.flatnonzero(~understood)
             place = f"line {at[wrong[0]] + 1:,}" if len(wrong) else ""
             self._recording.problems.add("malformed", place, len(wrong))
@@ -151,13 +150,14 @@ class _Reader:
             kind, count = ("lost", int(lost[1])) if lost else ("malformed", 1)
             self._recording.problems.add(kind, f"line {number + 1:,}", count)
             return
-        tid, process = int(said["tid"]), said["process"]
-        self._kernel.name_thread(tid, said["comm"], int(process) if process and process.isdigit() else None)
-        time = int(said["seconds"]) * 10**9 + int(said["parts"].ljust(9, b"0"))
-        event, text = said["event"], b""
-        if call := _ENTRY.fullmatch(event):
+        comm, number_of_thread, process, cpu, flags, seconds, parts, event = said.groups()
+        tid, text = int(number_of_thread), b""
+        self._kernel.name_thread(tid, comm, int(process) if process and process.isdigit() else None)
+        time = int(seconds) * 10**9 + int(parts.ljust(9, b"0"))
+        is_call = event.startswith(b"sys_")
+        if is_call and (call := _ENTRY.fullmatch(event)):
             what = ENTRY, call[1] or call[2]
-        elif call := _EXIT.fullmatch(event):
+        elif is_call and (call := _EXIT.fullmatch(event)):
             # An error is a small negative number, printed as a large one.
             value = (int(call[3], 16) ^ 1 << 63) - (1 << 63)
             what, text = (EXIT, call[1] or call[2]), b"ret = %d" % value
@@ -170,9 +170,9 @@ class _Reader:
                 self._moments.append((tid, name, time))
                 return
             what = (SWITCH if name == b"sched_switch" else WAKING), name
-        if what[0] == WAKING and (said["flags"] or b"")[2:3] in _INTERRUPTS:
+        if what[0] == WAKING and (flags or b"")[2:3] in _INTERRUPTS:
             tid = 0
-        self._found.setdefault(what, []).append((number, time, int(said["cpu"]), tid, text.strip()))
+        self._found.setdefault(what, []).append((number, time, int(cpu), tid, text.strip()))
 
     def hand_over(self) -> Ints:
         """Give the recording all calls, waits and wake-ups; return the line of each event of a call."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...errors import InputError, MissingDependency
+from ...errors import MissingDependency, Unreadable
 from ...machine.apart import Blocks, read_apart
 from ...progress import Progress
 from ...trace.model import ALLOC, FREE, Source
@@ -70,7 +70,7 @@ def read(path: Path, progress: Progress) -> Trace:
     ------
     MissingDependency
         If memray is not installed.
-    InputError
+    Unreadable
         If memray can't read it, there is no record in it, or it was recorded aggregated.
     """
     if find_spec("memray") is None:
@@ -105,8 +105,8 @@ def read(path: Path, progress: Progress) -> Trace:
     rows = np.concatenate(chunks)
     if not len(rows):
         if broken:
-            raise InputError(f"{path}: memray can't read it: {broken}")
-        raise InputError(f"{path}: there is no allocation in this recording of memray")
+            raise Unreadable(f"{path}: memray can't read it: {broken}")
+        raise Unreadable(f"{path}: there is no allocation in this recording of memray")
     if broken:
         recording.problems.add("truncated", f"record {len(rows) + 1:,}: {broken}")
     frames.add_frames()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...errors import Unreadable
 from ...kernels.formats import allocations_text as s
 from ...kernels.intern import InternedNames
 from ...progress import Progress, part
@@ -74,7 +74,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    Unreadable
         If there is no record in the file.
     """
     if (records := beside(path, _STACKS, _RECORDS)) is not None:
@@ -93,7 +93,7 @@ def read(path: Path, progress: Progress) -> Trace:
     rows = int(state[s.ROWS])
     recording.problems.add("malformed", f"line {state[s.MALFORMED_LINE]:,}", int(state[s.MALFORMED]))
     if not rows:
-        raise InputError(
+        raise Unreadable(
             f"{path}: no line is a record of memray: lines look like "
             "'12<tab>1<tab>0x5605a6649aa0<tab>1340<tab>MALLOC<tab>7' (number, thread, address, size, "
             "allocator, stack)"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...errors import Unreadable
 from ...machine.apart import Blocks, read_apart
 from ...progress import Progress
 
@@ -97,7 +97,7 @@ def read_archive(path: Path, progress: Progress) -> Archive:
 
     Raises
     ------
-    InputError
+    Unreadable
         If the library can't read it at all.
     """
     definitions: dict[str, Any] = {}
@@ -118,7 +118,7 @@ def read_archive(path: Path, progress: Progress) -> Archive:
 
     broken = read_apart(__name__, path, take)
     if not definitions:
-        raise InputError(f"{path}: OTF2's library can't read it: {broken}")
+        raise Unreadable(f"{path}: OTF2's library can't read it: {broken}")
     numbered = {
         table: {int(key): value for key, value in definitions[table].items()}
         for table in ("locations", "regions", "groups", "comms", "files")

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...errors import InputError, MissingDependency
+from ...errors import InputError, MissingDependency, Unreadable
 from ...progress import Progress
 from .. import names, registry
 
@@ -56,7 +56,7 @@ def read(path: Path, progress: Progress) -> Trace:
     ------
     MissingDependency
         If the module ``otf2`` is not installed.
-    InputError
+    InputError, Unreadable
         If the library can't read the archive, or there is no event in it.
     """
     if find_spec("otf2") is None:
@@ -75,7 +75,7 @@ def read(path: Path, progress: Progress) -> Trace:
     archive = read_archive(anchor, progress)
     if not len(archive.rows):
         reason = f": {archive.broken}" if archive.broken else ""
-        raise InputError(f"{path}: there is no event in this archive that can be read{reason}")
+        raise Unreadable(f"{path}: there is no event in this archive that can be read{reason}")
     recording = Recording()
     if archive.broken:
         recording.problems.add("truncated", f"event {len(archive.rows):,}: {archive.broken}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...atomic import reason, write_text
-from ...errors import InputError
+from ...errors import InputError, Unreadable
 from ...tables.arrow import needed
 from ...trace import model, store
 from ...trace.problems import KINDS, Problems
@@ -151,7 +151,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    InputError, Unreadable
         If a file is missing or damaged, or the tables don't fit together.
     """
     pyarrow, parquet = needed("pyarrow", "tables"), needed("pyarrow.parquet", "tables")
@@ -179,7 +179,7 @@ def read(path: Path, progress: Progress) -> Trace:
         raise InputError(f"{path}: {place} is missing: copy the whole folder") from None
     except (ValueError, KeyError, TypeError, OverflowError, AttributeError, pyarrow.ArrowException) as error:
         why = " ".join(str(error).split()) if not isinstance(error, KeyError) else f"{error} is missing"
-        raise InputError(f"{path}: {place} can't be used: {why}") from None
+        raise Unreadable(f"{path}: {place} can't be used: {why}") from None
     return trace
 
 

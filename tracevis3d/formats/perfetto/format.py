@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...errors import InputError, MissingDependency
+from ...errors import MissingDependency, Unreadable
 from ...kernels.formats.protobuf.fields import BYTES, FIXED32, FIXED64, VARINT
 from ...progress import Progress, part
 from ...trace.model import Source
@@ -73,7 +73,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    Unreadable
         If no packet can be read.
     MissingDependency
         If the ``perfetto`` package is not installed.
@@ -93,7 +93,7 @@ def read(path: Path, progress: Progress) -> Trace:
     if unpacked.damage and "truncated" not in recording.problems:
         recording.problems.add(unpack.problem_of(unpacked.damage), unpacked.damage)
     if reader.packets == 0:
-        raise InputError(f"{path}: byte 0: no packet of a Perfetto trace can be read")
+        raise Unreadable(f"{path}: byte 0: no packet of a Perfetto trace can be read")
     reader.finish()
     progress(0.8, "building calls")
     trace = recording.finish(Source(), names.split, reader.rows.place)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...errors import Unreadable
 from ...kernels.formats.cut_json import find_cut
 from ...machine.bounds import check_room
 from ...progress import Progress
@@ -78,13 +78,13 @@ def finish(
 
     Raises
     ------
-    InputError
+    Unreadable
         If nothing can be read.
     """
     try:
         take()
     except ValueError as error:
-        raise InputError(f"{path}: nothing of this {title} can be read: {error}") from error
+        raise Unreadable(f"{path}: nothing of this {title} can be read: {error}") from error
     progress(0.8, "building calls")
     trace = recording.finish(Source(), names.split)
     progress(1, "building calls")
@@ -109,7 +109,7 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
 
     Raises
     ------
-    InputError
+    Unreadable
         If nothing of it is JSON.
     """
     import msgspec
@@ -132,12 +132,12 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
             with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
                 value = msgspec.json.decode(cut_json(text[:at]))
             if not value:
-                raise InputError(f"{path}: byte {at:,}: this {title} is not valid JSON ({error})") from error
+                raise Unreadable(f"{path}: byte {at:,}: this {title} is not valid JSON ({error})") from error
             problems.add(*why_cut(error, at, damage))
             damage = ""
         break
     else:
-        raise InputError(f"{path}: this {title} is not text")
+        raise Unreadable(f"{path}: this {title} is not text")
     if damage:
         problems.add(problem_of(damage), damage)
     return value

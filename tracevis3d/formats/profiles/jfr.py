@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InputError, MissingDependency
+from ...errors import MissingDependency, Unreadable
 from ...progress import Progress
 from ...trace.model import IO, WAIT
 from .. import registry
@@ -95,7 +95,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    Unreadable
         If it can't be read, or holds none of these.
     MissingDependency
         If it is a recording, and no JDK is installed.
@@ -119,7 +119,7 @@ def read(path: Path, progress: Progress) -> Trace:
             )
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-            raise InputError(f"{path}: jfr can't read it: {said[-1] if said else 'it gives no reason'}")
+            raise Unreadable(f"{path}: jfr can't read it: {said[-1] if said else 'it gives no reason'}")
         return read_profile(printed, _take, "flight recording", progress)
 
 

@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...errors import InputError, MissingDependency
+from ...errors import MissingDependency, Unreadable
 from ...progress import Progress
 from ...trace.recording import Recording
 from .. import registry
@@ -56,7 +56,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    Unreadable
         If perf can't read it.
     MissingDependency
         If perf is not installed.
@@ -75,7 +75,7 @@ def read(path: Path, progress: Progress) -> Trace:
             return take_text(path, done.stdout, Recording(), progress)
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         reason = reason or (said[-1] if said else "it prints nothing")
-    raise InputError(f"{path}: perf can't read it: {reason}")
+    raise Unreadable(f"{path}: perf can't read it: {reason}")
 
 
 FORMAT = registry.Format(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...errors import InputError
+from ...errors import Unreadable
 from ...progress import Progress, part
 from ...trace.problems import Problems
 from ...trace.recording import Recording
@@ -110,7 +110,7 @@ def _documents(path: Path, text: bytes, problems: Problems, progress: Progress) 
         except (msgspec.DecodeError, UnicodeDecodeError):
             problems.add("malformed", f"line {number:,}")
     if not good:
-        raise InputError(f"{path}: it has no line of JSON")
+        raise Unreadable(f"{path}: it has no line of JSON")
 
 
 def _json_spans(value: Any, problems: Problems) -> list[Span]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...errors import Unreadable
 from ...kernels.formats.scan_profile import scan_numbers, scan_profile_events
 from ...progress import Progress, part
 from ...trace.events import events_of_stacks, too_long
@@ -129,7 +129,7 @@ def _read(
         reader.add(number, raw)
     if reader.count == 0:
         reason = reader.reason or "there is none"
-        raise InputError(f"{path}: none of its {len(file.profiles):,} profiles can be read: {reason}")
+        raise Unreadable(f"{path}: none of its {len(file.profiles):,} profiles can be read: {reason}")
     return reader
 
 
@@ -179,20 +179,20 @@ def _decode_file(path: Path, text: memoryview | bytes, damage: str, recording: R
     from . import schema as shape
 
     if not bytes(text[:4096]).strip():
-        raise InputError(f"{path}: the file is empty")
+        raise Unreadable(f"{path}: the file is empty")
     try:
         outer = msgspec.json.decode(text, type=shape.File)
     except msgspec.ValidationError as error:
-        raise InputError(f"{path}: this is not a speedscope file: {error}") from error
+        raise Unreadable(f"{path}: this is not a speedscope file: {error}") from error
     except RecursionError as error:
-        raise InputError(f"{path}: this is not a speedscope file: it is nested too deeply") from error
+        raise Unreadable(f"{path}: this is not a speedscope file: it is nested too deeply") from error
     except msgspec.DecodeError as error:
         at = byte_of(error, len(text))
         outer = shape.File()
         with contextlib.suppress(msgspec.DecodeError, RecursionError):
             outer = msgspec.json.decode(cut_json(text[:at]), type=shape.File)
         if not outer.profiles:
-            raise InputError(f"{path}: byte {at:,}: is not valid JSON ({error})") from error
+            raise Unreadable(f"{path}: byte {at:,}: is not valid JSON ({error})") from error
         recording.problems.add(*why_cut(error, at, damage))
         damage = ""
     if damage:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...errors import InputError, Unreadable
 from ...kernels.formats import scan_uftrace as s
 from ...kernels.formats.scan_uftrace import count_sized, fill_keys
 from ...progress import Progress, part
@@ -94,7 +94,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     Raises
     ------
-    InputError
+    InputError, Unreadable
         If there is no ``info`` of uftrace's, or of another byte order or 32 bits, or no record is found.
     """
     recording = Recording()
@@ -115,7 +115,7 @@ def read(path: Path, progress: Progress) -> Trace:
         scanner.add(tid, files.data(f"{tid}.dat"), recording)
     _count_others(files, recording)
     if recording.n_events == 0:
-        raise InputError(f"{path}: none of its {len(tids):,} threads has a record that can be read")
+        raise Unreadable(f"{path}: none of its {len(tids):,} threads has a record that can be read")
     progress(0.8, "building calls")
     trace = recording.finish(Source(), names.split, scanner.place)
     progress(1, "building calls")

@@ -19,6 +19,8 @@ from .. import state
 FRAMES = 8
 #: Maximum share of the time for snapshots.
 _SHARE = 0.1
+#: Blocks that are counted before the program's threads may run again: some 5 ms.
+_TURN = 4096
 
 _open, _read, _close = os.open, os.read, os.close
 
@@ -41,7 +43,8 @@ def samples() -> dict[str, float]:
 class Allocations:
     """Counts the live blocks of each kind: call site and size.
 
-    A snapshot takes the longer the more blocks there are; then there are fewer snapshots.
+    A snapshot takes the longer the more blocks there are; then there are fewer snapshots. The program stands
+    still while Python lists the blocks, some 0.3 s per million; while they are counted, it runs.
     """
 
     def __init__(self) -> None:
@@ -72,8 +75,12 @@ class Allocations:
         began = time.perf_counter()
         if began < self._next and not now:
             return None
+        traces = self._traces()
         # What is made here is traced too: nothing is made for each block.
-        kinds = Counter(self._traces())
+        kinds: Counter[Any] = Counter()
+        while traces:
+            kinds.update(traces[-_TURN:])
+            del traces[-_TURN:]
         new: dict[int, Any] = {}
         site, sizes, counts = array("I"), array("q"), array("q")
         for (_, size, stack, _), n in kinds.items():
