@@ -338,7 +338,8 @@ def place_of(picture: Layout, finding: Finding) -> Floats:
     tall = picture.high * float(picture.scale.place([value])[0])
     p = picture.parameters
     if p.spread > 0:
-        tall = (1 - p.spread) * tall + p.spread * level_height(picture) * len(picture.table.levels.names)
+        top = picture.open * level_height(picture) * len(picture.table.levels.names)
+        tall = (1 - p.spread) * tall + p.spread * top
     return np.array([x, y, tall + PLATE])
 
 

@@ -169,10 +169,10 @@ def camera(picture: Layout) -> Camera:
     p, u = picture.parameters, picture.open
     # The picture must also contain the names around.
     beside = GAP + (1 - u) * WALL if picture.has_walls else 0.2
-    high = max(picture.high, u * WALL if picture.has_walls else 0.0, 0.1)
+    high = max((1 + p.spread) * picture.high, u * WALL if picture.has_walls else 0.0, 0.1)
     return camera_over(
         (-beside, 0.0, 0.0),
-        (picture.wide, picture.deep + beside, high + u * p.spread * HIGH),
+        (picture.wide, picture.deep + beside, high),
         u, p.turn, p.tilt, 80.0,
     )  # fmt: skip
 
