@@ -24,6 +24,8 @@ _OUT, BEHIND, PLATE = 2.2, 1.2, 0.06
 HISTOGRAM, GAP, _HIGHEST_STEP = 2.4, 0.9, 0.8
 _SMALL_TEXT, _READABLE = 0.2, 2.0
 _SHARE = (0.94, 0.76)
+#: Least height of all steps together, in pictures that are far wider than high.
+_LOWEST = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +154,8 @@ def compose(traces: Sequence[Trace], p: Parameters, frame: Frame) -> Layout:
             window = window[0], window[0] + 1
         if window[1] <= window[0]:
             raise UsageError(f"start={p.start}, end={p.end}: the window is empty")
-        found = found.between(*window)
+        # A round without duration may be the last moment of all.
+        found = found.between(window[0], window[1] if p.end.strip() else window[1] + 1)
         if not len(found):
             raise UsageError(f"{found.name}: no round of it is in this window")
         runs.append(found)
@@ -160,6 +163,7 @@ def compose(traces: Sequence[Trace], p: Parameters, frame: Frame) -> Layout:
     longest = max(high - low for low, high in windows)
     windows = [(low, low + max(longest, 1)) for low, _ in windows]
     tall = (WIDTH + HISTOGRAM + 3) * frame.height * _SHARE[1] / (frame.width * _SHARE[0]) - 2.5
+    tall = max(tall, _LOWEST)
     many = max(map(len, runs))
     step = min(0.85 * tall / many, _HIGHEST_STEP)
     picture = Layout(
