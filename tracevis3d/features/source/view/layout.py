@@ -216,12 +216,13 @@ def _fill(
         while first <= lines:
             room = y - heading
             needed = (lines + 1 - first) * unit
-            if room < min(needed, _LEAST):
+            least = min(needed, max(unit, _LEAST))
+            if room < least:
                 column, y = column + 1, DEEP
-                if column >= columns or DEEP - heading < min(needed, _LEAST):
+                if column >= columns or DEEP - heading < least:
                     return None
                 continue
-            fit_in = lines + 1 - first if needed <= room else max(int(room / unit), 1)
+            fit_in = lines + 1 - first if needed <= room else int(room / unit)
             found.append((file, first, first + fit_in, column, room))
             first += fit_in
             y = room - fit_in * unit - APART
