@@ -131,7 +131,7 @@ SUBJECTS = {
     **{f"features/source/{name}.py": ("source/test_metrics",) for name in ("findings", "metrics", "names")},
     **{f"features/ramp/{name}.py": ("ramp/test_rounds",) for name in ("findings", "rounds")},
     **{
-        f"features/{name}/view/layout.py": (f"{name}/test_view",)
+        f"features/{name}/view/layout.py": (f"{name}/test_twin_layout", f"{name}/test_view")
         for name in ("city", "matrix", "ramp", "source", "tracks")
     },
     "views/calls/rounds.py": ("ramp/test_rounds",),

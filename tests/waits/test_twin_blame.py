@@ -2,26 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.waits.sync_traces import lines, trace_of
 from tests.waits.test_twin_waits import plain_holds, programs, rows_of
 from tracevis3d.features.waits.blame import _running
 from tracevis3d.features.waits.outcomes import HOW, OUTCOMES
-from tracevis3d.features.waits.waits import WAIT, find_waits
+from tracevis3d.features.waits.waits import WAIT, Waits, find_waits
+from tracevis3d.trace.model import Trace
 
 MS = 1_000_000
+
+
+@st.composite
+def with_lines(draw):
+    """Programs some of whose operations have a recorded line and a recorded holder."""
+    trace = draw(programs()).trace
+    many, functions = len(trace.sync), trace.functions
+    line = draw(st.lists(st.sampled_from([0, 7, 8]), min_size=many, max_size=many))
+    holder = st.integers(-1, len(trace.threads) - 1)
+    holders = draw(st.lists(holder, min_size=many, max_size=many))
+    sync = replace(trace.sync, line=np.array(line, np.int32), holder=np.array(holders, np.int32))
+    begins = 100 + np.arange(len(functions), dtype=np.int32)
+    return Waits(replace(trace, sync=sync, functions=replace(functions, line=begins)))
 
 
 def plain_causes(waits):
     """Return nanoseconds by wait, thread, function and line, nanosecond by nanosecond."""
     rows = rows_of(waits)
     wanted = plain_holds(rows, waits.trace.span_ns)
-    line_of = waits.trace.functions.line
+    begins = waits.trace.functions.line
+
+    def line_of(f, row=-1):
+        """Return the line that an operation recorded, else where its function begins."""
+        recorded = int(waits.ops.line[row]) if row >= 0 else 0
+        return recorded or (int(begins[f]) if f >= 0 else 0)
+
     exact, again, outer = {}, set(), None
     for r in rows:
         if r.kind == WAIT and not r.nested:
@@ -38,19 +59,19 @@ def plain_causes(waits):
                 for _, _, thread, acquire, _, _ in holding:
                     if thread != r.thread:
                         f = int(waits.function[acquire])
-                        key = r.row, object, thread, f, int(line_of[f]) if f >= 0 else 0
+                        key = r.row, object, thread, f, line_of(f, acquire)
                         exact[key] = exact.get(key, 0) + Fraction(1, len(holding))
             begin = [hold for hold in mine if hold[1] <= r.start < hold[4]]
             if not begin and r.holder >= 0 and r.holder != r.thread:
                 until = min([hold[1] for hold in mine if hold[1] > r.start], default=r.end)
                 if min(until, r.end) > r.start:
-                    f = plain_running(waits, r.holder, r.start, r.start)
+                    f, acquire = plain_running(waits, r.holder, r.start, r.start), -1
                     after = min(
                         (hold for hold in mine if hold[1] > r.start), key=lambda h: h[1], default=None
                     )
                     if after and after[2] == r.holder:
-                        f = int(waits.function[after[3]])
-                    key = r.row, object, r.holder, f, int(line_of[f]) if f >= 0 else 0
+                        f, acquire = int(waits.function[after[3]]), after[3]
+                    key = r.row, object, r.holder, f, line_of(f, acquire)
                     exact[key] = exact.get(key, 0) + min(until, r.end) - r.start
     found = {}
     for (row, _, *site), ns in exact.items():
@@ -70,7 +91,7 @@ def plain_causes(waits):
                 since = max(r.start, last.end) if last else r.start
                 if since < now:
                     f = plain_running(waits, who, since, now)
-                    key = r.row, who, f, int(line_of[f]) if f >= 0 else 0
+                    key = r.row, who, f, line_of(f)
                     found[key] = found.get(key, 0) + now - since
                 if last is None or last.end <= r.start:
                     break
@@ -87,7 +108,19 @@ def plain_running(waits, thread, start, end):
     return int(calls.function[latest]) if latest >= 0 else -1
 
 
-@given(programs())
+#: An operation that is the first of all wakes another; a wait for nothing that is named is woken from within.
+WOKEN_BY_THE_FIRST = "a 5 5 Event.set release E\nb 0 5 Event.wait wait E 1"
+WOKEN_WITHIN = """
+a 0 50 Lock.acquire wait - 1
+a 5 45 Condition.wait wait C 1
+b 0 60 notify
+b 40 41 Condition.notify release C
+"""
+
+
+@given(st.one_of(programs(), with_lines()))
+@example(find_waits(trace_of(WOKEN_BY_THE_FIRST)))
+@example(find_waits(trace_of(WOKEN_WITHIN)))
 @settings(max_examples=100, deadline=None)
 def test_what_kept_waits_waiting(waits) -> None:
     causes = waits.causes
@@ -278,3 +311,20 @@ def test_the_function_that_runs_is_the_innermost_that_lasts() -> None:
     at = np.array([12, 22, 5, 60], np.int64), np.array([40, 28, 60, 90], np.int64)
     found = _running(waits, np.zeros(4, np.int64), *at)
     assert [waits.trace.functions.label[f] for f in found] == ["inner", "leaf", "outer", "outer"]
+
+
+def test_without_calls_no_function_runs() -> None:
+    time = np.array([1, 2], np.int64)
+    assert _running(find_waits(Trace()), np.zeros(2, np.int64), time, time + 1).tolist() == [-1, -1]
+
+
+def test_a_cascade_is_followed_for_64_steps() -> None:
+    """Each thread waits for the next one, whose own wait ends a moment before."""
+    rows = []
+    for i in range(70):
+        rows.append((f"t{i}", 0, 200, f"run {i}"))
+        rows.append((f"t{i}", 1, 190 - 2 * i, "Event.wait", "wait", f"E{i}", 1))
+        rows.append((f"t{i + 1}", 190 - 2 * i, 190 - 2 * i, "Event.set", "release", f"E{i}"))
+    waits = find_waits(trace_of(lines(rows)))
+    first = next(i for i in range(len(waits.ops)) if waits.ops.lasted[i] == 189)
+    assert np.count_nonzero(waits.causes.wait == first) == 64

@@ -34,7 +34,7 @@ def programs(draw):
     for thread in "abcd"[: draw(st.integers(1, 4))]:
         time = draw(st.integers(0, 3))
         if draw(st.booleans()):
-            rows.append((thread, time, 60, "run"))
+            rows.append((thread, time, 60, f"run of {thread}"))
         for _ in range(draw(st.integers(0, 7))):
             end = time + draw(st.integers(0, 8))
             object = draw(st.sampled_from(["X", "X", "Y", "X,Y", "Z", "-"]))

@@ -140,7 +140,7 @@ def _by_earlier_holders(waits: Synchronization) -> _Part:
     function = _running(waits, thread, ops.start[wait], ops.start[wait])
     line = np.zeros(len(wait), np.int64)
     # It may have been passed on to that thread, which gets it when it runs next.
-    handed = np.flatnonzero((following >= 0) & (np.append(held.thread, -1)[following] == thread))
+    handed = np.flatnonzero(np.append(held.thread, -1)[following] == thread)
     acquire = held.acquire[following[handed]]
     function[handed], line[handed] = waits.function[acquire], ops.line[acquire]
     ns = np.minimum(until, ops.end[wait]) - ops.start[wait]
