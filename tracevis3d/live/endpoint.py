@@ -279,7 +279,7 @@ def read_key(path: str | os.PathLike[str], secret: bool) -> tuple[bytes, bytes]:
     try:
         public, hidden = load_certificate(str(path))
     except (OSError, ValueError) as error:
-        raise InputError(f"{path}: not a key file: {error}") from None
+        raise InputError(f"{path}: not a key file: {error}: 'tracevis3d live keygen' makes some") from None
     if secret and not hidden:
         raise InputError(f"{path}: contains no secret key: the file that ends in .key_secret is expected")
     return public, hidden or b""

@@ -44,6 +44,8 @@ _LIST = re.compile(
     rb'\s*(?:\[|\{\s*(?:"[^"]*"\s*:\s*(?:"[^"]*"|[-\d.eE+]+|true|false|null)\s*,\s*)*"traceEvents"\s*:\s*\[)'
 )
 _BOUNDS = 1 << 14
+#: What to do with a file that can't be followed.
+_REPLAY = "replay it without --follow when it is whole"
 
 
 class Tail:
@@ -90,7 +92,7 @@ class Tail:
             try:
                 piece = self._unpack.decompress(piece)
             except zlib.error as error:
-                raise InputError(f"{self._path}: is damaged: {error}") from None
+                raise InputError(f"{self._path}: is damaged: {error}: {_REPLAY}") from None
         self._rest += piece
         if not self._inside:
             self._begin()
@@ -107,7 +109,8 @@ class Tail:
             self._inside = True
         elif len(self._rest) > 1 << 16:
             raise InputError(
-                f"{self._path}: no list of Chrome's trace events begins here: only these are followed"
+                f"{self._path}: no list of Chrome's trace events begins here, and only these are followed: "
+                f"{_REPLAY}"
             )
 
     def _whole(self) -> bytes:
@@ -120,10 +123,11 @@ class Tail:
         left = self._rest.lstrip(b", \t\r\n")
         self.ended = left.startswith(b"]")
         if not self.ended and left and not left.startswith(b"{"):
-            raise InputError(f"{self._path}: what follows is not a record: {left[:40]!r}")
+            raise InputError(f"{self._path}: what follows is not a record: {left[:40]!r}: {_REPLAY}")
         if len(self._rest) > _LONGEST:
             raise InputError(
-                f"{self._path}: one record is larger than {byte_size(_LONGEST)}: the file is damaged"
+                f"{self._path}: one record is larger than {byte_size(_LONGEST)}, so the file is "
+                f"damaged: {_REPLAY}"
             )
         return whole
 

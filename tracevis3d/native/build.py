@@ -53,7 +53,8 @@ def library() -> Path:
         os.unlink(partial)
         said = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()
         raise InputError(
-            f"{compiler} can't build the interposer: {(said or ['it gives no reason'])[0].strip()}"
+            f"{compiler} can't build the interposer: {(said or ['it gives no reason'])[0].strip()}: "
+            "'tracevis3d doctor' says what is missing"
         )
     os.chmod(partial, 0o755)
     # In one step: another process may be building it, too.

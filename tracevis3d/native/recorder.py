@@ -115,8 +115,9 @@ def run(program: Sequence[str], options: Options) -> int:
         said = [sink.close() for sink in sinks]
     if not ring.process:
         raise InputError(
-            f"{program[0]}: nothing was recorded: programs that are linked statically, or that run with the "
-            "rights of another user, don't load the interposer"
+            f"{program[0]}: nothing was recorded, as programs that are linked statically, or that run with "
+            "the rights of another user, don't load the interposer: link it dynamically, and run it as "
+            "its own user"
         )
     lost = f", {ring.dropped:,} events dropped because they came too fast" if ring.dropped else ""
     for sink, sentence in zip(sinks, said, strict=True):

@@ -149,6 +149,6 @@ def _check_follows(path: Path) -> None:
         return  # there is too little data yet
     if form.name != ("uftrace" if path.is_dir() else "chrome"):
         raise InputError(
-            f"{path}: a {form.name} trace can't be followed while it grows: only files of Chrome's trace "
-            "events and uftrace's folders can"
+            f"{path}: a {form.name} trace can't be followed while it grows, only files of Chrome's trace "
+            "events and uftrace's folders can: replay it without --follow when it is whole"
         )
