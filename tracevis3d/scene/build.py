@@ -123,6 +123,10 @@ def build(
         behind title and legends.
     progress : Progress
 
+    Returns
+    -------
+    Built
+
     Raises
     ------
     UsageError
@@ -149,7 +153,22 @@ def build(
 def seen(
     drawing: Drawing, style: str, frame: Frame, caption: float = 0.0
 ) -> tuple[camera.View, camera.Rectangle]:
-    """Return from where a picture is seen, and which part of it shows the data; nothing is made."""
+    """Return from where a picture is seen, and which part of it shows the data; nothing is made.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    style : {"paper", "stage", "flat"}
+    frame : Frame
+    caption : float
+        Height in pixels that is kept for captions, as for :func:`build`.
+
+    Returns
+    -------
+    view : View
+    region : (float, float, float, float)
+        Left, bottom, right and top, in pixels from the lower left corner.
+    """
     made = _Making(drawing, styles.named(style), frame, None, "", None, "draft", caption)
     made.surround = made.around(drawing)
     made.fit(drawing)
@@ -158,6 +177,12 @@ def seen(
 
 def pixels_of_time(drawing: Drawing, style: str, frame: Frame) -> float | None:
     """Return how many pixels a nanosecond takes in a picture, at the drawing's first ruler of time.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    style : {"paper", "stage", "flat"}
+    frame : Frame
 
     Returns
     -------
@@ -466,7 +491,13 @@ def discard(objects: list[Any]) -> None:
 
 
 def apply_frame(scene: Any, frame: Frame) -> None:
-    """Set the scene's resolution."""
+    """Set a scene's resolution, and its dots per inch where this Blender has them.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    frame : Frame
+    """
     scene.render.resolution_x, scene.render.resolution_y = frame.width, frame.height
     scene.render.resolution_percentage = 100
     scene.render.pixel_aspect_x = scene.render.pixel_aspect_y = 1.0
@@ -491,7 +522,23 @@ def show_colors_as_data(scene: Any) -> None:
 def inks_on(
     background: NDArray[np.int32], n: int, palette: NDArray[np.float32], style: Style
 ) -> NDArray[np.float64]:
-    """Return each label's colour (n, 3): the style's ink, or what contrasts with its ``background``."""
+    """Return each label's colour: the style's ink, or what contrasts with its background.
+
+    Parameters
+    ----------
+    background : int32 (n,) or (0,)
+        Palette index of the surface that each label lies on; empty: they lie on none.
+    n : int
+        How many labels there are.
+    palette : float32 (k, 4)
+        sRGB.
+    style : Style
+
+    Returns
+    -------
+    float64 (n, 3)
+        sRGB.
+    """
     if not len(background):
         return np.tile(style.ink, (n, 1))
     dark = is_dark(palette)[np.clip(background, 0, len(palette) - 1)]
@@ -499,7 +546,19 @@ def inks_on(
 
 
 def opaque(palette: NDArray[np.float32], style: Style) -> NDArray[np.float32]:
-    """Return the palette on the style's background: an alpha below 1 is how much of a colour covers it."""
+    """Return the palette on the style's background: an alpha below 1 is how much of a colour covers it.
+
+    Parameters
+    ----------
+    palette : float32 (k, 3) or (k, 4)
+        sRGB.
+    style : Style
+
+    Returns
+    -------
+    float32 (k, 4)
+        sRGB; alpha is 1.
+    """
     out = np.array(palette, np.float32)
     if out.shape[1] == 4:
         shares = 1 - out[:, 3]

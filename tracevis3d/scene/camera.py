@@ -62,10 +62,23 @@ def axes(camera: Camera) -> tuple[NDArray[np.float64], NDArray[np.float64], NDAr
 
 
 def fit(camera: Camera, frame: Frame, region: Rectangle, points: NDArray[np.floating[Any]]) -> View:
-    """Return the view in which ``points`` (n, 3) just fill ``region`` in width or in height.
+    """Return the view in which points just fill a part of the picture, in width or in height.
 
     For a perspective the nearest eye is found in closed form: each point bounds the eye by the four planes
     of the region's pyramid.
+
+    Parameters
+    ----------
+    camera : Camera
+        Direction, projection and lens.
+    frame : Frame
+    region : (float, float, float, float)
+        Left, bottom, right and top, in pixels from the lower left corner.
+    points : float (n, 3)
+
+    Returns
+    -------
+    View
     """
     right, up, forward = axes(camera)
     x, y, z = points @ right, points @ up, points @ forward
@@ -105,7 +118,16 @@ def fit(camera: Camera, frame: Frame, region: Rectangle, points: NDArray[np.floa
 
 @dataclass(frozen=True)
 class Pane:
-    """The plane before the camera on which the frame's texts and legends lie: a pixel is ``unit`` wide."""
+    """The plane before the camera on which the frame's texts and legends lie.
+
+    Attributes
+    ----------
+    depth : float
+        How far it is from the camera, in scene units.
+    unit : float
+        Width of a pixel, in scene units.
+    view : View
+    """
 
     depth: float
     unit: float
@@ -125,7 +147,20 @@ class Pane:
 
 
 def place(view: View, name: str, shown: Any | None = None) -> Any:
-    """Return a camera object for ``view``; ``shown`` is reused if given."""
+    """Return a camera object for a view.
+
+    Parameters
+    ----------
+    view : View
+    name : str
+        Of a new object.
+    shown : bpy.types.Object, optional
+        The camera that is used again; left out: a new one is made, and not linked.
+
+    Returns
+    -------
+    bpy.types.Object
+    """
     if shown is None:
         shown = bpy.data.objects.new(name, bpy.data.cameras.new(name))
     eye: Any = shown

@@ -29,6 +29,17 @@ def now(make: Builder, given: Any) -> tuple[Any, Any]:
 
     With *Play* on, the time runs from 0 to 1 while the scene's frames go from *First* to *Last*; else it
     is *Now*.
+
+    Parameters
+    ----------
+    make : Builder
+        Of the group.
+    given : bpy.types.NodeOutputs
+        The group's inputs, with those of :func:`add_inputs`.
+
+    Returns
+    -------
+    time, running : bpy.types.NodeSocket
     """
     frame = make.node("GeometryNodeInputSceneTime").outputs["Frame"]
     length = make.math("MAXIMUM", make.math("SUBTRACT", given["Last"], given["First"]), 1.0)
@@ -65,13 +76,27 @@ def _reveal_group() -> Any:
 
 
 def reveal(shown: Any, start: NDArray[np.float32]) -> None:
-    """Let the points of an object's mesh appear at their ``start`` (n,), a share of the drawn time."""
+    """Let the points of an object's mesh appear one after another.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+    start : float32 (n,)
+        When each appears, as a share of the drawn time.
+    """
     set_start(shown.data, start)
     play_reveal(shown)
 
 
 def set_start(mesh: Any, start: NDArray[np.float32]) -> None:
-    """Write when the points of a mesh appear: ``start`` (n,), a share of the drawn time."""
+    """Write when the points of a mesh appear.
+
+    Parameters
+    ----------
+    mesh : bpy.types.Mesh
+    start : float32 (n,)
+        As a share of the drawn time.
+    """
     meshes.set_attribute(mesh, "start", "FLOAT", "POINT", start)
 
 

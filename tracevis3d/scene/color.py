@@ -27,7 +27,22 @@ def srgb(values: NDArray[np.floating[Any]]) -> Floats:
 
 
 def mixed(colors: NDArray[np.floating[Any]], other: tuple[float, float, float], share: float) -> Floats:
-    """Return sRGB ``colors`` moved by ``share`` towards ``other``, alpha kept."""
+    """Return colours moved towards another one, alpha kept.
+
+    Parameters
+    ----------
+    colors : float (..., 3) or (..., 4)
+        sRGB.
+    other : (float, float, float)
+        sRGB.
+    share : float
+        0: unchanged, 1: ``other``.
+
+    Returns
+    -------
+    float32
+        The same shape.
+    """
     out = np.array(colors, np.float32)
     out[..., :3] += (np.asarray(other, np.float32) - out[..., :3]) * np.float32(share)
     return out

@@ -42,7 +42,22 @@ def node_tree(block: Any) -> Any:
 
 
 def socket(sockets: Any, name: str) -> Any:
-    """Return the enabled socket called ``name``: positions and hidden twins differ between versions."""
+    """Return the enabled socket of a name: positions and hidden twins differ between versions.
+
+    Parameters
+    ----------
+    sockets : bpy.types.NodeInputs or bpy.types.NodeOutputs
+    name : str
+
+    Returns
+    -------
+    bpy.types.NodeSocket
+
+    Raises
+    ------
+    KeyError
+        If there is none.
+    """
     for candidate in sockets:
         if candidate.name == name and candidate.enabled:
             return candidate
@@ -57,7 +72,17 @@ def _identifier(modifier: Any, name: str) -> str:
 
 
 def has_input(modifier: Any, name: str) -> bool:
-    """Return whether the modifier's node group has an input called ``name``."""
+    """Return whether a modifier is a node group with an input of a name.
+
+    Parameters
+    ----------
+    modifier : bpy.types.Modifier
+    name : str
+
+    Returns
+    -------
+    bool
+    """
     return (
         modifier.type == "NODES"
         and modifier.node_group is not None
@@ -69,7 +94,19 @@ def has_input(modifier: Any, name: str) -> bool:
 
 
 def set_input(modifier: Any, name: str, value: Any) -> None:
-    """Set the geometry-nodes modifier's input called ``name``."""
+    """Set an input of a geometry-nodes modifier.
+
+    Parameters
+    ----------
+    modifier : bpy.types.NodesModifier
+    name : str
+    value : object
+
+    Raises
+    ------
+    KeyError
+        If the node group has no such input.
+    """
     identifier = _identifier(modifier, name)
     inputs = getattr(getattr(modifier, "properties", None), "inputs", None)
     if inputs is not None:
@@ -79,21 +116,54 @@ def set_input(modifier: Any, name: str, value: Any) -> None:
 
 
 def get_input(modifier: Any, name: str) -> Any:
-    """Return the value of the geometry-nodes modifier's input called ``name``."""
+    """Return the value of an input of a geometry-nodes modifier.
+
+    Parameters
+    ----------
+    modifier : bpy.types.NodesModifier
+    name : str
+
+    Returns
+    -------
+    object
+
+    Raises
+    ------
+    KeyError
+        If the node group has no such input.
+    """
     identifier = _identifier(modifier, name)
     inputs = getattr(getattr(modifier, "properties", None), "inputs", None)
     return getattr(inputs, identifier).value if inputs is not None else modifier[identifier]
 
 
 def set_still_output(settings: Any, file_format: str) -> None:
-    """Let ``render.image_settings`` write a still image of the given format."""
+    """Let image settings write a still image.
+
+    Parameters
+    ----------
+    settings : bpy.types.ImageFormatSettings
+    file_format : str
+        Blender's identifier, such as ``PNG``.
+    """
     if hasattr(settings, "media_type"):
         settings.media_type = "IMAGE"
     settings.file_format = file_format
 
 
 def set_movie_output(render: Any, container: str) -> None:
-    """Let the scene's render settings write an H.264 film in ``container`` (``MPEG4`` or ``MKV``)."""
+    """Let render settings write an H.264 film.
+
+    Parameters
+    ----------
+    render : bpy.types.RenderSettings
+    container : {"MPEG4", "MKV"}
+
+    Raises
+    ------
+    UsageError
+        If this Blender is built without FFmpeg.
+    """
     settings = render.image_settings
     if hasattr(settings, "media_type"):
         settings.media_type = "VIDEO"
@@ -132,9 +202,20 @@ def ease(block: Any) -> None:
 
 
 def stored(block: Any, name: str) -> Any:
-    """Return what an extension's property of this name holds on a data-block, registered or not.
+    """Return what an extension's property holds on a data-block, registered or not.
 
-    None: nothing. Up to Blender 4.5 such values lie among the custom properties, from 5.0 on apart from them.
+    Up to Blender 4.5 such values lie among the custom properties, from 5.0 on apart from them.
+
+    Parameters
+    ----------
+    block : bpy.types.ID
+    name : str
+        Of the property.
+
+    Returns
+    -------
+    object
+        None: nothing.
     """
     if hasattr(block, "bl_system_properties_get"):
         group = block.bl_system_properties_get()

@@ -34,7 +34,20 @@ def world(style: Style) -> Any:
 
 
 def key_light(style: Style, light: Light, name: str) -> Any | None:
-    """Return the sun of a style, or None: as strong as makes facing surfaces get 1 in all."""
+    """Return the sun of a style: as strong as makes facing surfaces get 1 in all.
+
+    Parameters
+    ----------
+    style : Style
+    light : Light
+    name : str
+        Of the object.
+
+    Returns
+    -------
+    bpy.types.Object or None
+        None if all light comes from all sides.
+    """
     if style.ambient >= 1.0:
         return None
     data: Any = bpy.data.lights.new(name, "SUN")
@@ -52,7 +65,22 @@ def key_light(style: Style, light: Light, name: str) -> Any | None:
 def wall(
     style: Style, light: Light, low: NDArray[np.floating[Any]], high: NDArray[np.floating[Any]], name: str
 ) -> Any | None:
-    """Return the surface behind the data (below it, if it is seen from above), or None."""
+    """Return the surface behind the data (below it, if it is seen from above).
+
+    Parameters
+    ----------
+    style : Style
+    light : Light
+    low, high : float (3,)
+        Lowest and highest coordinates of the data.
+    name : str
+        Of the object.
+
+    Returns
+    -------
+    bpy.types.Object or None
+        None if the style has none.
+    """
     if style.wall is None:
         return None
     axis = int(np.argmax(np.abs(light.facing)))

@@ -32,7 +32,18 @@ def veil(look: str) -> float:
 
 
 def surface(look: str, style: Style) -> Any:
-    """Return the material of a look (``ink`` for texts and axes), made once per file."""
+    """Return the material of a look, made once per file.
+
+    Parameters
+    ----------
+    look : str
+        ``ink`` for texts and axes.
+    style : Style
+
+    Returns
+    -------
+    bpy.types.Material
+    """
     name = f"TraceVis3D {look} {style.name}"
     material = bpy.data.materials.get(name)
     if material is not None and material.get("tracevis3d_version") == _VERSION:

@@ -30,6 +30,11 @@ class Parts:
 
     Existing objects are not touched before :meth:`settle`.
 
+    Parameters
+    ----------
+    collection : bpy.types.Collection or None
+        The build before; None: there is none.
+
     Attributes
     ----------
     made, kept : list of bpy.types.Object
@@ -48,6 +53,7 @@ class Parts:
 
     @property
     def rewritten(self) -> int:
+        """How many of :attr:`kept` get other values."""
         return len(self._rewriting)
 
     def whole(self, part: str, name: str, key: str, make: Callable[[], Any | None]) -> Any | None:
@@ -63,6 +69,10 @@ class Parts:
             :func:`.digest.digest` of all that ``make`` depends on.
         make : callable
             Returns the object, or None if there is nothing to show.
+
+        Returns
+        -------
+        bpy.types.Object or None
         """
         part = self._free(part)
         shown = self._before.get(part)
@@ -90,6 +100,10 @@ class Parts:
         keys : (str, str)
             Digests of all that ``make`` depends on, and of that without the places of points.
         make, move : callable
+
+        Returns
+        -------
+        bpy.types.Object
         """
         part = self._free(part)
         shown = self._before.get(part)
@@ -109,7 +123,20 @@ class Parts:
         shown[MADE_FROM] = key
 
     def instanced(self, part: str, name: str, wanted: Instances) -> Any:
-        """Keep the object of ``part`` and rewrite what differs in it; make it if there is none."""
+        """Keep the object of a part and rewrite what differs in it; make it if there is none.
+
+        Parameters
+        ----------
+        part : str
+            The same from build to build.
+        name : str
+            Of the object.
+        wanted : Instances
+
+        Returns
+        -------
+        bpy.types.Object
+        """
         part = self._free(part)
         shown = self._before.get(part)
         if shown is not None and instances.is_placed(shown):

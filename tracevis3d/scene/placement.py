@@ -36,7 +36,13 @@ _GAP, _SIGN = 0.12, 0.045
 
 
 def put(collection: Any, place: Sequence[float]) -> None:
-    """Let the drawing in ``collection`` stand at ``place``."""
+    """Let a drawing stand somewhere.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+    place : (float, float, float)
+    """
     for shown in collection.objects:
         if shown.parent is None and tuple(shown.delta_location) != tuple(place):
             shown.delta_location = place
@@ -55,6 +61,10 @@ def free_place(
         Boxes of those that stand already, where they stand.
     direction : {0, 1, 2}
         To their right, behind them, or above them.
+
+    Returns
+    -------
+    (float, float, float)
     """
     place = np.zeros(3)
     if taken:
@@ -65,7 +75,18 @@ def free_place(
 
 
 def room_for_sign(low: Floats, high: Floats, facing: int) -> Floats:
-    """Return the highest coordinates of a drawing's box with the sign above it."""
+    """Return the highest coordinates of a drawing's box with the sign above it.
+
+    Parameters
+    ----------
+    low, high : float64 (3,)
+    facing : {1, 2}
+        The axis across the visible side; 2 for what is seen from above.
+
+    Returns
+    -------
+    float64 (3,)
+    """
     with_sign = high.copy()
     with_sign[1 if facing == 2 else 2] += 2.0 * _SIGN * float(high[0] - low[0])
     return with_sign
@@ -74,7 +95,20 @@ def room_for_sign(low: Floats, high: Floats, facing: int) -> Floats:
 def box(
     low: Sequence[float], high: Sequence[float], facing: int, place: Sequence[float] = (0.0, 0.0, 0.0)
 ) -> tuple[Floats, Floats]:
-    """Return lowest and highest coordinates of a drawing with its sign, at the place where it stands."""
+    """Return the box of a drawing with its sign, where it stands.
+
+    Parameters
+    ----------
+    low, high : (float, float, float)
+        In the drawing's own coordinates.
+    facing : {1, 2}
+        The axis across the visible side; 2 for what is seen from above.
+    place : (float, float, float)
+
+    Returns
+    -------
+    low, high : float64 (3,)
+    """
     lowest, highest = np.array(low, np.float64), np.array(high, np.float64)
     at = np.array(place, np.float64)
     return lowest + at, room_for_sign(lowest, highest, facing) + at
@@ -83,9 +117,18 @@ def box(
 def sign(
     collection: Any, text: str, low: Sequence[float], high: Sequence[float], style: Style, facing: int
 ) -> None:
-    """Write ``text`` above the drawing in ``collection``, in its own coordinates, unless it is there.
+    """Write a drawing's name above it, in its own coordinates, unless it is there.
 
-    ``facing`` is the axis across the visible side: 1, or 2 for what is seen from above.
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+        Of the drawing.
+    text : str
+    low, high : (float, float, float)
+        The drawing's box.
+    style : Style
+    facing : {1, 2}
+        The axis across the visible side; 2 for what is seen from above.
     """
     lowest, highest = np.array(low, np.float64), np.array(high, np.float64)
     key = digest(text, lowest, highest, style, facing)
@@ -116,9 +159,16 @@ def remove(shown: Any) -> None:
 
 
 def attend(collections: Sequence[Any], active: Any, overview: bool) -> None:
-    """Choose what pictures show: the ``active`` drawing alone, with its frame, or all of them.
+    """Choose what pictures show: one drawing alone, with its frame, or all of them.
 
     In the 3D view all drawings stay visible. Only one lights the scene.
+
+    Parameters
+    ----------
+    collections : sequence of bpy.types.Collection
+    active : bpy.types.Collection
+    overview : bool
+        Show all of them.
     """
     several = len(collections) > 1
     for collection in collections:
@@ -144,7 +194,21 @@ def attend(collections: Sequence[Any], active: Any, overview: bool) -> None:
 
 
 def overview_camera(scene: Any, like: Any, boxes: Sequence[tuple[Floats, Floats]], frame: Frame) -> Any:
-    """Return a camera that sees all ``boxes`` from the side that the camera ``like`` looks from."""
+    """Return a camera that sees several drawings.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    like : bpy.types.Object
+        A camera; the new one looks from the same side.
+    boxes : sequence of (float64 (3,), float64 (3,))
+        Of the drawings, as :func:`box` returns them.
+    frame : Frame
+
+    Returns
+    -------
+    bpy.types.Object
+    """
     rotation = np.array(like.matrix_world.to_3x3())
     words = Camera(
         direction=tuple(rotation[:, 2].tolist()),

@@ -27,6 +27,7 @@ class Style:
 
     Attributes
     ----------
+    name : {"paper", "stage", "flat"}
     background, ink, muted, faint : sRGB
         Behind everything; texts and rulers; lesser texts; grid lines.
     emission : float
@@ -112,7 +113,15 @@ _STYLES = {
 
 
 def named(name: str) -> Style:
-    """Return the style called ``name``.
+    """Return a style.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    Style
 
     Raises
     ------
@@ -160,13 +169,36 @@ class Light:
     def received(
         self, style: Style, normals: Sequence[Sequence[float]] | NDArray[np.floating[Any]]
     ) -> NDArray[np.float64]:
-        """Return what light surfaces with these unit ``normals`` (..., 3) get; 1 on a facing one."""
+        """Return how much light surfaces get.
+
+        Parameters
+        ----------
+        style : Style
+        normals : float (..., 3)
+            Of length 1.
+
+        Returns
+        -------
+        float64 (...)
+            1 on a facing surface.
+        """
         n = np.asarray(normals, np.float64)
         lit = np.maximum(n @ self.key, 0.0) / (self.facing @ self.key)
         return np.asarray(style.ambient + (1.0 - style.ambient) * lit)
 
     def brightness(self, style: Style, normals: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        """Return the factor on the linear colour that Workbench shows for unit ``normals`` (..., 3)."""
+        """Return the factor on the linear colour that Workbench shows.
+
+        Parameters
+        ----------
+        style : Style
+        normals : float (..., 3)
+            Of length 1.
+
+        Returns
+        -------
+        float64 (...)
+        """
         if not style.shaded:
             return np.ones(np.shape(normals)[:-1])
         return np.asarray(style.emission + (1.0 - style.emission) * self.received(style, normals))

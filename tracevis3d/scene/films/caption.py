@@ -79,7 +79,7 @@ def _greedy(text: str, room: float, faces: Typeface) -> list[str]:
 
 
 def strip(text: str, frame: Frame, style: str, place: Path) -> NDArray[np.uint8]:
-    """Return the strip with a caption, uint8 (rows, columns, 3), the highest row first.
+    """Return the strip with a caption.
 
     Parameters
     ----------
@@ -89,6 +89,11 @@ def strip(text: str, frame: Frame, style: str, place: Path) -> NDArray[np.uint8]
     style : str
     place : Path
         A file to render it into.
+
+    Returns
+    -------
+    uint8 (rows, columns, 3)
+        The highest row first.
     """
     look, high = styles.named(style), height(frame)
     ground = np.round(np.array(look.background) * 255).astype(np.uint8)

@@ -36,9 +36,21 @@ _SWING = math.radians(9.0)
 
 
 def play(built: Built, seconds: float, fps: int) -> int:
-    """Let the scene's frames play the drawing's time, and move the camera; return the number of frames.
+    """Let the scene's frames play the drawing's time, and move the camera.
 
     The last frame is the still picture.
+
+    Parameters
+    ----------
+    built : Built
+    seconds : float
+    fps : int
+        Frames a second.
+
+    Returns
+    -------
+    int
+        The number of frames.
     """
     scene = built.scene
     frames = max(2, round(seconds * fps))
@@ -86,9 +98,23 @@ def film(
     purpose: Purpose = "film",
     progress: Progress = silent,
 ) -> tuple[str, int]:
-    """Render a film (H.264) into ``path``, .mp4 or .mkv, which appears only when it is complete.
+    """Render a film (H.264) into a file, which appears only when it is complete.
 
     Its frames are kept in the cache until then: a film that was interrupted continues from there.
+
+    Parameters
+    ----------
+    built : Built
+    path : path
+        .mp4 or .mkv
+    engine : {"auto", "workbench", "eevee", "cycles"}
+    samples : int
+        Per pixel; 0 leaves it to us.
+    seconds : float
+    fps : int
+        Frames a second.
+    purpose : {"film", "draft"}
+    progress : Progress
 
     Returns
     -------
@@ -139,6 +165,11 @@ def changing(
         object are rendered once.
     path, engine, samples, seconds, fps, purpose, progress
         As for :func:`film`.
+
+    Returns
+    -------
+    (str, int)
+        The engine, and the number of frames.
 
     Raises
     ------

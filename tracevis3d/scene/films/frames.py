@@ -25,6 +25,10 @@ def kept_frames(key: str, film: Path) -> Iterator[Path]:
         All that the frames depend on beyond their names.
     film : Path
         The folder lies beside it where the cache can't be written.
+
+    Yields
+    ------
+    Path
     """
     with contextlib.ExitStack() as stack:
         try:

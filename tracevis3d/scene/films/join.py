@@ -22,7 +22,17 @@ _CONTAINERS = {".mp4": "MPEG4", ".mkv": "MKV"}
 
 
 def is_whole(picture: Path, frame: Frame) -> bool:
-    """Return whether a frame was written to its end, in the film's size."""
+    """Return whether a frame was written to its end, in the film's size.
+
+    Parameters
+    ----------
+    picture : Path
+    frame : Frame
+
+    Returns
+    -------
+    bool
+    """
     try:
         verify(picture, size=(frame.width, frame.height))
     except Incomplete:
@@ -38,6 +48,14 @@ def even(frame: Frame) -> Frame:
 def container_of(target: Path) -> str:
     """Return Blender's name of the container that a film's suffix asks for.
 
+    Parameters
+    ----------
+    target : Path
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     UsageError
@@ -52,7 +70,27 @@ def container_of(target: Path) -> str:
 def join(
     pictures: Sequence[Path], target: Path, container: str, fps: int, frame: Frame, progress: Progress
 ) -> None:
-    """Write pictures of one folder as a film, by the sequencer of a scene of its own."""
+    """Write pictures as a film, by the sequencer of a scene of its own.
+
+    Parameters
+    ----------
+    pictures : sequence of Path
+        The frames, all in one folder.
+    target : Path
+    container : {"MPEG4", "MKV"}
+    fps : int
+        Frames a second.
+    frame : Frame
+        The pictures' size.
+    progress : Progress
+
+    Raises
+    ------
+    Cancelled
+        If the user stopped it.
+    Incomplete
+        If Blender did not write the film to its end.
+    """
     scene: Any = bpy.data.scenes.new("TraceVis3D film")
     try:
         apply_frame(scene, frame)

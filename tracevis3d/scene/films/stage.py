@@ -62,7 +62,18 @@ class Framing:
         self.whole = _pose(self.view)
 
     def around(self, low: ArrayLike, high: ArrayLike) -> Pose:
-        """Return the pose from which a box, float (3,) twice, fills the picture."""
+        """Return the pose from which a box fills the picture.
+
+        Parameters
+        ----------
+        low, high : float (3,)
+            Its lowest and highest coordinates.
+
+        Returns
+        -------
+        Pose
+            No nearer than a fifth of the width of the whole, no farther than all of it.
+        """
         near, far = np.asarray(low, np.float64), np.asarray(high, np.float64)
         corners = np.array(list(itertools.product(*zip(near, far))))
         pose = _pose(fit(self._words, self._frame, self._region, corners))
@@ -78,7 +89,20 @@ def _pose(view: View) -> Pose:
 
 
 def fineness(engine: str, purpose: Purpose, samples: int) -> int:
-    """Return how many pixels beside each other are rendered for one; 0: the engine smooths edges itself."""
+    """Return how many pixels beside each other are rendered for one.
+
+    Parameters
+    ----------
+    engine : {"workbench", "eevee", "cycles"}
+    purpose : {"film", "draft"}
+    samples : int
+        Per pixel; 0 leaves it to us.
+
+    Returns
+    -------
+    int
+        0: the engine smooths edges itself.
+    """
     if engine != "workbench" or samples:
         return 0
     return 2 if purpose == "film" else 1
@@ -163,7 +187,15 @@ class Stage:
                 shown.scale = scale
 
     def render(self, pose: Pose, path: Path, progress: Progress) -> None:
-        """Render what is seen from a pose, as .png."""
+        """Render what is seen from a pose.
+
+        Parameters
+        ----------
+        pose : Pose
+        path : Path
+            .png
+        progress : Progress
+        """
         self.look(pose)
         render.render_frame(self.built, path, progress)
 
@@ -182,5 +214,16 @@ def _bounds(drawing: Drawing) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def name_of(drawing: Drawing, *settings: object) -> str:
-    """Return a name that two drawings share only if their pictures are the same."""
+    """Return a name that two drawings share only if their pictures are the same.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    *settings : object
+        What else the pictures depend on.
+
+    Returns
+    -------
+    str
+    """
     return digest(drawing, *settings)

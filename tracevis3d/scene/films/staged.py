@@ -65,6 +65,10 @@ class Scenery:
         output : Output
         half : bool
             It takes half of the frame.
+
+        Returns
+        -------
+        Scenery
         """
         frame = frame_of(output.frame, half)
         drawing = replace(drawing, notes=())
@@ -78,13 +82,30 @@ def key_of(output: Output) -> str:
 
 
 def frame_of(frame: Frame, half: bool) -> Frame:
-    """Return the frame of a picture, or of one half of it."""
+    """Return the frame of a picture, or of one half of it.
+
+    Parameters
+    ----------
+    frame : Frame
+        The film's.
+    half : bool
+
+    Returns
+    -------
+    Frame
+    """
     return replace(frame, width=(frame.width - _GAP) // 2) if half else frame
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A scenery from a pose."""
+    """A scenery from a pose.
+
+    Attributes
+    ----------
+    scenery : Scenery
+    pose : Pose
+    """
 
     scenery: Scenery
     pose: Pose
@@ -153,7 +174,14 @@ class Frames:
         return [shown for path, shown in found.items() if not is_whole(path, self._output.frame)]
 
     def make(self, frames: Sequence[Shown], progress: Progress = silent) -> None:
-        """Render frames that are missing."""
+        """Render frames.
+
+        Parameters
+        ----------
+        frames : sequence of Shown
+            As :meth:`missing` returns them.
+        progress : Progress
+        """
         for i, shown in enumerate(frames):
             here = part(progress, i / len(frames), (i + 1) / len(frames))
             path = self.path(shown)

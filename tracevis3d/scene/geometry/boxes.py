@@ -30,7 +30,18 @@ _FEW_RIBS = 3
 
 
 def chamfer_width(boxes: Boxes, style: Style) -> float:
-    """Return the width of the edges, in scene units: a share of the usual box height."""
+    """Return the width of the edges: a share of the usual box height.
+
+    Parameters
+    ----------
+    boxes : Boxes
+    style : Style
+
+    Returns
+    -------
+    float
+        Scene units.
+    """
     if not len(boxes):
         return 1.0
     sample = boxes.size[:: max(1, len(boxes) // 1000)]
@@ -91,7 +102,20 @@ def _facing(light: Light) -> int:
 
 
 def triangles(boxes: Boxes, style: Style, light: Light, coarse: int) -> int:
-    """Return how many triangles the economical form has at a coarseness."""
+    """Return how many triangles the economical form has.
+
+    Parameters
+    ----------
+    boxes : Boxes
+    style : Style
+    light : Light
+    coarse : int
+        Its coarseness, as for :func:`lay`.
+
+    Returns
+    -------
+    int
+    """
     count = 12 * len(boxes)
     if boxes.look == "cluster" and coarse == 0:
         across = np.delete(boxes.size, _facing(light), axis=1)
@@ -108,9 +132,14 @@ def lay(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light, 
     boxes : Boxes
     palette : float32 (k, 4)
         sRGB.
-    style, light
+    style : Style
+    light : Light
     coarse : int
         Of the economical form: from 1 on, boxes of clusters have no ribs in it.
+
+    Returns
+    -------
+    Instances
     """
     facing = _facing(light)
     part, codes = _codes(boxes, chamfer_width(boxes, style), len(palette))
@@ -150,5 +179,20 @@ def lay(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light, 
 
 
 def show(boxes: Boxes, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
-    """Return the object that shows ``boxes``; ``palette`` is sRGB (k, 4)."""
+    """Return the object that shows boxes.
+
+    Parameters
+    ----------
+    boxes : Boxes
+    palette : float32 (k, 4)
+        sRGB.
+    style : Style
+    light : Light
+    name : str
+        Of the object.
+
+    Returns
+    -------
+    bpy.types.Object
+    """
     return placed(name, lay(boxes, palette, style, light))

@@ -23,13 +23,39 @@ _MOST = 20
 
 
 def tolerance(drawing: Drawing, coarse: int) -> float:
-    """Return how far tubes and lines may be from their course, in scene units, at a coarseness."""
+    """Return how far tubes and lines may be from their course at a coarseness.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    coarse : int
+
+    Returns
+    -------
+    float
+        Scene units.
+    """
     low, high = np.array(drawing.camera.low, np.float64), np.array(drawing.camera.high, np.float64)
     return float(np.linalg.norm(high - low)) * _FINEST * _GROWTH**coarse
 
 
 def triangles(element: Element, style: Style, light: Light, coarse: int, within: float) -> int:
-    """Return how many triangles the economical form of an element has, at a coarseness and a tolerance."""
+    """Return how many triangles the economical form of an element has.
+
+    Parameters
+    ----------
+    element : Element
+    style : Style
+    light : Light
+    coarse : int
+        Its coarseness.
+    within : float
+        How far tubes and lines may be from their course, in scene units.
+
+    Returns
+    -------
+    int
+    """
     if isinstance(element, Boxes):
         return boxes.triangles(element, style, light, coarse)
     if isinstance(element, Marks):
@@ -47,7 +73,8 @@ def coarseness(drawing: Drawing, style: Style, light: Light, budget: int = BUDGE
     Parameters
     ----------
     drawing : Drawing
-    style, light
+    style : Style
+    light : Light
     budget : int
         Triangles.
 

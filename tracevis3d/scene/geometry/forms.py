@@ -45,7 +45,19 @@ def add_input(make: Builder) -> None:
 
 
 def is_economical(make: Builder, given: Any) -> Any:
-    """Return the socket that says whether the economical form is shown."""
+    """Return the socket that says whether the economical form is shown.
+
+    Parameters
+    ----------
+    make : Builder
+        Of the group.
+    given : bpy.types.NodeOutputs
+        The group's inputs, with that of :func:`add_input`.
+
+    Returns
+    -------
+    bpy.types.NodeSocket
+    """
     in_view = make.node("GeometryNodeIsViewport").outputs[0]
 
     def equals(form: Form) -> Any:
@@ -60,7 +72,20 @@ def is_economical(make: Builder, given: Any) -> Any:
 
 
 def choose(make: Builder, economical: Any, full: Any, light: Any) -> Any:
-    """Return the socket of ``light`` geometry where ``economical``, else of the ``full`` one."""
+    """Return the socket of one of two geometries.
+
+    Parameters
+    ----------
+    make : Builder
+    economical : bpy.types.NodeSocket
+        Whether it is that of the economical form.
+    full, light : bpy.types.NodeSocket
+        The geometry of the full and of the economical form.
+
+    Returns
+    -------
+    bpy.types.NodeSocket
+    """
     switch = make.node("GeometryNodeSwitch", input_type="GEOMETRY")
     make.tree.links.new(economical, compat.socket(switch.inputs, "Switch"))
     make.tree.links.new(full, compat.socket(switch.inputs, "False"))
@@ -85,7 +110,13 @@ def _group() -> Any:
 
 
 def set_economical(shown: Any, mesh: Any) -> None:
-    """Let ``mesh`` be the economical form of an object."""
+    """Let a mesh be the economical form of an object; the one before it is removed.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+    mesh : bpy.types.Mesh
+    """
     modifier: Any = shown.modifiers.get(_MODIFIER)
     if modifier is None:
         modifier = shown.modifiers.new(_MODIFIER, "NODES")
@@ -109,7 +140,14 @@ def held_by(shown: Any) -> list[Any]:
 
 
 def show(objects: Iterable[Any], form: Form) -> None:
-    """Let objects show a form."""
+    """Let objects show a form.
+
+    Parameters
+    ----------
+    objects : iterable of bpy.types.Object
+        Those without forms stay as they are.
+    form : Form
+    """
     for shown in objects:
         for modifier in shown.modifiers:
             if compat.has_input(modifier, "Form") and compat.get_input(modifier, "Form") != form:

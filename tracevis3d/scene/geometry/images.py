@@ -73,7 +73,18 @@ def _economical(element: Image, coarse: int) -> Image:
 
 
 def triangles(element: Image, coarse: int) -> int:
-    """Return how many triangles the economical form has at a coarseness."""
+    """Return how many triangles the economical form has.
+
+    Parameters
+    ----------
+    element : Image
+    coarse : int
+        Its coarseness.
+
+    Returns
+    -------
+    int
+    """
     return 2 * len(grid_faces(_economical(element, coarse).pixel[..., 3]))
 
 
@@ -89,6 +100,10 @@ def show(element: Image, style: Style, name: str, coarse: int = 0, alone: bool =
         Of the economical form.
     alone : bool
         Make no other form.
+
+    Returns
+    -------
+    bpy.types.Object
     """
     fewer = _economical(element, coarse)
     shown = bpy.data.objects.new(name, _mesh(fewer if alone else element, style, name))

@@ -29,6 +29,10 @@ def group() -> Any:
     Points carry ``size`` (the scale), ``part`` (which part of the template) and, for films, ``start`` and
     ``end`` as shares of the drawn time. While *Now* is below 1, what starts later is left out and what is
     under way is cut along x. With *Play* on, *Now* follows the scene's frames from *First* to *Last*.
+
+    Returns
+    -------
+    bpy.types.NodeTree
     """
     if (tree := existing(GROUP, _VERSION)) is not None:
         return tree
@@ -134,7 +138,17 @@ class Instances:
 
 
 def placed(name: str, wanted: Instances) -> Any:
-    """Return an object whose points are shown as instances."""
+    """Return an object whose points are shown as instances.
+
+    Parameters
+    ----------
+    name : str
+    wanted : Instances
+
+    Returns
+    -------
+    bpy.types.Object
+    """
     shown = bpy.data.objects.new(name, bpy.data.meshes.new(name))
     modifier: Any = shown.modifiers.new(_MODIFIER, "NODES")
     modifier.node_group = group()
@@ -149,7 +163,18 @@ def is_placed(shown: Any) -> bool:
 
 
 def differs(shown: Any, wanted: Instances) -> bool:
-    """Return whether the points of ``shown``, or their material, are others than ``wanted``."""
+    """Return whether the points of an object, or their material, are others than wanted.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+        Made by :func:`placed`.
+    wanted : Instances
+
+    Returns
+    -------
+    bool
+    """
     mesh = shown.data
     if len(mesh.vertices) != len(wanted.position):
         return True
@@ -163,7 +188,16 @@ def differs(shown: Any, wanted: Instances) -> bool:
 
 
 def rewrite(shown: Any, wanted: Instances, template: bool) -> None:
-    """Let ``shown`` be ``wanted``: only what differs is written, and the template only if requested."""
+    """Let an object show other instances: only what differs is written.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+        Made by :func:`placed`.
+    wanted : Instances
+    template : bool
+        Make the templates again, too.
+    """
     mesh, modifier = shown.data, shown.modifiers[_MODIFIER]
     if len(mesh.vertices) != len(wanted.position):
         mesh.clear_geometry()

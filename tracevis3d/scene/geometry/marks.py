@@ -24,7 +24,18 @@ def _coarseness(marks: Marks, coarse: int) -> int:
 
 
 def triangles(marks: Marks, coarse: int) -> int:
-    """Return how many triangles the economical form has at a coarseness."""
+    """Return how many triangles the economical form has.
+
+    Parameters
+    ----------
+    marks : Marks
+    coarse : int
+        Its coarseness.
+
+    Returns
+    -------
+    int
+    """
     shape = templates.mark_shape(marks.shape, marks.along, _coarseness(marks, coarse))
     return len(marks) * shape.triangles()
 
@@ -37,9 +48,14 @@ def lay(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light, 
     marks : Marks
     palette : float32 (k, 4)
         sRGB.
-    style, light
+    style : Style
+    light : Light
     coarse : int
         Of the economical form.
+
+    Returns
+    -------
+    Instances
     """
     coarse = _coarseness(marks, coarse)
     used, part = np.unique(np.clip(marks.color, 0, len(palette) - 1), return_inverse=True)
@@ -63,5 +79,20 @@ def lay(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light, 
 
 
 def show(marks: Marks, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
-    """Return the object that shows ``marks``; ``palette`` is sRGB (k, 4)."""
+    """Return the object that shows marks.
+
+    Parameters
+    ----------
+    marks : Marks
+    palette : float32 (k, 4)
+        sRGB.
+    style : Style
+    light : Light
+    name : str
+        Of the object.
+
+    Returns
+    -------
+    bpy.types.Object
+    """
     return placed(name, lay(marks, palette, style, light))

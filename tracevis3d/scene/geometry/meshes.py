@@ -43,7 +43,21 @@ def set_attribute(mesh: Any, name: str, kind: str, domain: str, values: NDArray[
 
 
 def holds(mesh: Any, name: str, kind: str, values: NDArray[Any]) -> bool:
-    """Return whether the attribute ``name`` has just these ``values``."""
+    """Return whether an attribute of a mesh has just these values.
+
+    Parameters
+    ----------
+    mesh : bpy.types.Mesh
+    name : str
+    kind : str
+        Blender's ``data_type``.
+    values : array
+        One row per element, of any domain.
+
+    Returns
+    -------
+    bool
+    """
     attribute = mesh.attributes.get(name)
     if attribute is None or attribute.data_type != kind or len(attribute.data) != len(values):
         return False
@@ -54,7 +68,17 @@ def holds(mesh: Any, name: str, kind: str, values: NDArray[Any]) -> bool:
 
 
 def points(name: str, position: NDArray[np.float32]) -> Any:
-    """Return a mesh of loose vertices at ``position`` (n, 3)."""
+    """Return a mesh of loose vertices.
+
+    Parameters
+    ----------
+    name : str
+    position : float32 (n, 3)
+
+    Returns
+    -------
+    bpy.types.Mesh
+    """
     mesh = bpy.data.meshes.new(name)
     mesh.vertices.add(len(position))
     if len(position):
@@ -88,6 +112,10 @@ def polygons(
         With ``edge``: the edge from each corner to the next of its face.
     smooth : bool
         Smooth instead of flat shading.
+
+    Returns
+    -------
+    bpy.types.Mesh
     """
     mesh: Any = bpy.data.meshes.new(name)
     fill(mesh, position, corner, first, edge, corner_edge, smooth=smooth)
@@ -104,7 +132,14 @@ def fill(
     *,
     smooth: bool = False,
 ) -> None:
-    """Give an empty mesh the polygons that :func:`polygons` describes."""
+    """Give an empty mesh polygons.
+
+    Parameters
+    ----------
+    mesh : bpy.types.Mesh
+    position, corner, first, edge, corner_edge, smooth
+        As :func:`polygons` takes them.
+    """
     mesh.vertices.add(len(position))
     mesh.loops.add(len(corner))
     mesh.polygons.add(len(first))
@@ -124,7 +159,18 @@ def fill(
 def set_color(
     mesh: Any, name: str, domain: str, linear: NDArray[np.float32], *, active: bool = False
 ) -> None:
-    """Write linear colours (n, 4) on POINT or CORNER; the active one is what Workbench shows."""
+    """Write colours of points or corners.
+
+    Parameters
+    ----------
+    mesh : bpy.types.Mesh
+    name : str
+        Of the attribute.
+    domain : {"POINT", "CORNER"}
+    linear : float32 (n, 4)
+    active : bool
+        Make it the active one, which Workbench shows.
+    """
     set_attribute(mesh, name, "FLOAT_COLOR", domain, linear)
     if active:
         mesh.color_attributes.active_color = mesh.color_attributes[name]

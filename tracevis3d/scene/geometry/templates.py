@@ -108,6 +108,10 @@ def box(edge: tuple[float, float, float] | None, facing: int = 1, ribs: int = 0)
     ribs : int
         Divide the two sides across ``facing`` into that many ribs, one above the other, every second
         one pale; the other sides are pale.
+
+    Returns
+    -------
+    Shape
     """
     cut = edge or (0.0, 0.0, 0.0)
     grid: dict[tuple[float, float, float], int] = {}
@@ -169,6 +173,10 @@ def plain_box(gap: tuple[float, float, float], facing: int, ribs: int) -> Shape:
         What it leaves free at both ends of x, y and z, so that neighbours stay apart as by their chamfers.
     facing, ribs : int
         As for :func:`box`. 1 rib: the two sides across ``facing`` are as pale as ribs are from afar.
+
+    Returns
+    -------
+    Shape
     """
     whole = box(None, facing, ribs)
     free = np.array(gap, np.float32)
@@ -223,6 +231,10 @@ def mark_shape(name: str, along: str = "z", coarse: int = 0) -> Shape:
         Of the marks.
     coarse : int
         0 for pictures; the higher, the fewer faces.
+
+    Returns
+    -------
+    Shape
     """
     sides, rings = _ROUNDED[min(coarse, len(_ROUNDED) - 1)]
     if name in ("disc", "shell"):
@@ -290,10 +302,15 @@ def template(
     name : str
     parts : list of (Shape, float32 (k, 4))
         Each shape with the sRGB colours that it is needed in: k parts.
-    style, light
+    style : Style
+    light : Light
         For the colours that Workbench shows.
     veil : float
         How much of the background these show: Workbench has no translucent vertex colours.
+
+    Returns
+    -------
+    bpy.types.Mesh
     """
     position, corner, first, tint, shaded, part, sharp = [], [], [], [], [], [], []
     vertices = corners = count = 0

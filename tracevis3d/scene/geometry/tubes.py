@@ -153,7 +153,20 @@ def _slack(element: Tubes | Lines, coarse: int, within: float) -> float:
 
 
 def triangles(element: Tubes | Lines, coarse: int, within: float) -> int:
-    """Return how many triangles the economical form has, which stays ``within`` so much of the course."""
+    """Return how many triangles the economical form has.
+
+    Parameters
+    ----------
+    element : Tubes or Lines
+    coarse : int
+        Its coarseness.
+    within : float
+        How far it may be from the course, in scene units.
+
+    Returns
+    -------
+    int
+    """
     count = np.diff(element.first)
     tubes = int(np.count_nonzero(count))
     if not tubes:
@@ -181,7 +194,8 @@ def show(
     element : Tubes or Lines
     palette : float32 (k, 4)
         sRGB.
-    style, light
+    style : Style
+    light : Light
     name : str
     coarse : int
         Of the economical form.
@@ -190,6 +204,10 @@ def show(
         0: there is none.
     alone : bool
         Make no other form.
+
+    Returns
+    -------
+    bpy.types.Object
     """
     course = _Course.of(element, palette, style, light)
     fewer = (
@@ -234,9 +252,16 @@ def move(
     coarse: int = 0,
     within: float = 0.0,
 ) -> None:
-    """Write the places of the points of ``element``, and the light on them, into the mesh that shows it.
+    """Write the places of an element's points, and the light on them, into the mesh that shows it.
 
     Nothing else may have changed since it was made: see :func:`still`.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+        Made by :func:`show`.
+    element, palette, style, light, coarse, within
+        As for :func:`show`.
     """
     course = _Course.of(element, palette, style, light)
     if not len(course.point):

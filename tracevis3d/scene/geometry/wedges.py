@@ -18,7 +18,23 @@ from . import meshes
 def faces(
     corner: NDArray[np.float32], first: NDArray[np.int64]
 ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.int64]]:
-    """Return the corners of all faces, float32 (f, 4, 3), their outward normals and the block of each."""
+    """Return all faces of bent blocks.
+
+    Parameters
+    ----------
+    corner : float32 (n, 4, 3)
+        Corners of the sections.
+    first : int64 (blocks + 1,)
+        First section of each block; one with a single section has no faces.
+
+    Returns
+    -------
+    corner : float32 (f, 4, 3)
+    normal : float64 (f, 3)
+        Outward, of length 1.
+    owner : int64 (f,)
+        The block of each.
+    """
     count = np.diff(first)
     block = np.repeat(np.arange(len(count)), count)
     middle = corner.mean(axis=1, dtype=np.float64)
@@ -43,7 +59,22 @@ def faces(
 
 
 def show(element: Wedges, palette: NDArray[np.float32], style: Style, light: Light, name: str) -> Any:
-    """Return the object that shows wedges; ``palette`` is sRGB (k, 4)."""
+    """Return the object that shows wedges.
+
+    Parameters
+    ----------
+    element : Wedges
+    palette : float32 (k, 4)
+        sRGB.
+    style : Style
+    light : Light
+    name : str
+        Of the object.
+
+    Returns
+    -------
+    bpy.types.Object
+    """
     face, normal, owner = faces(np.asarray(element.corner, np.float32), element.first)
     n = len(face)
     mesh = meshes.polygons(

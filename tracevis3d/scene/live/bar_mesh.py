@@ -29,11 +29,19 @@ Faces = tuple[bool, ...]
 
 @lru_cache(maxsize=8)
 def topology(faces: Faces, n: int) -> tuple[NDArray[np.int32], ...]:
-    """Return what :func:`..geometry.meshes.fill` wants beside the places for ``n`` bars with these faces.
+    """Return what :func:`..geometry.meshes.fill` needs beside positions for bars.
+
+    Parameters
+    ----------
+    faces : tuple of bool
+        Which of :data:`FACES` each has.
+    n : int
+        How many bars there are.
 
     Returns
     -------
-    corner, first, edge, corner_edge : int32
+    corner, first, corner_edge : int32 (c,), int32 (f,), int32 (c,)
+    edge : int32 (e, 2)
     """
     kept = FACES[np.array(faces)]
     sides = [tuple(sorted((face[k], face[(k + 1) % 4]))) for face in kept.tolist() for k in range(4)]
@@ -53,6 +61,10 @@ def shaded(palette: NDArray[np.float32]) -> NDArray[np.float32]:
     ----------
     palette : float32 (k, 4)
         sRGB and alpha.
+
+    Returns
+    -------
+    float32 (k, 2, 4, 4)
     """
     corners = np.repeat(np.repeat(palette[:, None, None, :], 2, axis=1), 4, axis=2)
     corners[..., :3] *= _SHADE[None, :, :, None]
@@ -85,6 +97,10 @@ def pick(ring: Ring, ray: NDArray[np.float64], now: int) -> tuple[Page, int, flo
         Origin, direction of length 1, nearest distance; in the stream's coordinates.
     now : int
         The moment that lies at 0.
+
+    Returns
+    -------
+    (Page, int, float) or None
     """
     best, found = np.array([np.inf]), None
     for page in (ring.open, *ring.pages):

@@ -36,6 +36,11 @@ def seen(
     low, high : (time, across, height)
     straight : bool
         Whether all sides are parallel to the axes; if not, this holds for the ends alone.
+
+    Returns
+    -------
+    tuple of bool
+        For each of :data:`.bar_mesh.FACES`.
     """
     return tuple(
         (axis > 0 and not straight)
@@ -61,7 +66,18 @@ def eyes_on(scene: Any) -> Iterator[NDArray[np.float64]]:
 
 
 def pixels_along(scene: Any, first: Sequence[float], last: Sequence[float]) -> float:
-    """Return how many pixels lie between two places where they are shown largest; 0: nothing shows them."""
+    """Return how many pixels lie between two places where they are shown largest.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    first, last : (float, float, float)
+
+    Returns
+    -------
+    float
+        0: no window shows them; infinite: one lies behind the eye.
+    """
     longest = 0.0
     if bpy.app.background:
         return longest  # there are windows without a screen: pictures are as fine as they can be

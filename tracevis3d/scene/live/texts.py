@@ -43,11 +43,37 @@ class TextMesh:
     def add(
         self, text: str, at: NDArray[np.float64], size: float, srgb: Any, room: float = 0.0, align: int = -1
     ) -> None:
-        """Write a text of line height ``size`` on the baseline ``at``, no longer than ``room`` if not 0."""
+        """Write a text.
+
+        Parameters
+        ----------
+        text : str
+        at : float64 (3,)
+            Its place on the baseline.
+        size : float
+            Line height.
+        srgb : sequence of float
+        room : float
+            It is shortened to this; 0: it isn't.
+        align : {-1, 0, 1}
+            It begins, is centred, or ends at its place.
+        """
         self._texts.append((clean(text), at, size, srgb, room, align))
 
     def ground(self, text: str, at: NDArray[np.float64], size: float, room: float, srgb: Any) -> None:
-        """Fill the background of a text that begins at ``at``."""
+        """Fill the background of a text.
+
+        Parameters
+        ----------
+        text : str
+        at : float64 (3,)
+            Where its baseline begins.
+        size : float
+            Line height.
+        room : float
+            As for :meth:`add`.
+        srgb : sequence of float
+        """
         wide = typeface().width(clean(text)) * size * typeface().size_per_line
         wide = min(wide, room) if room else wide
         left, right, low, high = -0.3 * size, wide + 0.3 * size, -0.28 * size, 0.92 * size
@@ -60,12 +86,27 @@ class TextMesh:
         return face.width(text) * size * face.size_per_line
 
     def patch(self, corner: NDArray[np.floating[Any]], srgb: Any) -> None:
-        """Fill a rectangle of corners (4, 3)."""
+        """Fill a rectangle.
+
+        Parameters
+        ----------
+        corner : float (4, 3)
+        srgb : sequence of float
+        """
         self._quads.append(np.asarray(corner, np.float64))
         self._quad_colors.append(srgb)
 
     def line(self, point: NDArray[np.floating[Any]], width: float, srgb: Any, along: str) -> None:
-        """Draw a polyline of points (n, 3), as wide as ``width`` along an axis."""
+        """Draw a polyline.
+
+        Parameters
+        ----------
+        point : float (n, 3)
+        width : float
+        srgb : sequence of float
+        along : {"x", "y"}
+            The axis along which it is wide; a piece along that axis is wide along z.
+        """
         side = np.array([width / 2, 0.0, 0.0] if along == "x" else [0.0, width / 2, 0.0])
         for a, b in pairwise(point):
             across = side
@@ -74,7 +115,18 @@ class TextMesh:
             self.patch(np.array([a - across, a + across, b + across, b - across]), srgb)
 
     def labels(self, labels: Labels, anchor: NDArray[np.floating[Any]], srgb: Srgb, ground: Srgb) -> None:
-        """Write labels at anchors (n, 3) of the scene; those of the kind ``warning`` get a ``ground``."""
+        """Write labels.
+
+        Parameters
+        ----------
+        labels : Labels
+            Those without room are left out.
+        anchor : float (n, 3)
+            Where they are in the scene.
+        srgb : sequence of float
+        ground : sequence of float
+            sRGB of the background of labels of the kind ``warning``.
+        """
         face = typeface()
         numbers = np.stack([labels.height, labels.room], axis=1).tolist()
         for text, at, (size, room) in zip(labels.text, np.asarray(anchor, np.float64), numbers, strict=True):
@@ -87,7 +139,16 @@ class TextMesh:
             self.add(text, base, size, srgb, bound, labels.align)
 
     def axis(self, axis: Axis, ink: Srgb, faint: Srgb, width: float) -> None:
-        """Draw the texts of an axis, and its lines as wide as ``width``."""
+        """Draw the texts of an axis, and its grid lines.
+
+        Parameters
+        ----------
+        axis : Axis
+        ink, faint : sequence of float
+            sRGB of texts and of lines.
+        width : float
+            Of the lines.
+        """
         face = typeface()
         along, out = np.array(axis.direction, np.float64), np.array(axis.outward, np.float64)
         side = "x" if abs(along[0]) else "y"
@@ -145,7 +206,13 @@ class TextMesh:
 
 
 def write(mesh: Any, text: TextMesh) -> None:
-    """Write ``text`` into ``mesh``, replacing its content."""
+    """Replace the content of a mesh.
+
+    Parameters
+    ----------
+    mesh : bpy.types.Mesh
+    text : TextMesh
+    """
     position, corner, first, color = text.shape(typeface())
     mesh.clear_geometry()
     meshes.fill(mesh, position, corner, first)

@@ -21,7 +21,17 @@ _EGL_PLATFORM_SURFACELESS = 0x31DD
 
 @dataclass(frozen=True)
 class Engine:
-    """A render engine and whether it works here; ``remedy`` says what to do if it does not."""
+    """A render engine, and whether it works here.
+
+    Attributes
+    ----------
+    name : {"workbench", "eevee", "cycles"}
+    ok : bool
+    found : str
+        Blender's identifier of it, or why it does not work.
+    remedy : str
+        What to do if it does not.
+    """
 
     name: str
     ok: bool
@@ -45,7 +55,15 @@ def examine() -> list[Engine]:
 
 
 def identifier(name: str) -> str:
-    """Return Blender's identifier of the engine ``name``.
+    """Return Blender's identifier of an engine.
+
+    Parameters
+    ----------
+    name : {"workbench", "eevee", "cycles"}
+
+    Returns
+    -------
+    str
 
     Raises
     ------
@@ -70,6 +88,16 @@ def suited(style: str, quick: bool) -> str:
 
     Cycles gives ``paper`` and ``stage`` their soft light, in 20 to 60 s for 1920 x 1080 on two cores.
     ``flat`` has no light, and a film has hundreds of frames: Workbench needs well under a second for each.
+
+    Parameters
+    ----------
+    style : {"paper", "stage", "flat"}
+    quick : bool
+        For a draft or the frames of a film.
+
+    Returns
+    -------
+    {"workbench", "cycles"}
     """
     working = {engine.name for engine in examine() if engine.ok}
     wanted = ("workbench", "cycles") if quick or style == "flat" else ("cycles", "workbench")

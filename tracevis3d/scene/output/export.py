@@ -35,7 +35,16 @@ _INITIAL: tuple[set[str], ...] = ({"Cube", "Light", "Camera"}, set())
 def write(
     built: Built, path: str | os.PathLike[str], *, engine: str = "auto", progress: Progress = silent
 ) -> None:
-    """Write a built scene to ``path``: .blend, .glb or .usdc.
+    """Write a built scene as a file.
+
+    Parameters
+    ----------
+    built : Built
+    path : path
+        .blend, .glb or .usdc
+    engine : {"auto", "workbench", "eevee", "cycles"}
+        What a .blend is set to.
+    progress : Progress
 
     Raises
     ------
@@ -44,7 +53,9 @@ def write(
     InputError
         If the file can't be written.
     MissingDependency
-        If this Blender is built without the format.
+        If this Blender is built without the format, or the engine does not work here.
+    Incomplete
+        If Blender did not write the file to its end; :func:`...atomic.replacing` makes an InputError of it.
     """
     target = Path(path)
     suffix = target.suffix.lower()

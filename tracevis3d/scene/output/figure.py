@@ -88,7 +88,15 @@ def fonts_for(font: str) -> Fonts:
 
 
 def save(page: Page, path: Path, fonts: Fonts) -> None:
-    """Write a page by the suffix of ``path``."""
+    """Write a page.
+
+    Parameters
+    ----------
+    page : Page
+    path : Path
+        .svg or .pdf
+    fonts : Fonts
+    """
     with replacing(path) as partial:
         _WRITERS[path.suffix.lower()](page, partial, fonts)
 
@@ -104,6 +112,13 @@ def page_of(
     progress: Progress = silent,
 ) -> tuple[str, Page, dict[str, float]]:
     """Return a built scene as a page: see :func:`write`.
+
+    Parameters
+    ----------
+    built : Built
+    fonts : Fonts
+    engine, samples, transparent, recipe, purpose, progress
+        As for :func:`write`.
 
     Returns
     -------

@@ -24,7 +24,17 @@ _UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]
 
 @dataclass
 class Scene:
-    """A glTF file in the making."""
+    """A glTF file in the making.
+
+    Attributes
+    ----------
+    nodes, meshes, cameras, accessors, views : list of dict
+        As glTF describes them; ``views`` are its buffer views.
+    chunks : list of bytes
+        The parts of the buffer.
+    length : int
+        Bytes of all of them.
+    """
 
     nodes: list[dict[str, Any]] = field(default_factory=list)
     meshes: list[dict[str, Any]] = field(default_factory=list)
@@ -90,13 +100,29 @@ class Scene:
         )
 
     def add_camera(self, name: str, matrix: NDArray[np.float64], camera: dict[str, Any]) -> None:
-        """Add a camera; ``camera`` is in glTF's own words."""
+        """Add a camera.
+
+        Parameters
+        ----------
+        name : str
+        matrix : float64 (4, 4)
+            Where it is.
+        camera : dict
+            As glTF describes it.
+        """
         self.cameras.append(camera)
         where = np.asarray(matrix).T.reshape(-1).tolist()
         self.nodes.append({"name": name, "camera": len(self.cameras) - 1, "matrix": where})
 
     def write(self, path: Path, generator: str) -> None:
-        """Write the file."""
+        """Write the file.
+
+        Parameters
+        ----------
+        path : Path
+        generator : str
+            The program that is named in it.
+        """
         children = list(range(len(self.nodes)))
         content: dict[str, Any] = {
             "asset": {"version": "2.0", "generator": generator},

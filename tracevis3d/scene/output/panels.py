@@ -43,7 +43,21 @@ class _Placed:
 
 
 def header_height(header: Drawing | None, style: str, frame: Frame) -> int:
-    """Return how many pixels the title and legends above the panels need."""
+    """Return how much room the title and legends above the panels need.
+
+    Parameters
+    ----------
+    header : Drawing or None
+        What holds them.
+    style : {"paper", "stage", "flat"}
+    frame : Frame
+        Of the whole figure.
+
+    Returns
+    -------
+    int
+        Pixels.
+    """
     if header is None:
         return 0
     face = typeface(frame.font)
@@ -57,6 +71,19 @@ def one_scale(
     """Return the drawings so that a second is as long in all of one view that have a ruler of time.
 
     The cameras of those in which it would be longer see more space at the end of the time.
+
+    Parameters
+    ----------
+    drawings : sequence of Drawing
+    views : sequence of str
+        The view that each is of.
+    frames : sequence of Frame
+        The picture of each.
+    style : {"paper", "stage", "flat"}
+
+    Returns
+    -------
+    list of Drawing
     """
     scales = [pixels_of_time(drawing, style, frame) or 0.0 for drawing, frame in zip(drawings, frames)]
     found = list(drawings)

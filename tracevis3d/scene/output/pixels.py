@@ -25,7 +25,19 @@ def read(path: Path) -> NDArray[np.uint8]:
 
 
 def as_png(pixels: NDArray[np.uint8], level: int = 6) -> bytes:
-    """Return pixels (rows, columns, 3 or 4) as a PNG; ``level`` is zlib's."""
+    """Return pixels as the bytes of a PNG.
+
+    Parameters
+    ----------
+    pixels : uint8 (rows, columns, 3 or 4)
+        The highest row first.
+    level : int
+        zlib's, 0 to 9.
+
+    Returns
+    -------
+    bytes
+    """
     height, width, channels = pixels.shape
 
     def chunk(kind: bytes, data: bytes) -> bytes:

@@ -53,10 +53,24 @@ def produce(
     recipe: str = "",
     progress: Progress = silent,
 ) -> Produced:
-    """Build ``drawing`` in a scene of its own, write the file, and remove the scene.
+    """Build a drawing in a scene of its own, write the file, and remove the scene.
 
-    Scene files play the drawing's time, or hold the ``viewpoints`` if there are any. With ``changing`` a film
-    shows what that returns for each share of it. A .png and figures keep the ``recipe``.
+    Parameters
+    ----------
+    drawing : Drawing
+    path : path
+    output : Output
+    viewpoints : sequence of Viewpoint
+        What scene files hold; without any they play the drawing's time.
+    changing : callable, optional
+        A film shows what ``changing(share) -> Drawing`` returns for each share of it, 0 to 1.
+    recipe : str
+        How the file is made again; a .png and figures keep it.
+    progress : Progress
+
+    Returns
+    -------
+    Produced
 
     Raises
     ------

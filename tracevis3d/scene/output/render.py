@@ -117,7 +117,15 @@ def still(
 
 
 def render_frame(built: Built, path: Path, progress: Progress) -> None:
-    """Render a frame of a film, whose scene is prepared, as .png."""
+    """Render a frame of a film, whose scene is prepared.
+
+    Parameters
+    ----------
+    built : Built
+    path : Path
+        .png
+    progress : Progress
+    """
     settings = built.scene.render.image_settings
     compat.set_still_output(settings, "PNG")
     settings.color_mode, settings.color_depth, settings.compression = "RGB", "8", _QUICK
@@ -133,7 +141,29 @@ def _picture(scene: Any, path: Path, progress: Progress) -> None:
 
 
 def prepare(built: Built, engine: str, samples: int, transparent: bool, purpose: Purpose = "still") -> str:
-    """Set the scene up for an engine; return our name of it."""
+    """Set the scene up for an engine.
+
+    Parameters
+    ----------
+    built : Built
+    engine : {"auto", "workbench", "eevee", "cycles"}
+    samples : int
+        Per pixel; 0 leaves it to us.
+    transparent : bool
+        No background, and no wall.
+    purpose : {"still", "film", "draft"}
+
+    Returns
+    -------
+    {"workbench", "eevee", "cycles"}
+
+    Raises
+    ------
+    UsageError
+        If there is no such engine.
+    MissingDependency
+        If it does not work here.
+    """
     name = engines.suited(built.style.name, purpose != "still") if engine == "auto" else engine
     scene = built.scene
     scene.render.engine = engines.identifier(name)
@@ -206,9 +236,24 @@ _SAMPLE = re.compile(r"Sample (\d+)/(\d+)")
 def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bool = False) -> None:
     """Render, quietly, with progress.
 
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        Its settings say what is written where.
+    output : Path
+        The file that has to be there then.
+    progress : Progress
+    frames : int
+        How many are rendered.
+    animation : bool
+        Render all frames of the scene, instead of the current one.
+
     Raises
     ------
-    Cancelled, Incomplete
+    Cancelled
+        If the user stopped it.
+    Incomplete
+        If Blender failed, or wrote no file.
     """
     stop: list[BaseException] = []
     stdout: Any = sys.stdout
@@ -280,7 +325,14 @@ def reason(log: str) -> str:
 
 
 def write_png_density(path: Path, dpi: float) -> None:
-    """Write the picture's dots per inch into its pHYs chunk."""
+    """Write a picture's density into its pHYs chunk.
+
+    Parameters
+    ----------
+    path : Path
+    dpi : float
+        Dots per inch.
+    """
     data = path.read_bytes()
     per_metre = round(dpi / 0.0254)
     body = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)

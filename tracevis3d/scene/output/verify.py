@@ -25,7 +25,7 @@ _ZSTD_SEEKABLE = 0x8F92EAB1
 
 
 def verify(path: Path, *, size: tuple[int, int] | None = None, frames: int | None = None) -> None:
-    """Raise :class:`Incomplete` unless the file is whole.
+    """Make sure that a file is whole.
 
     Parameters
     ----------
@@ -35,6 +35,11 @@ def verify(path: Path, *, size: tuple[int, int] | None = None, frames: int | Non
         Pixels of a picture.
     frames : int, optional
         Of a film.
+
+    Raises
+    ------
+    Incomplete
+        If it isn't.
     """
     check = _CHECKS[path.suffix.lower()]
     if not path.is_file() or not path.stat().st_size:

@@ -32,6 +32,10 @@ def _is_ghost(element: Element) -> bool:
 def share_in(built: Built) -> float | None:
     """Return the share of what is highlighted that can be seen: of its pixels, those in which it is in front.
 
+    Parameters
+    ----------
+    built : Built
+
     Returns
     -------
     float or None

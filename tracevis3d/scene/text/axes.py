@@ -61,7 +61,19 @@ def lay_out(
     camera_axes: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
     typeface: Typeface,
 ) -> Ruler:
-    """Lay out ``axis`` for a camera with the given right, up and forward."""
+    """Lay out an axis for a camera.
+
+    Parameters
+    ----------
+    axis : Axis
+    camera_axes : (float64 (3,), float64 (3,), float64 (3,))
+        The camera's right, up and forward, as :func:`..camera.axes` returns them.
+    typeface : Typeface
+
+    Returns
+    -------
+    Ruler
+    """
     origin = np.asarray(axis.origin, np.float64)
     along, out = unit(axis.direction), unit(axis.outward)
     h = axis.height
@@ -114,7 +126,24 @@ def choose_texts(
     typeface: Typeface,
     ink: tuple[float, float, float],
 ) -> tuple[Texts, int]:
-    """Return the rulers' texts that are shown, and how many are not: too small, or where another text is."""
+    """Return the rulers' texts that are shown: large enough, and where no other text is.
+
+    Parameters
+    ----------
+    rulers : list of Ruler
+    view : View
+    free : Free
+        Where texts may be; those that are shown take their places from it.
+    typeface : Typeface
+    ink : (float, float, float)
+        sRGB.
+
+    Returns
+    -------
+    texts : Texts
+    left_out : int
+        How many are not shown.
+    """
     chosen, left_out = Texts(), 0
     for ruler in rulers:
         size = ruler.height * typeface.size_per_line

@@ -57,9 +57,19 @@ class Panels:
 
 
 def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.float64]:
-    """Return what a panel hides in each cell of the picture, float64 (rows, columns), the lowest row first.
+    """Return what a panel hides in each cell of the picture.
 
-    0: nothing, 1: data, less: pale data, more: names and rulers.
+    Parameters
+    ----------
+    drawing : Drawing
+    view : View
+    typeface : Typeface
+
+    Returns
+    -------
+    float64 (rows, columns)
+        The lowest row first. 0: nothing, 1: data, less: pale data, more: names, rulers, and data that stands
+        out by its hue.
     """
     rows, columns = (max(-(-n // _CELL), 1) for n in (view.frame.height, view.frame.width))
     out = np.zeros((rows, columns))

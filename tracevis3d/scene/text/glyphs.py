@@ -88,7 +88,17 @@ def _folder() -> Path:
 
 
 def font_files(font: str = "") -> list[Path | None]:
-    """Return the fonts to try in turn; None is the one that is built into Blender.
+    """Return the fonts to try in turn.
+
+    Parameters
+    ----------
+    font : str
+        A file or a family that comes first; empty: none.
+
+    Returns
+    -------
+    list of Path or None
+        None is the font that is built into Blender.
 
     Raises
     ------

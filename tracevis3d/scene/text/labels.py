@@ -67,7 +67,14 @@ class Texts:
 
 
 class Free:
-    """The pixels of the picture that no text has taken yet."""
+    """The pixels of a picture that no text has taken yet.
+
+    Parameters
+    ----------
+    view : View
+    region : (float, float, float, float)
+        Left, bottom, right and top of the pixels that are free at first.
+    """
 
     def __init__(self, view: View, region: Rectangle) -> None:
         self._taken = np.ones((view.frame.height, view.frame.width), np.bool_)
@@ -81,9 +88,21 @@ class Free:
         return self.take_quad(corners, only_look=True)
 
     def take_quad(self, corners: NDArray[np.float64], only_look: bool = False) -> bool:
-        """Take a convex outline, float64 (4, 2) in order, if it is in the picture and all of it is free.
+        """Take a convex outline, if it is in the picture and all of it is free.
 
-        Slanted texts leave most of the rectangle around them to others. With ``only_look`` nothing is taken.
+        Slanted texts leave most of the rectangle around them to others.
+
+        Parameters
+        ----------
+        corners : float64 (4, 2)
+            In order, in pixels.
+        only_look : bool
+            Take nothing.
+
+        Returns
+        -------
+        bool
+            Whether it was free.
         """
         low, high = corners.min(axis=0), corners.max(axis=0)
         edge = np.roll(corners, -1, axis=0) - corners
@@ -111,7 +130,20 @@ class Free:
         return True
 
     def take(self, rectangle: Rectangle, only_look: bool = False) -> bool:
-        """Take a rectangle if it lies in the picture and all of it is free."""
+        """Take a rectangle, if it lies in the picture and all of it is free.
+
+        Parameters
+        ----------
+        rectangle : (float, float, float, float)
+            Left, bottom, right and top, in pixels.
+        only_look : bool
+            Take nothing.
+
+        Returns
+        -------
+        bool
+            Whether it was free.
+        """
         left, bottom = int(np.floor(rectangle[0])), int(np.floor(rectangle[1]))
         right, top = int(np.ceil(rectangle[2])), int(np.ceil(rectangle[3]))
         height, width = self._taken.shape
@@ -131,7 +163,18 @@ def unit(vector: Sequence[float] | NDArray[np.floating[Any]]) -> NDArray[np.floa
 
 
 def extent(labels: Labels, typeface: Typeface) -> NDArray[np.float64]:
-    """Return corners (n, 3) of the labels that are not bound to a room: the picture has to hold them."""
+    """Return corners of the labels that are not bound to a room: the picture has to hold them.
+
+    Parameters
+    ----------
+    labels : Labels
+    typeface : Typeface
+
+    Returns
+    -------
+    float64 (n, 3)
+        Of the 200 labels of the highest ranks at most.
+    """
     free = np.flatnonzero(np.isinf(labels.room))
     if not len(free):
         return np.empty((0, 3))
@@ -166,6 +209,12 @@ def choose(
         The colour of each label of each group, sRGB.
     cover : Cover, optional
         What stands before texts.
+
+    Returns
+    -------
+    texts : Texts
+    left_out : int
+        How many labels are not shown.
     """
     candidates = [_readable(g, view) for g in groups]
     group = np.repeat(np.arange(len(groups)), [len(c) for c in candidates])
@@ -236,6 +285,14 @@ def overlaps(outlines: Sequence[NDArray[np.floating[Any]]]) -> int:
     """Return how many pairs of convex outlines (4, 2) overlap, counted again from where they are.
 
     Two overlap if no edge of either separates them (separating axis theorem).
+
+    Parameters
+    ----------
+    outlines : sequence of float (4, 2)
+
+    Returns
+    -------
+    int
     """
     if len(outlines) < 2:
         return 0

@@ -23,7 +23,16 @@ _TITLE, _NOTES = 8 / 7, 6 / 7
 
 @dataclass(frozen=True)
 class Swatch:
-    """A rectangle of one colour; ``color`` is the palette's index, or -1 for what is not data."""
+    """A rectangle of one colour.
+
+    Attributes
+    ----------
+    rectangle : (float, float, float, float)
+        Left, bottom, right and top, in pixels.
+    srgb : (float, float, float)
+    color : int
+        Index into the palette; -1 for what is not data.
+    """
 
     rectangle: Rectangle
     srgb: tuple[float, float, float]
@@ -32,7 +41,17 @@ class Swatch:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text: ``left`` and ``baseline`` in pixels, ``size`` of the type in pixels."""
+    """A line of text.
+
+    Attributes
+    ----------
+    text : str
+    left, baseline : float
+        Pixels.
+    size : float
+        Of the type, in pixels.
+    srgb : (float, float, float)
+    """
 
     text: str
     left: float
@@ -230,7 +249,19 @@ class _Layout:
 
 
 def lay_out(drawing: Drawing, style: Style, frame: Frame, typeface: Typeface) -> SurroundingTexts:
-    """Lay out title, legends and notes of ``drawing`` for a picture of the size of ``frame``."""
+    """Lay out title, legends and notes of a drawing.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    style : Style
+    frame : Frame
+    typeface : Typeface
+
+    Returns
+    -------
+    SurroundingTexts
+    """
     return _Layout(drawing, style, frame, typeface).run()
 
 

@@ -29,14 +29,41 @@ def _inked(name: str, mesh: Any, colors: NDArray[np.float32], style: Style) -> A
 
 
 def texts(name: str, setting: Setting, colors: NDArray[np.float32], style: Style) -> Any:
-    """Return one object of many texts; ``colors`` (n, 4) is sRGB, one per text."""
+    """Return one object of many texts.
+
+    Parameters
+    ----------
+    name : str
+    setting : Setting
+    colors : float32 (n, 4)
+        sRGB, one per text.
+    style : Style
+
+    Returns
+    -------
+    bpy.types.Object
+    """
     first = np.arange(0, len(setting.corner), 3, dtype=np.int32)
     mesh = meshes.polygons(name, setting.position, setting.corner, first)
     return _inked(name, mesh, np.repeat(colors, setting.vertices, axis=0), style)
 
 
 def patches(name: str, corner: NDArray[np.floating[Any]], colors: NDArray[np.float32], style: Style) -> Any:
-    """Return one object of rectangles: ``corner`` (4 n, 3), four in a row, and sRGB ``colors`` (n, 4)."""
+    """Return one object of rectangles.
+
+    Parameters
+    ----------
+    name : str
+    corner : float (4 n, 3)
+        Four in a row.
+    colors : float32 (n, 4)
+        sRGB.
+    style : Style
+
+    Returns
+    -------
+    bpy.types.Object
+    """
     n = len(colors)
     mesh = meshes.polygons(
         name,
@@ -72,6 +99,10 @@ def bars(
     colors : float32 (n, 4)
         sRGB.
     style : Style
+
+    Returns
+    -------
+    bpy.types.Object
     """
     n = len(start)
     along = np.asarray(end, np.float64) - start

@@ -32,6 +32,14 @@ class _Row:
 def name_of(text: str) -> str:
     """Return the name in an entry of a legend, without its amount.
 
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> name_of("parser 12 %"), name_of("20 other 1.4 %"), name_of("waits")

@@ -38,13 +38,25 @@ class CallReference:
 
     @classmethod
     def of(cls, trace: Trace, source: int, call: int) -> CallReference:
-        """Return the data needed to find a call of a trace."""
+        """Return the data needed to find a call of a trace.
+
+        Parameters
+        ----------
+        trace : Trace
+        source : int
+            Which of the view's traces it is.
+        call : int
+
+        Returns
+        -------
+        CallReference
+        """
         calls = trace.calls
         return cls(source, call, int(calls.start[call]), int(calls.thread[call]), int(calls.depth[call]))
 
 
 def places(objects: Iterable[Any], sought: Sequence[CallReference], above: bool) -> Floats:
-    """Return where calls are drawn, float64 (n, 3), in the view's own coordinates; NaN: nowhere.
+    """Return where calls are drawn.
 
     The point is on the box that represents the call, on the visible side, at the call's start.
 
@@ -52,15 +64,31 @@ def places(objects: Iterable[Any], sought: Sequence[CallReference], above: bool)
     ----------
     objects : iterable of bpy.types.Object
         Of the view.
-    sought : sequence of SoughtCall
+    sought : sequence of CallReference
     above : bool
         The view is seen from above, not from the front.
+
+    Returns
+    -------
+    float64 (n, 3)
+        In the view's own coordinates; NaN: nowhere.
     """
     return places_on(_boxes(objects) if sought else [], sought, above)
 
 
 def places_on(boxes: Sequence[PickableMesh], sought: Sequence[CallReference], above: bool) -> Floats:
-    """Return where calls are on ``boxes``, the first that represent each; see :func:`places`."""
+    """Return where calls are on boxes, the first that represent each; see :func:`places`.
+
+    Parameters
+    ----------
+    boxes : sequence of PickableMesh
+    sought : sequence of CallReference
+    above : bool
+
+    Returns
+    -------
+    float64 (n, 3)
+    """
     found = np.full((len(sought), 3), np.nan)
     for i, call in enumerate(sought):
         for each in boxes:

@@ -35,7 +35,19 @@ _STOOD_IN = "tracevis3d_stood_in"
 
 
 def objects_of(collection: Any, source: int | None = None) -> list[Any]:
-    """Return the objects of the detail of a view, or of one of its traces."""
+    """Return the objects of the detail.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+        Of the view.
+    source : int, optional
+        One of its traces; left out: all.
+
+    Returns
+    -------
+    list of bpy.types.Object
+    """
     return [
         shown
         for shown in collection.objects
@@ -44,7 +56,20 @@ def objects_of(collection: Any, source: int | None = None) -> list[Any]:
 
 
 def shown_detail(collection: Any, source: int) -> tuple[float, float, float] | None:
-    """Return nanoseconds (or bytes) and pixels per unit that a trace's detail is for; None without one."""
+    """Return what a trace's detail is for.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+        Of the view.
+    source : int
+
+    Returns
+    -------
+    (float, float, float) or None
+        From where to where, in nanoseconds or bytes, and pixels per unit; None if there is no detail, or it
+        is for what has been opened.
+    """
     for shown in objects_of(collection, source):
         words = str(shown[_IS_DETAIL]).split()
         if len(words) == 3:
@@ -53,14 +78,38 @@ def shown_detail(collection: Any, source: int) -> tuple[float, float, float] | N
 
 
 def opened(collection: Any, source: int) -> NDArray[np.int64]:
-    """Return what the detail of a trace has opened, as ``views.detail.Detail`` reports it; or nothing."""
+    """Return what the detail of a trace has opened.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+        Of the view.
+    source : int
+
+    Returns
+    -------
+    int64 (n,)
+        As ``views.detail.Detail`` reports it; empty: nothing.
+    """
     for shown in objects_of(collection, source):
         return np.array(str(shown.get(_OPENED, "")).split(), np.int64)
     return np.empty(0, np.int64)
 
 
 def picture_of(collection: Any, source: int, kinds: tuple[str, ...]) -> list[Any]:
-    """Return the view's own objects of some kinds, and its names of functions, of one of its traces."""
+    """Return the view's own objects of some kinds, and its names of functions, of one of its traces.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+        Of the view.
+    source : int
+    kinds : tuple of str
+
+    Returns
+    -------
+    list of bpy.types.Object
+    """
     return [
         shown
         for shown in collection.objects
@@ -73,14 +122,39 @@ def picture_of(collection: Any, source: int, kinds: tuple[str, ...]) -> list[Any
 
 
 def replaced_objects(collection: Any, source: int | None = None) -> list[Any]:
-    """Return the objects of a view, or of one of its traces, that the detail stands in for."""
+    """Return the objects that the detail stands in for.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+        Of the view.
+    source : int, optional
+        One of its traces; left out: all.
+
+    Returns
+    -------
+    list of bpy.types.Object
+    """
     return [
         shown for shown in collection.objects if _STOOD_IN in shown and source in (None, shown[_STOOD_IN])
     ]
 
 
 def leave(collection: Any, source: int | None = None) -> bool:
-    """Show the picture's own boxes of a view, or of one trace, again; returns whether there was a detail."""
+    """Remove the detail, and show the picture's own boxes again.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+        Of the view.
+    source : int, optional
+        One of its traces; left out: all.
+
+    Returns
+    -------
+    bool
+        Whether there was a detail.
+    """
     found = objects_of(collection, source)
     if not found:
         return False
@@ -217,6 +291,10 @@ def view_of(region: Any, eye: Any, matrix: Any) -> View:
     eye : bpy.types.RegionView3D
     matrix : Matrix
         The object's; it must not turn or stretch.
+
+    Returns
+    -------
+    View
     """
     window = np.array(eye.window_matrix, np.float64)
     back = np.array((eye.view_matrix @ matrix).inverted(), np.float64)

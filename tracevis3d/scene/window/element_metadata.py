@@ -75,7 +75,15 @@ def write_drawing(collection: Any, drawing: Drawing, metadata: list[Any]) -> Non
 
 
 def write(shown: Any, element: Element, metadata: ElementMetadata | None) -> None:
-    """Write to the mesh of ``shown`` what ``element``, which it shows, represents."""
+    """Write to the mesh of an object what its elements represent.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+    element : Element
+        What it shows.
+    metadata : ElementMetadata or None
+    """
     global _stamp
     _stamp += 1
     mesh = shown.data
@@ -141,6 +149,10 @@ def write(shown: Any, element: Element, metadata: ElementMetadata | None) -> Non
 
 class PickableMesh:
     """The elements that one object shows, in the object's own coordinates.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
 
     Attributes
     ----------
@@ -260,7 +272,19 @@ class PickableMesh:
         return np.asarray(np.argpartition(-self.size[:, 0], most)[:most], np.int64)
 
     def element_of(self, source: int, call: int) -> int | None:
-        """Return the first element that represents a call of one of the view's traces; None: none does."""
+        """Return the first element that represents a call.
+
+        Parameters
+        ----------
+        source : int
+            Which of the view's traces.
+        call : int
+
+        Returns
+        -------
+        int or None
+            None if none does.
+        """
         if source not in self.calls:
             return None
         found = np.flatnonzero(self.calls[source] == call)
@@ -275,6 +299,10 @@ class PickableMesh:
             Its place among all.
         local : float (3,)
             Where it was met, in the object's coordinates.
+
+        Returns
+        -------
+        PickedElement
         """
         met = [0.5, 0.5]
         if self.word in ("Boxes", "Wedges", "Marks") and len(self.low):
@@ -430,16 +458,22 @@ class PickableMesh:
             _ = self._picker
 
     def pick(self, ray: Ray, thick: bool, now: float, farthest: float) -> Met | None:
-        """Return what ``ray``, in the object's coordinates, meets first before ``farthest``.
+        """Return what a ray meets first.
 
         Parameters
         ----------
         ray : Ray
+            In the object's coordinates.
         thick : bool
             Boxes, too, count as met if they are passed within the ray's radius.
         now : float
             The drawing's time: what comes later is not there yet.
         farthest : float
+            Distance beyond which nothing counts.
+
+        Returns
+        -------
+        Met or None
         """
         if not len(self):
             return None
@@ -550,7 +584,19 @@ def forget() -> None:
 
 
 def now_of(shown: Any, frame: float) -> float:
-    """Return the drawing's time, 0 to 1, that the nodes of ``shown`` show at a frame of the scene."""
+    """Return the drawing's time that the nodes of an object show.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+    frame : float
+        Of the scene.
+
+    Returns
+    -------
+    float
+        0 to 1.
+    """
     for modifier in shown.modifiers:
         if compat.has_input(modifier, "Now") and compat.has_input(modifier, "Timed"):
             if not compat.get_input(modifier, "Timed"):

@@ -78,7 +78,17 @@ def outline(pickable: PickableMesh, elements: ArrayLike, within: Box | None = No
 
 
 def box_outline(low: NDArray[Any], high: NDArray[Any]) -> Outline:
-    """Return the outline of boxes from ``low`` to ``high`` (n, 3)."""
+    """Return the outline of boxes.
+
+    Parameters
+    ----------
+    low, high : float (n, 3)
+        Lowest and highest coordinates of each.
+
+    Returns
+    -------
+    Outline
+    """
     n = len(low)
     point = low[:, None] + (high - low)[:, None] * _CORNERS[None]
     base = 8 * np.arange(n, dtype=np.int32)[:, None, None]

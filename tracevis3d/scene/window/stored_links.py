@@ -18,7 +18,14 @@ _stamp = 0
 
 
 def write(mesh: Any, links: Sequence[Link]) -> None:
-    """Write the links of the elements that ``mesh`` shows, one for each of its elements."""
+    """Write the links of a mesh's elements.
+
+    Parameters
+    ----------
+    mesh : bpy.types.Mesh
+    links : sequence of Link
+        Each with a row for each element.
+    """
     mesh[_PREFIX + "links"] = [
         f"{link.sort}\n{link.role}\n{int(link.asks)}{int(link.answers)}\n{link.source}" for link in links
     ]
@@ -42,7 +49,14 @@ def read(mesh: Any) -> list[Link]:
 
 
 def write_relations(collection: Any, relations: Sequence[Relation]) -> None:
-    """Write the relations of the drawing that ``collection`` shows."""
+    """Write the relations of a drawing.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+        That it is shown in.
+    relations : sequence of Relation
+    """
     global _stamp
     _stamp += 1
     for key in [name for name in collection.keys() if name.startswith(_RELATION)]:  # noqa: SIM118 - no dict

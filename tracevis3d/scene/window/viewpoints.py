@@ -1,4 +1,4 @@
-"""Stops in Blender: a camera and a marker in the timeline for each, with its caption in the picture."""
+"""Viewpoints in Blender: a camera and a marker in the timeline for each, with its caption in the picture."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from ..parts import PART
 from ..text import shapes
 from ..text.glyphs import typeface
 
-#: Seconds at each stop.
+#: Seconds at each viewpoint.
 SECONDS = 4.0
 #: The caption's margin, its line height and its greatest width, as shares of the picture's height.
 _MARGIN, _LINE, _WIDEST = 0.035, 0.034, 1.5
 #: The share of the picture's height that is kept for the caption.
 _KEPT = 0.16
 _MOST_LINES = 4
-#: Prefix of the markers of stops (a thin space), by which they are found.
+#: Prefix of the markers of viewpoints (a thin space), by which they are found.
 _SIGN = "\u2009"
-#: Objects that some stops hide have this property.
+#: Objects that some viewpoints hide have this property.
 _HIDES = "tracevis3d_hides"
 
 
@@ -41,34 +41,43 @@ def region(frame: Frame) -> camera.Rectangle:
 
 
 def place(built: Built, viewpoints: Sequence[Viewpoint], fps: int = 24) -> int:
-    """Give a built scene its stops; return the number of frames.
+    """Give a built scene viewpoints.
 
-    Each stop is a camera, bound to a marker of its name: its frames show what belongs to it.
+    Each is a camera, bound to a marker of its name: its frames show what belongs to it.
 
     Parameters
     ----------
     built : Built
     viewpoints : sequence of Viewpoint
+        Those of an earlier time are removed.
     fps : int
         Frames a second.
+
+    Returns
+    -------
+    int
+        The number of frames.
     """
     scene = built.scene
     length = max(2, round(SECONDS * fps))
     leave(scene, built.collection)
     _stand_still(built)
-    eyes = [_eye(built, i, stop) for i, stop in enumerate(viewpoints)]
+    eyes = [_eye(built, i, viewpoint) for i, viewpoint in enumerate(viewpoints)]
     scene.render.fps, scene.render.fps_base = fps, 1.0
     scene.frame_start, scene.frame_end, scene.frame_step = 1, length * len(viewpoints), 1
-    for i, (stop, eye) in enumerate(zip(viewpoints, eyes)):
-        marker = scene.timeline_markers.new(_SIGN + stop.name, frame=1 + i * length)
+    for i, (viewpoint, eye) in enumerate(zip(viewpoints, eyes)):
+        marker = scene.timeline_markers.new(_SIGN + viewpoint.name, frame=1 + i * length)
         marker.camera = eye
-    kinds = {kind for stop in viewpoints for kind in stop.shows}
-    own = [i for i, stop in enumerate(viewpoints) if stop.camera is None]
+    kinds = {kind for viewpoint in viewpoints for kind in viewpoint.shows}
+    own = [i for i, viewpoint in enumerate(viewpoints) if viewpoint.camera is None]
     for shown in built.collection.objects:
         kind = shown.get("tracevis3d_kind", "")
         if kind in kinds:
             _show(
-                shown, [i for i, stop in enumerate(viewpoints) if kind in stop.shows], len(viewpoints), length
+                shown,
+                [i for i, viewpoint in enumerate(viewpoints) if kind in viewpoint.shows],
+                len(viewpoints),
+                length,
             )
         elif shown.parent == built.camera:
             _show(shown, own, len(viewpoints), length)
@@ -80,7 +89,14 @@ def place(built: Built, viewpoints: Sequence[Viewpoint], fps: int = 24) -> int:
 
 
 def leave(scene: Any, collection: Any) -> None:
-    """Remove the stops of an earlier time, with their markers; what they hid is seen again."""
+    """Remove viewpoints with their markers; what they hid is seen again.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    collection : bpy.types.Collection
+        Of the view.
+    """
     gone = [shown for shown in collection.objects if shown.get(PART, "").startswith("stop ")]
     if not gone:
         return
@@ -114,19 +130,19 @@ def _remove(shown: Any) -> None:
         bpy.data.batch_remove([data])
 
 
-def _eye(built: Built, index: int, stop: Viewpoint) -> Any:
-    """Return the camera of a stop, made with its caption."""
-    if stop.camera is None:
+def _eye(built: Built, index: int, viewpoint: Viewpoint) -> Any:
+    """Return the camera of a viewpoint, made with its caption."""
+    if viewpoint.camera is None:
         return built.camera
-    corners = np.array(list(itertools.product(*zip(stop.camera.low, stop.camera.high))), np.float64)
-    words: Camera = stop.camera
+    corners = np.array(list(itertools.product(*zip(viewpoint.camera.low, viewpoint.camera.high))), np.float64)
+    words: Camera = viewpoint.camera
     view = camera.fit(words, built.frame, region(built.frame), corners)
-    name = f"{built.collection.name} {stop.name}"
+    name = f"{built.collection.name} {viewpoint.name}"
     eye = camera.place(view, name)
     eye[PART] = f"stop {index} camera"
     eye.delta_location = built.camera.delta_location
     built.collection.objects.link(eye)
-    for part, shown in _caption(built, stop, camera.Pane.of(view), name):
+    for part, shown in _caption(built, viewpoint, camera.Pane.of(view), name):
         shown[PART] = f"stop {index} {part}"
         shown["tracevis3d_kind"] = f"stop {part}"
         built.collection.objects.link(shown)
@@ -134,13 +150,13 @@ def _eye(built: Built, index: int, stop: Viewpoint) -> Any:
     return eye
 
 
-def _caption(built: Built, stop: Viewpoint, pane: camera.Pane, name: str) -> Iterable[tuple[str, Any]]:
+def _caption(built: Built, viewpoint: Viewpoint, pane: camera.Pane, name: str) -> Iterable[tuple[str, Any]]:
     """Make the caption's plate and text on a pane before the camera."""
     frame = built.frame
     faces = typeface(frame.font)
     line = _LINE * frame.height
     size = line * faces.size_per_line
-    text = clean(stop.caption)
+    text = clean(viewpoint.caption)
     faces.need([text, "…"])
     widest = min(_WIDEST * frame.height, frame.width - 2 * _MARGIN * frame.height)
     per_line = max(20, int(widest / max(faces.width(text) * size / max(len(text), 1), 1e-9)))
@@ -164,7 +180,7 @@ def _caption(built: Built, stop: Viewpoint, pane: camera.Pane, name: str) -> Ite
 
 
 def _show(shown: Any, viewpoints: list[int], count: int, length: int) -> None:
-    """Let an object be seen in the frames of some stops alone; such keyframes hold their value."""
+    """Let an object be seen in the frames of some viewpoints alone; such keyframes hold their value."""
     shown[_HIDES] = True
     for i in range(count):
         hidden = i not in viewpoints
