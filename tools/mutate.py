@@ -63,7 +63,10 @@ SUBJECTS = {
     "analysis/subtrees.py": ("analysis/test_subtrees",),
     "features/waits/critical_path.py": ("waits/test_twin_critical_path",),
     **{
-        f"features/waits/findings/{name}.py": ("waits/test_twin_findings",)
+        f"features/waits/findings/{name}.py": (
+            "waits/findings/test_words",
+            "waits/findings/test_twin_findings",
+        )
         for name in ("find", "finding", "locks", "threads")
     },
     "features/waits/blame.py": ("waits/test_twin_blame",),
@@ -74,7 +77,7 @@ SUBJECTS = {
         for name in ("waits", "correspondences", "holds", "summary")
     },
     "features/waits/operations.py": ("waits/test_twin_operations",),
-    "features/waits/rules.py": ("waits/test_waits",),
+    "features/waits/rules.py": ("waits/test_rules", "waits/test_waits"),
     "features/interactions/hierarchy.py": (
         "interactions/test_interactions",
         "interactions/elements/test_twin_hierarchy",
@@ -107,7 +110,19 @@ SUBJECTS = {
     "features/comparison/findings/paths.py": ("comparison/test_twin_findings_paths",),
     **{
         f"features/comparison/findings/{name}.py": ("comparison/test_twin_findings",)
-        for name in ("evidence", "counts", "durations", "order", "stretches", "likeness", "moves", "find")
+        for name in (
+            "evidence",
+            "counts",
+            "counterparts",
+            "disturbances",
+            "durations",
+            "order",
+            "ranking",
+            "stretches",
+            "likeness",
+            "moves",
+            "find",
+        )
     },
     **{
         f"features/comparison/matching/{name}.py": ("comparison/test_match", "comparison/test_groups")
@@ -142,9 +157,10 @@ SUBJECTS = {
     },
     "features/memory/findings.py": ("memory/test_twin_findings",),
     "features/memory/call_sites.py": ("memory/test_twin_call_sites",),
+    "features/memory/packing.py": ("memory/test_packing",),
     **{
         f"features/memory/{name}.py": ("memory/test_allocations",)
-        for name in ("blocks", "curves", "pyramid", "summary")
+        for name in ("blocks", "curves", "moments", "pyramid", "summary")
     },
 }
 #: Changes: to the next number, to the other side of a bound, to the opposite operator.
@@ -301,9 +317,11 @@ def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]
     here = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
     here = [node for node in here if node.lineno <= line <= node.end_lineno]
     made = [node for node in here if isinstance(node, ast.FunctionDef) and line >= node.body[0].lineno]
-    inner = max(here, key=lambda node: node.lineno)
-    last = inner.body[0].lineno - 1 if hasattr(inner, "body") else inner.end_lineno
-    run = set(range(inner.lineno, max(last, inner.lineno) + 1))
+    run: set[int] = set()
+    # A decorator belongs to no statement: it runs at the import.
+    if inner := max(here, key=lambda node: node.lineno, default=None):
+        last = inner.body[0].lineno - 1 if hasattr(inner, "body") else inner.end_lineno
+        run = set(range(inner.lineno, max(last, inner.lineno) + 1))
     return sorted(
         (name for name, (_, lines) in coverage.items() if not made or run & set(lines)),
         key=lambda name: coverage[name][0],

@@ -71,6 +71,10 @@ def test_a_city_has_a_building_for_each_part_of_any_run(runs, chosen):
     assert (picture.scale.kind, picture.scale.high) == (p.scale, highest)
     if last:
         np.testing.assert_allclose(picture.before, of(0, p.height))
+    for left, near, wide, deep in picture.ground:
+        assert min(left, near) >= -1e-9
+        assert left + wide <= WIDE + 1e-6
+        assert near + deep <= DEEP + 1e-6
     divided = p.floors > 1 and p.height != "callers"
     assert picture.slices.shape == (len(every), p.floors if divided else 1)
     np.testing.assert_allclose(picture.slices.sum(axis=1), picture.value)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.walked_traces import walked_trace
+from tests.support.walked_traces import split, walked_trace
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Boxes
 from tracevis3d.drawing.projection import fit
@@ -20,6 +20,9 @@ from tracevis3d.features.ramp.view.layout import camera, compose
 from tracevis3d.features.ramp.view.parameters import Parameters
 from tracevis3d.features.ramp.view.view import VIEW
 from tracevis3d.progress import silent
+from tracevis3d.trace.events import COMPLETE
+from tracevis3d.trace.model import Source
+from tracevis3d.trace.recording import Recording
 from tracevis3d.views.time_window import WIDTH
 
 TRACES = [walked_trace(seed, steps=200, functions=12, threads=1) for seed in range(3)]
@@ -100,6 +103,19 @@ def test_texts_are_twice_as_large_as_can_be_read_and_the_camera_stands_where_it_
     assert math.degrees(math.asin(z)) == pytest.approx(u * chosen["tilt"])
     assert math.degrees(math.atan2(x, -y)) == pytest.approx(u * chosen["turn"])
     assert view.projection == ("perspective" if u else "orthographic")
+
+
+def test_a_window_without_duration_is_a_nanosecond_long():
+    recording = Recording()
+    moments = {"kind": [COMPLETE] * 8, "time": [5] * 8, "end": [5] * 8}
+    thread, function = recording.thread(1, 1), recording.function("visit")
+    recording.add_events(thread=[thread] * 8, function=[function] * 8, **moments)
+    picture = compose([recording.finish(Source(), split)], Parameters(repeated="visit"), Frame(640, 360))
+    (low, high), (rounds,) = *picture.windows, picture.runs
+    assert high == low + 1
+    assert low in rounds.start
+    assert rounds.duration.max() == 0
+    assert (picture.out(rounds.duration) == layout.PLATE).all()
 
 
 @given(st.integers(0, len(TRACES) - 1), st.integers(-5, 60), st.integers(0, 60))

@@ -29,7 +29,7 @@ LENGTHS = st.lists(st.integers(1, 300), min_size=1, max_size=12)
 
 
 @given(LENGTHS, st.floats(0.0, 0.3), st.floats(0.0, 1.5), st.integers(1, 4))
-@settings(max_examples=100)
+@settings(deadline=None, max_examples=100)
 def test_files_fill_one_column_after_another(lengths, unit, heading, columns):
     found = layout._fill(np.array(lengths), unit, heading, columns)
     # Of each file all lines, in their order, files one after another.
