@@ -657,7 +657,9 @@ def and_(names):
 
 
 def some(names):
-    return ", ".join(names[:4]) + (f" and {len(names) - 4} others" if len(names) > 4 else "")
+    return ", ".join(names[:4]) + (
+        f" and {len(names) - 4} other{'s' * (len(names) > 5)}" if len(names) > 4 else ""
+    )
 
 
 def plain_groups(pairs):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....trace.model import Trace
@@ -68,12 +68,12 @@ class Finding:
     kind: str
     sentence: str
     score_ns: int
-    threads: tuple[int, ...] = ()
-    objects: tuple[str, ...] = ()
-    start: int = 0
-    end: int = 0
-    count: int = 1
-    call: int = field(default=-1)
+    threads: tuple[int, ...]
+    objects: tuple[str, ...]
+    start: int
+    end: int
+    count: int
+    call: int = -1
     how: str = HOW[FOLLOWS]
     causes: tuple[tuple[int, int, int, int], ...] = ()
     headline: str = ""
@@ -103,8 +103,9 @@ def some(names: list[str], most: int = 4) -> str:
     -------
     str
     """
-    more = f" and {len(names) - most:,} others" if len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    more = len(names) - most
+    others = f" and {more:,} other{'s' if more > 1 else ''}" if more > 0 else ""
+    return ", ".join(names[:most]) + others
 
 
 def several(names: list[str], most: int = 4) -> str:
