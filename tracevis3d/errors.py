@@ -20,6 +20,10 @@ class Unreadable(InputError):
     """A file's content makes no sense in its format: the registry of formats adds how to record another."""
 
 
+#: What to do with a trace that lacks what is needed.
+SEE_INFO = "'tracevis3d info' shows what is in it"
+
+
 def not_recorded(path: str, what: str, remedy: str = "'tracevis3d info' shows what is") -> InputError:
     """Return the error for a view of something that a trace lacks.
 

@@ -78,6 +78,6 @@ def check_folder(path: str | os.PathLike[str]) -> None:
         raise InputError(f"{path} is a folder: name a file in it")
     folder = place.parent
     if not folder.is_dir():
-        raise InputError(f"{path}: there is no folder {folder}")
+        raise InputError(f"{path}: there is no folder {folder}: make it, or choose another")
     if not os.access(folder, os.W_OK):
-        raise InputError(f"{path}: the folder {folder} can't be written to")
+        raise InputError(f"{path}: the folder {folder} can't be written to: choose another")

@@ -28,6 +28,9 @@ MOST_NODES = 10_000
 #: Maximum number of patterns and utilities of a library, and of bytes of its file.
 MOST_ENTRIES, MOST_BYTES = 10_000, 100_000_000
 _FORMAT = "tracevis3d-library-1"
+#: What to do with a file that is none, and with an entry that makes no sense.
+_MAKE = "'tracevis3d library' with the name of a new file begins one"
+_AGAIN = "remove it, and promote it again with 'tracevis3d library'"
 
 
 @dataclass(frozen=True)
@@ -300,20 +303,28 @@ def load(path: str | os.PathLike[str]) -> Library:
     if not path.exists():
         return Library()
     if path.stat().st_size > MOST_BYTES:
-        raise InputError(f"{path}: is larger than {MOST_BYTES:,} bytes: this is not a pattern library")
+        raise InputError(
+            f"{path}: is larger than {MOST_BYTES:,} bytes: this is not a pattern library: {_MAKE}"
+        )
     try:
         said = json.loads(path.read_text("utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not valid JSON ({error}): a pattern library is expected") from None
+        raise InputError(
+            f"{path}: not valid JSON ({error}): a pattern library is expected: {_MAKE}"
+        ) from None
     if not isinstance(said, dict) or said.get("format") != _FORMAT:
-        raise InputError(f'{path}: the field "format" is not "{_FORMAT}": this is not a pattern library')
+        raise InputError(
+            f'{path}: the field "format" is not "{_FORMAT}": this is not a pattern library: {_MAKE}'
+        )
     patterns, utilities = said.get("patterns", []), said.get("utilities", [])
     if not isinstance(patterns, list) or not isinstance(utilities, list):
-        raise InputError(f'{path}: the fields "patterns" and "utilities" must be lists')
+        raise InputError(f'{path}: the fields "patterns" and "utilities" must be lists: {_MAKE}')
     if len(patterns) + len(utilities) > MOST_ENTRIES:
-        raise InputError(f"{path}: has more than {MOST_ENTRIES:,} entries")
+        raise InputError(
+            f"{path}: has more than {MOST_ENTRIES:,} entries: remove some, or begin another library"
+        )
     if not all(isinstance(name, str) for name in utilities):
-        raise InputError(f'{path}: the field "utilities" must contain names')
+        raise InputError(f'{path}: the field "utilities" must contain names: {_MAKE}')
     return Library(
         tuple(_pattern(f"{path}: pattern {i + 1}", entry) for i, entry in enumerate(patterns)),
         tuple(dict.fromkeys(utilities)),
@@ -331,16 +342,16 @@ def _pattern(place: str, said: Any) -> Pattern:
             int(said.get("depth", 3)),
         )
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"{place}: can't be read ({type(error).__name__}: {error})") from None
+        raise InputError(f"{place}: can't be read ({type(error).__name__}: {error}): {_AGAIN}") from None
     n = len(pattern.node)
     if not 0 < n <= MOST_NODES or pattern.criterion not in CRITERIA or pattern.depth < 1:
-        raise InputError(f"{place}: its criterion, depth or number of nodes is invalid")
+        raise InputError(f"{place}: its criterion, depth or number of nodes is invalid: {_AGAIN}")
     if any(not 0 <= f < len(pattern.functions) for f in pattern.node):
-        raise InputError(f'{place}: the field "node" names a function that isn\'t listed')
+        raise InputError(f'{place}: the field "node" names a function that isn\'t listed: {_AGAIN}')
     if any(not 0 <= b < a < n or times < 1 for a, b, times in pattern.edges):
-        raise InputError(f'{place}: the field "edges" must lead from later nodes to earlier ones')
+        raise InputError(f'{place}: the field "edges" must lead from later nodes to earlier ones: {_AGAIN}')
     if sum(times for _, _, times in pattern.edges) > 100 * MOST_NODES:
-        raise InputError(f'{place}: the field "edges" repeats too often')
+        raise InputError(f'{place}: the field "edges" repeats too often: {_AGAIN}')
     return pattern
 
 

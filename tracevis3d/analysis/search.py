@@ -154,7 +154,9 @@ class CallIndex:
         """
         n = len(calls)
         if n >= np.iinfo(np.int32).max:
-            raise InputError(f"This trace has {n:,} calls, and a search can hold 2,147,483,646")
+            raise InputError(
+                f"This trace has {n:,} calls, and a search can hold 2,147,483,646: leave out part of it"
+            )
         function = np.ascontiguousarray(calls.function, np.int32)
         start = np.ascontiguousarray(calls.start, np.int64)
         by_time = np.arange(n, dtype=np.int32)

@@ -91,13 +91,18 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         if place.suffix.lower() not in (*WITHIN, ".json"):
             place = beside(place)
         if place.stat().st_size > _MOST_BYTES:
-            raise InputError(f"{path}: is too large for a picture")
+            raise InputError(f"{path}: is too large for a picture: name one that TraceVis3D wrote")
         text = _found(place.suffix.lower(), place.read_bytes())
         recipe = json.loads(text) if text else None
     except FileNotFoundError:
-        raise InputError(f"{place}: there is no such file; it would contain the recipe of {path}") from None
+        raise InputError(
+            f"{place}: there is no such file; it would contain the recipe of {path}: copy it, too, or make "
+            "the picture with 'tracevis3d render'"
+        ) from None
     except (OSError, ValueError, zlib.error, struct.error, RecursionError) as error:
-        raise InputError(f"{path}: its recipe can't be read: {error}") from None
+        raise InputError(
+            f"{path}: its recipe can't be read: {error}: make the picture with 'tracevis3d render'"
+        ) from None
     if not isinstance(recipe, dict) or "view" not in recipe:
         raise InputError(
             f"{path}: contains no recipe: it was not written by TraceVis3D, or by an old version: make it "

@@ -13,6 +13,8 @@ from ..errors import InputError, UsageError
 SUFFIXES = (".yaml", ".yml", ".toml", ".json")
 #: Maximum number of bytes of a file that a person writes.
 _MOST = 1 << 20
+#: What settings look like.
+_WRITE = "write lines such as 'style: paper'"
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -37,13 +39,13 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     place = Path(path)
     try:
         if place.stat().st_size > _MOST:
-            raise InputError(f"{path}: is too large for settings")
+            raise InputError(f"{path}: is too large for settings: {_WRITE}")
         text = place.read_text("utf-8")
         found = _parsed(text, place.suffix.lower())
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: {' '.join(str(error).split())}") from None
+        raise InputError(f"{path}: {' '.join(str(error).split())}: {_WRITE}") from None
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
-        raise InputError(f"{path}: settings are expected, such as 'style: paper'")
+        raise InputError(f"{path}: settings are expected: {_WRITE}")
     return found
 
 

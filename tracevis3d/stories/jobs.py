@@ -117,7 +117,8 @@ def render_in(
         for one in running:
             if one.returncode:
                 said = (one.stderr.read() if one.stderr else "").strip().splitlines()
-                raise InputError(f"--jobs: another process failed: {said[-1] if said else 'it was ended'}")
+                why = said[-1] if said else "it was ended"
+                raise InputError(f"--jobs: another process failed: {why}: try without --jobs")
     finally:
         for one in running:
             if one.poll() is None:

@@ -17,6 +17,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 #: Maximum size of a record, read in windows of doubling size: no tracer writes longer ones.
 _WINDOW, _LONGEST = 1 << 16, 1 << 26
 _STEP = 1 << 22
+_AGAIN = "read the recording again, or record another"
 _FIELD = re.compile(r'(?:[^\s"]|"[^"]*")+')
 
 
@@ -58,7 +59,9 @@ def read_arguments(path: str, recording: str, hash: str, offset: int) -> dict[st
             if isinstance(record, str):
                 return _fields(record)
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{found}: the arguments at byte {offset:,} can't be read: {error}") from error
+        raise InputError(
+            f"{found}: the arguments at byte {offset:,} can't be read: {error}: {_AGAIN}"
+        ) from error
     arguments = record.get("args")
     if isinstance(arguments, dict):
         return arguments
@@ -71,7 +74,10 @@ def _find(path: str, recording: str) -> Path:
     for found in (recorded, Path(path).parent / recorded.name):
         if found.is_file():
             return found
-    raise InputError(f"{recorded}: the recording no longer exists: arguments of calls are read from it")
+    raise InputError(
+        f"{recorded}: the recording no longer exists, and arguments of calls are read from it: put it back, "
+        "or read it where it is now"
+    )
 
 
 def _unpacked(raw: BinaryIO, path: Path) -> BinaryIO:
@@ -134,7 +140,8 @@ def _decode(file: BinaryIO, path: Path, offset: int) -> dict[str, Any] | str:
             line = data.partition(b"\n")[0].strip()
             if not line:
                 raise InputError(
-                    f"{path}: the record at byte {offset:,} is empty: the file ends before or was cut"
+                    f"{path}: the record at byte {offset:,} is empty, as the file ends before or was cut: "
+                    f"{_AGAIN}"
                 )
             return line.decode("utf-8", "replace")
         try:
@@ -142,10 +149,10 @@ def _decode(file: BinaryIO, path: Path, offset: int) -> dict[str, Any] | str:
         except (ValueError, RecursionError) as error:
             if len(data) < wanted or wanted >= _LONGEST or not data.startswith(b"{"):
                 raise InputError(
-                    f"{path}: the record at byte {offset:,} is not a JSON object ({error})"
+                    f"{path}: the record at byte {offset:,} is not a JSON object ({error}): {_AGAIN}"
                 ) from error
             wanted *= 2
             continue
         if not isinstance(record, dict):
-            raise InputError(f"{path}: the record at byte {offset:,} is not a JSON object")
+            raise InputError(f"{path}: the record at byte {offset:,} is not a JSON object: {_AGAIN}")
         return record

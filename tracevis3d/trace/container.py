@@ -255,7 +255,7 @@ def _read_header(path: Path, file: Any, size: int, kind: str) -> tuple[dict[str,
     try:
         header = json.loads(text)
         if header["kind"] != kind:
-            raise InputError(f"{path}: holds {str(header['kind'])[:40]!r}, not {kind!r}")
+            raise InputError(f"{path}: holds {str(header['kind'])[:40]!r}, not {kind!r}: name another file")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise damaged(path, "its header is invalid") from error
     return header, len(block) + length + -length % _ALIGNMENT

@@ -25,6 +25,8 @@ from ...units import read_time
 KINDS = {"wait": WAIT, "release": RELEASE, "io": IO, "other": -1}
 #: What releases give and waits want by default.
 GIFT = "object"
+#: What a rule looks like.
+_WRITE = """write [[rule]], names = ["MyPool::take*"], kind = "wait", as docs/threads.md shows"""
 #: What a thread waits for: what another one holds, work to do, the signal or the result of another one, or
 #: only for time to pass.
 STATES = ("contention", "idle", "signal", "sleep")
@@ -186,7 +188,7 @@ def read_rules(paths: Sequence[str | os.PathLike[str]] = ()) -> Rules:
         try:
             read = json.loads(text) if str(path).endswith(".json") else tomllib.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InputError(f"{path}: the rules can't be understood: {error}") from error
+            raise InputError(f"{path}: the rules can't be understood: {error}: {_WRITE}") from error
         found = _parse(read, str(path), own=True)
         rules += found.rules
         flows += found.flows
@@ -196,7 +198,7 @@ def read_rules(paths: Sequence[str | os.PathLike[str]] = ()) -> Rules:
 
 def _parse(read: Any, path: str, own: bool) -> Rules:
     if not isinstance(read, dict) or not set(read) <= {"rule", "flow"}:
-        raise InputError(f"{path}: a rule file may only contain [[rule]] and [[flow]] tables")
+        raise InputError(f"{path}: a rule file may only contain [[rule]] and [[flow]] tables: {_WRITE}")
     rules = [
         Rule(own=own, **_fields(entry, Rule, path, f"rule {i + 1}"))
         for i, entry in enumerate(_tables(read, "rule", path))
@@ -218,7 +220,7 @@ def _tables(read: Mapping[str, Any], name: str, path: str) -> list[Any]:
 def _fields(entry: Any, made: type, path: str, place: str) -> dict[str, Any]:
     """Return the fields of a rule, checked."""
     if not isinstance(entry, dict):
-        raise InputError(f"{path}: {place} is not a table")
+        raise InputError(f"{path}: {place} is not a table: {_WRITE}")
     known = {field.name: field for field in fields(made) if field.name != "own"}
     given: dict[str, Any] = {}
     for name, value in entry.items():
@@ -226,15 +228,15 @@ def _fields(entry: Any, made: type, path: str, place: str) -> dict[str, Any]:
             raise InputError(f"{path}: {place}: there is no field {name!r}, only {', '.join(known)}")
         if name in ("names", "within"):
             if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
-                raise InputError(f"{path}: {place}: {name} is not a list of texts")
+                raise InputError(f'{path}: {place}: {name} is not a list of texts: write {name} = ["…"]')
             value = tuple(value)
         elif name == "blocks":
             value = _nanoseconds(value, path, place)
         elif not isinstance(value, bool if name in ("holds", "all", "one") else str):
-            raise InputError(f"{path}: {place}: {name} = {value!r} is of the wrong type")
+            raise InputError(f"{path}: {place}: {name} = {value!r} is of the wrong type: {_WRITE}")
         given[name] = value
     if not given.get("names"):
-        raise InputError(f"{path}: {place}: names are missing")
+        raise InputError(f"{path}: {place}: names are missing: {_WRITE}")
     if made is Rule and given.get("kind") not in KINDS:
         raise InputError(f"{path}: {place}: kind is not one of {', '.join(KINDS)}")
     if given.get("state") and given["state"] not in STATES:

@@ -38,13 +38,16 @@ def bookmarks_of(path: str | Path) -> list[dict[str, Any]]:
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"{path}: there is no such file")
+        raise InputError(f"{path}: there is no such file: check its name and folder")
     try:
         # Scripts that lie in the file are not run.
         with captured_output(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=False)
     except RuntimeError:
-        raise InputError(f"{path}: is not a .blend that this Blender can open") from None
+        raise InputError(
+            f"{path}: is not a .blend that this Blender can open: save it with this version of Blender, or "
+            "an older one"
+        ) from None
     found = [_facts_of(scene, one) for scene in bpy.data.scenes for one in stored(scene, _NAME) or ()]
     with captured_output():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

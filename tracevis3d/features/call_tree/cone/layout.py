@@ -12,7 +12,7 @@ from ....analysis.compact import CompactTrace, graph_of
 from ....analysis.measures import self_time_of
 from ....analysis.search import Query, matching_functions
 from ....analysis.subtrees import Edges
-from ....errors import InputError, UsageError
+from ....errors import SEE_INFO, InputError, UsageError
 from ....layout.cut import busy_time, call_span
 from ....layout.scales import Scale
 from ....trace.model import Trace
@@ -212,7 +212,7 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     extent = extents(trace, graph)
     interest = interest_of(trace, graph, extent, p)
     if not len(threads):
-        raise InputError(f"{trace.source.name}: no thread in it has calls that take any time")
+        raise InputError(f"{trace.source.name}: no thread in it has calls that take any time: {SEE_INFO}")
     roots = (m + threads).astype(np.int32)
     zeros = np.zeros(len(roots))
     # Which nodes are shown doesn't depend on places; those come after.

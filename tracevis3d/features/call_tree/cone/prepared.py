@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.palettes import PALETTES
-from ....errors import InputError
+from ....errors import SEE_INFO, InputError
 from ....filters import stack as filtering
 from ....filters.facts import Facts
 from ....filters.reduce import reduced
@@ -109,7 +109,9 @@ def prepare(trace: Trace, parameters: Parameters, progress: Progress = silent) -
         If the trace has no calls.
     """
     if not len(trace.calls):
-        raise InputError(f"{trace.source.name}: there are no calls in it, and a cone tree is made of calls")
+        raise InputError(
+            f"{trace.source.name}: there are no calls in it, and a cone tree is made of calls: {SEE_INFO}"
+        )
     p = _settled(parameters)
     progress(0.0, "finding distinct subtrees")
     whole, state, facts = trace, np.zeros(len(trace.calls), np.uint8), {}

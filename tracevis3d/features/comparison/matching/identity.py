@@ -27,6 +27,8 @@ SIMILAR_ENOUGH = 80.0
 _MODULE = "<module>"
 #: Maximum number of functions of each trace considered as renamed, those with the most calls first.
 MOST_RENAMED = 4000
+#: What a file of pairs looks like.
+_WRITE = """write [{"a": "old name", "b": "new name"}]"""
 
 
 @dataclass(frozen=True)
@@ -258,13 +260,13 @@ def read_renamed(path: str | os.PathLike[str]) -> list[Renamed]:
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not valid JSON: {error}") from None
+        raise InputError(f"{path}: not valid JSON: {error}: {_WRITE}") from None
     if not isinstance(pairs, list):
-        raise InputError(f"{path}: a list of pairs of names is expected")
+        raise InputError(f"{path}: a list of pairs of names is expected: {_WRITE}")
     renamed = []
     for i, pair in enumerate(pairs):
         if not (isinstance(pair, dict) and isinstance(pair.get("a"), str) and isinstance(pair.get("b"), str)):
-            raise InputError(f"{path}: pair {i + 1} is not an object with the texts 'a' and 'b'")
+            raise InputError(f"{path}: pair {i + 1} is not an object with the texts 'a' and 'b': {_WRITE}")
         renamed.append(Renamed(pair["a"], pair["b"]))
     return renamed
 
