@@ -27,7 +27,7 @@ EXPLORE = (
     ("Ctrl-click", "In a comparison: align a call with its match; again: undo it", ""),
     ("Double-click", "Zoom to an element in time", "zoom"),
     ("Right-click", "Show the menu of an element", "menu"),
-    ("W  S", "Zoom in and out in time about the mouse; also Ctrl and the wheel", "zoom in time"),
+    ("W  S", "Zoom in and out in time around the mouse; also Ctrl and the wheel", "zoom in time"),
     ("A  D", "Move in time", "move in time"),
     ("F", "Frame the selection, else what the mouse is over, else the view", "frame"),
     ("M", "Mark the selected time, or unmark it", "mark"),
@@ -35,11 +35,11 @@ EXPLORE = (
     (".  ,", "Next and previous result, or difference", "next, previous"),
     ("Alt ←  Alt →", "Go back to the previous viewpoint, and forward again", ""),
     ("Alt and the wheel", "Ride along time without turning the view", ""),
-    ("Middle button", "Turn about what is under the mouse", ""),
+    ("Middle button", "Turn around what is under the mouse", ""),
     ("V", "Turn to where most of what is highlighted can be seen", ""),
     ("X", "X-ray: what is not selected fades, what is selected shows through", ""),
-    ("L", "Lens: what is about the mouse, magnified and in full detail", "lens"),
-    ("B  Shift B", "Show a stretch of time, or of depth, alone: drag its planes, with Shift both", "slab"),
+    ("L", "Lens: what is around the mouse, magnified and in full detail", "lens"),
+    ("B  Shift B", "Show only a range of time, or of depth: drag its planes; with Shift: both", "slab"),
     ("1 … 9", "The first, second, … view of the scene", "views"),
     ("Home", "The whole trace", "whole trace"),
     ("?", "All of these keys", "all keys"),
@@ -47,7 +47,7 @@ EXPLORE = (
 #: Mouse and keys on the time strip, for the sheet.
 STRIP = (
     ("Drag", "Move or resize the frame, or draw a new one"),
-    ("Wheel", "Zoom in time, about the mouse; with Shift: move in time"),
+    ("Wheel", "Zoom in time, around the mouse; with Shift: move in time"),
     ("Shift-drag", "Select a range of time"),
     ("Double-click", "The whole trace"),
 )

@@ -134,7 +134,7 @@ class TRACEVIS3D_PT_live(parts.SidebarPanel, bpy.types.Panel):
         if feed.tick_s:
             ticks = [1e9 * seconds for seconds in sorted(feed.tick_s)]
             usual, long = ticks[len(ticks) // 2], ticks[-min(2, len(ticks))]
-            rows.append(("A Tick", f"{duration(usual)}, 99 %: {duration(long)}"))
+            rows.append(("Time per Update", f"{duration(usual)}, 99 %: {duration(long)}"))
         if feed.shown is not None:
             rows.append(("Bars Shown", f"{feed.shown.ring.bars:,}"))
         column = self.layout.column(align=True)

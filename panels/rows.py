@@ -27,7 +27,7 @@ class RowPanel(parts.ViewPanel):
         collection, name = settings.require_active(context), self.list.name
         stored, shown = rows.read(collection, name), rows.list_of(collection, name)
         if not stored or shown is None:
-            parts.paragraph(self.layout, context, f"Rebuild lists the {self.list.title.lower()}.", "INFO")
+            parts.paragraph(self.layout, context, f"Rebuild to list the {self.list.title.lower()}.", "INFO")
             return
         values = settings.values(collection)
         column = self.layout.box().column(align=True)

@@ -18,7 +18,7 @@ from ..task import LongOperator, idle
 from ..views import make_view
 from .motion import transition, window_time
 
-_NOT_IN_MEMORY = "The trace is not in memory: Rebuild finds it, then try again"
+_NOT_IN_MEMORY = "The trace is not in memory: rebuild the view, then try again"
 
 
 def declared_of(view: bpy.types.Collection) -> tuple[Action, ...]:

@@ -32,7 +32,7 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
         view, key, call = target
         trace = sources.loaded(key)
         if trace is None:
-            layout.label(text="The trace is not in memory: Rebuild finds it", icon="INFO")
+            layout.label(text="The trace is not in memory: rebuild the view", icon="INFO")
             layout.operator("tracevis3d.rebuild", icon="FILE_REFRESH")
             return
         layout.label(text=label_of_call(trace, call))

@@ -62,7 +62,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     by_tool: BoolProperty(
-        options={"SKIP_SAVE", "HIDDEN"}, description="Exploring goes on as long as its tool is active"
+        options={"SKIP_SAVE", "HIDDEN"}, description="Exploring continues while its tool is active"
     )
 
     @classmethod
@@ -413,7 +413,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             self._zoom_to(context, hit)
             return
         if hit is None and (title := live_bars.pick()):
-            self._say(f"{title}: the panel Live keeps its details")
+            self._say(f"{title}: see the panel Live for details")
             return
         if hit is None:
             pinned, state.pinned = state.pinned, None
@@ -507,7 +507,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             self._say("X-ray: what is selected shows through" if xray.toggle(place.space) else "X-ray off")
         elif kind == "L" and not shift:
             lens.move(place)
-            self._say("Lens: all detail about the mouse" if lens.toggle(place.area) else "Lens off")
+            self._say("Lens: full detail around the mouse" if lens.toggle(place.area) else "Lens off")
         elif kind == "B":
             self._slab(context, shift)
         elif kind == "HOME":
@@ -649,7 +649,7 @@ def _why_no_window(view: Any, traces: Any) -> str:
     if view is None:
         return "Point at a view"
     if traces is None:
-        return "The trace is not in memory: Rebuild finds it"
+        return "The trace is not in memory: rebuild the view"
     return "This view has no time window"
 
 

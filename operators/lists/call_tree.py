@@ -312,7 +312,7 @@ class TRACEVIS3D_OT_tree_show(OnTree, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_tree_click(OnTree, bpy.types.Operator):
-    """Open, close or select a row"""
+    """Expand, collapse or select a row"""
 
     bl_idname = "tracevis3d.tree_click"
     bl_label = "Click in Call Tree"
@@ -367,7 +367,7 @@ class TRACEVIS3D_OT_tree_key(OnTree, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_tree_keys(bpy.types.Operator):
-    """Walk through the call tree by Home, End, Page Up and Down, the arrows and Backspace, until Esc"""
+    """Move through the call tree with Home, End, Page Up and Down, the arrows and Backspace, until Esc"""
 
     bl_idname = "tracevis3d.tree_keys"
     bl_label = "Use Arrow Keys"
@@ -415,7 +415,7 @@ class TRACEVIS3D_OT_tree_keys(bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_tree_open(OnTree, bpy.types.Operator):
-    """Open all below the current row, or close it"""
+    """Expand all rows below the current one, or collapse it"""
 
     bl_idname = "tracevis3d.tree_open"
     bl_label = "Expand All Below"

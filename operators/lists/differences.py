@@ -295,7 +295,7 @@ class TRACEVIS3D_OT_difference_draw(_OnList, Rebuilding, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_compare_traces(Rebuilding, bpy.types.Operator):
-    """Draw two traces facing each other, with what matches joined, and list what differs"""
+    """Draw two traces face to face, join what matches, and list what differs"""
 
     bl_idname = "tracevis3d.compare_traces"
     bl_label = "Compare Two Traces"

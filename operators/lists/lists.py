@@ -386,7 +386,7 @@ def _filter_for(context: bpy.types.Context, trace: Any, state: Any) -> tuple[str
 
 
 class TRACEVIS3D_OT_list_promote(OnRow, bpy.types.Operator):
-    """Keep the pattern, or the function as a utility, in the library, to be found in other traces"""
+    """Store the pattern, or the function as a utility, in the library, to find it in other traces"""
 
     bl_idname = "tracevis3d.list_promote"
     bl_label = "Promote to Library"
@@ -465,7 +465,7 @@ class TRACEVIS3D_OT_library_remove(OnRow, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_library_use(OnList, bpy.types.Operator):
-    """Filter the view by the library: hide all patterns and utilities that it knows"""
+    """Filter the view by the library: hide all patterns and utilities that it contains"""
 
     bl_idname = "tracevis3d.library_use"
     bl_label = "Filter by Library"

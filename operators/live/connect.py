@@ -47,7 +47,7 @@ def _is_watched(operator: Any) -> bool:
 
 
 class TRACEVIS3D_OT_live_connect(bpy.types.Operator):
-    """Watch a running program: connect to its live feed and show it while it comes"""
+    """Watch a running program: connect to its live feed and show it as it arrives"""
 
     bl_idname = "tracevis3d.live_connect"
     bl_label = "Connect"
@@ -86,7 +86,7 @@ class TRACEVIS3D_OT_live_connect(bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_live_show(bpy.types.Operator):
-    """Show the feed here: undo has taken its objects away, or another file was opened"""
+    """Show the feed here, after undo has removed its objects or another file was opened"""
 
     bl_idname = "tracevis3d.live_show"
     bl_label = "Show Here"
@@ -128,7 +128,7 @@ def _own_scene(context: bpy.types.Context, feed: Feed) -> bpy.types.Scene:
 
 
 class TRACEVIS3D_OT_live_pause(bpy.types.Operator):
-    """Stop time, or resume; what comes meanwhile is counted and left out"""
+    """Pause, or resume; what is received meanwhile is counted but not shown"""
 
     bl_idname = "tracevis3d.live_pause"
     bl_label = "Pause"
@@ -185,7 +185,7 @@ class TRACEVIS3D_OT_live_suggest(bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
-    """Stop watching: all that was received becomes an ordinary trace in a file, with its ordinary view"""
+    """Stop watching, save all that was received as a trace, and draw it in an ordinary view"""
 
     bl_idname = "tracevis3d.live_stop"
     bl_label = "Stop and Keep"

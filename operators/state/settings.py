@@ -271,8 +271,8 @@ def _properties() -> dict[str, Any]:
         "style": EnumProperty(items=STYLES, default="paper", name="Style", update=_mark_stale),
         "filters": StringProperty(
             name="Filters",
-            description="Filters with ; between them that leave out, or fade, calls; "
-            "such as name(pattern=log); they are listed by 'tracevis3d filters'",
+            description="Filters that hide or fade calls, separated by semicolons, such as "
+            "name(pattern=log). 'tracevis3d filters' lists them",
             update=_mark_stale,
         ),
         "engine": EnumProperty(

@@ -108,7 +108,7 @@ def _several(operator: Any, context: bpy.types.Context) -> bool:
 
 
 class TRACEVIS3D_OT_arrange(bpy.types.Operator):
-    """Let all views of the scene stand beside each other, without overlapping"""
+    """Arrange all views of the scene so that they do not overlap"""
 
     bl_idname = "tracevis3d.arrange"
     bl_label = "Arrange Views"

@@ -51,7 +51,7 @@ class _OnBookmark(OperatorMixin):
 
 
 class TRACEVIS3D_OT_bookmark_add(bpy.types.Operator):
-    """Remember what the 3D view shows, from where, and what is selected"""
+    """Store the viewpoint of the 3D view, and what is selected"""
 
     bl_idname = "tracevis3d.bookmark_add"
     bl_label = "Add Bookmark"
@@ -76,7 +76,7 @@ class TRACEVIS3D_OT_bookmark_add(bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_bookmark_update(_OnBookmark, bpy.types.Operator):
-    """Let the bookmark remember what the 3D view shows now, and what is selected now"""
+    """Store the current viewpoint and selection in this bookmark"""
 
     bl_idname = "tracevis3d.bookmark_update"
     bl_label = "Update Bookmark"
@@ -88,7 +88,7 @@ class TRACEVIS3D_OT_bookmark_update(_OnBookmark, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_bookmark_go(_OnBookmark, bpy.types.Operator):
-    """Look at what the bookmark remembers, and select it"""
+    """Go to the viewpoint of the bookmark, and restore its selection"""
 
     bl_idname = "tracevis3d.bookmark_go"
     bl_label = "Go to Bookmark"

@@ -31,8 +31,8 @@ class TRACEVIS3D_OT_explain(LongOperator, bpy.types.Operator):
     )
     walk: bpy.props.StringProperty(
         name="Tour",
-        description="Make a tour from this match to the matches that explain it instead: the number of a "
-        "group in the legend, or names of functions with > between them",
+        description="Instead, make a tour from this match to the matches that explain it. Give the number "
+        "of its group in the legend, or names of functions with > between them",
     )
 
     @classmethod

@@ -51,8 +51,8 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
     place: EnumProperty(items=make_view.PLACES, name="Where", default="AUTO")
     compare: BoolProperty(
         name="Compare Two",
-        description="If two traces are chosen at once, draw one view that compares them and list their "
-        "differences, instead of one view of each",
+        description="Draw one view that compares two traces chosen together, and list their differences, "
+        "instead of one view of each",
         default=True,
     )
     look: BoolProperty(

@@ -30,7 +30,7 @@ class TRACEVIS3D_NT_calls(bpy.types.NodeTree):
 
 
 class TRACEVIS3D_NT_selection(bpy.types.NodeTree):
-    """Facts of what is selected"""
+    """Details of what is selected"""
 
     bl_idname = areas.SELECTION
     bl_label = "Trace Selection"

@@ -114,8 +114,8 @@ def test_a_window_and_its_context_are_reported():
 @pytest.mark.parametrize(
     ("words", "change"),
     [
-        ("tubes rise", {"lift": 0.0}),
-        ("thicker the more", {"plates": "unmatched"}),
+        ("raised tubes", {"lift": 0.0}),
+        ("thicker boxes", {"plates": "unmatched"}),
         ("names of A stand above", {"opening": 140.0}),
     ],
 )

@@ -281,7 +281,7 @@ def test_short_ways_are_shorter_and_said_so(weka):
     settings = {"unroll": 1, "slices": 1, "apart": 0, "own": False}
     short, recorded = (drawn(weka, order=order, **settings) for order in ("short", "recorded"))
     assert mean_way(short) < 0.8 * mean_way(recorded)
-    assert any("shortens ways" in note for note in short.notes)
+    assert any("shortens connections" in note for note in short.notes)
 
 
 def test_calls_are_pulled_out_of_their_bundle(weka):

@@ -101,7 +101,8 @@ def test_a_stall_is_found_where_nothing_runs():
 
 def test_a_pace_that_changes_is_found():
     spans = [(i * 100, i * 100 + (20 if i < 6 else 35)) for i in range(12)]
-    assert findings(made(spans))[0].sentence == "Rounds of request slow down: 20 ns at first, 35 ns at last"
+    sentence = findings(made(spans))[0].sentence
+    assert sentence == "Rounds of request slow down: 20 ns at first, 35 ns at the end"
     even = [(i * 100, i * 100 + 20) for i in range(12)]
     assert findings(made(even))[0].sentence == "12 rounds of request, about 20 ns each"
     assert compare(made(even), made(spans)).startswith("Rounds of request take 38 % longer")

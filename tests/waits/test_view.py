@@ -557,15 +557,15 @@ def test_what_is_pointed_at_says_who_waits_for_whom_and_what_a_call_does_with_it
         words, column = result[title]
         return words[column[row]] if column[row] >= 0 else None
 
-    rows = range(len(result["waits by"][1]))
-    locks = [i for i in rows if said("waits by", i) == "Lock.acquire" and "c" in said("waiting thread", i)]
+    rows = range(len(result["operation"][1]))
+    locks = [i for i in rows if said("operation", i) == "Lock.acquire" and "c" in said("waiting thread", i)]
     (row,) = locks
     assert said("for", row) == "L"
     assert said("released by", row) == said("held by", row) == result["waiting thread"][0][2]
     assert said("in", row) == "work"
     rows = dict(drawing.meaning["row"].values)
     assert rows["waits (ns)"].tolist() == [600, 580, 0, 35]
-    assert rows["ends waits of (ns)"][0] == 580
+    assert rows["ended waits (ns)"][0] == 580
     spent = dict(drawing.meaning["call"].values)
     assert np.nanmax(spent["waits (ns)"]) == 600  # main, in two of its calls
     assert np.nanmax(spent["reads or writes (ns)"]) == 120
@@ -674,7 +674,7 @@ def test_waits_that_nobody_ended_lead_to_who_holds_what_they_are_for():
         rows.append((f"t{i}", 10 + i, 1000, "Lock.acquire", "wait", f"L{(i + 1) % 3}", 1))
     trace = trace_of(lines(rows))
     drawing = draw(trace)
-    assert drawing.title == "Deadlock: t0, t1 and t2 wait for each other, for ever"
+    assert drawing.title == "Deadlock: t0, t1 and t2 wait for each other forever"
     tubes = element(drawing, "correspondence")
     assert len(tubes) == 3
     assert element(drawing, "release") is None  # nobody released anything

@@ -39,7 +39,7 @@ KINDS: dict[str, Kind] = {
     "hold": Kind("the picture as it is, with its callouts; nothing moves", 6.0),
     "overview": Kind("the camera goes back until all is in the picture", 4.0),
     "fly_to": Kind("the camera goes to a selection, and stays there", 5.0, (*SELECTION, "travel")),
-    "orbit": Kind("the camera turns about what it looks at", 4.0, ("degrees",)),
+    "orbit": Kind("the camera turns around what it looks at", 4.0, ("degrees",)),
     "ride": Kind(
         "the camera goes along the time, and sees a part of it at once",
         8.0, (*SELECTION, "span"), ("time",),

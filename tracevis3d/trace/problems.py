@@ -38,7 +38,7 @@ KINDS: dict[str, str] = {
     "broke off": "the recorded program was killed: its last events may be missing",
     "not recorded": "the recorder could not see these calls of the program",
     "lost": "the recorder lost records here",
-    "joined late": "a viewer joined the feed late: of what was before it knows only what was still open",
+    "joined late": "a viewer joined the feed late: of what came before, only what was still open is known",
     "broken off": "a feed stopped without an end message: what it published last is unknown",
     "malformed": "records that could not be understood were left out",
     "wrong checksum": "the packed file does not match its checksum: all of it was read, and may be wrong",

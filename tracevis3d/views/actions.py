@@ -113,7 +113,7 @@ class State:
             If it is not in memory.
         """
         if self.source >= len(self.traces):
-            raise UsageError("The trace is not in memory: Rebuild finds it, then try again")
+            raise UsageError("The trace is not in memory: rebuild the view, then try again")
         return self.traces[self.source]
 
 

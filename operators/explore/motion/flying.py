@@ -21,7 +21,7 @@ _NEAR = 0.002  # of the extent of all views: the minimum distance
 _EDGE = 40  # pixels from the edge of the region where the mouse is brought back to the middle
 _HINT = (
     "W A S D: fly    Q E: down, up    Shift: faster    Mouse: look    Wheel: fly by itself, faster    "
-    "C: stop before things ({})    Click: stay    Right-click, Esc: back"
+    "C: stop at obstacles ({})    Click: stay    Right-click, Esc: back"
 )
 
 
@@ -38,7 +38,7 @@ def distance_ahead(scene: bpy.types.Scene, space: Any, pilot: Pilot, whole: Box)
 
 
 class TRACEVIS3D_OT_flying(bpy.types.Operator):
-    """Fly, until a click"""
+    """Fly until a click"""
 
     bl_idname = "tracevis3d.flying"
     bl_label = "Flying"
@@ -136,9 +136,9 @@ class TRACEVIS3D_OT_flying(bpy.types.Operator):
 
 
 def register() -> None:
-    """Register the operator, and whether one stops before things."""
+    """Register the operator, and whether one stops at obstacles."""
     bpy.types.WindowManager.tracevis3d_collide = BoolProperty(
-        name="Stop before Things", description="Flying stops before what is ahead", default=False
+        name="Stop at Obstacles", description="Flying stops in front of what is ahead", default=False
     )
     bpy.utils.register_class(TRACEVIS3D_OT_flying)
 

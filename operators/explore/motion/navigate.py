@@ -88,7 +88,7 @@ class TRACEVIS3D_OT_walk(_Moving, bpy.types.Operator):
 
 
 class TRACEVIS3D_OT_fly(_Moving, bpy.types.Operator):
-    """Fly through the views as fast as what is ahead is far; click to stay, right-click to go back"""
+    """Fly through the views, faster where there is more space ahead; click to stay, right-click to go back"""
 
     bl_idname = "tracevis3d.fly"
     bl_label = "Fly"

@@ -27,8 +27,8 @@ _QUICK = 0.15
 _DOES = (
     ("DRAG", "Move, Resize or Draw the Frame", "Move the frame, or one of its ends, or draw a new one"),
     ("SELECT", "Select Time", "Select a range of time"),
-    ("IN", "Zoom In in Time", "Show less time, about the mouse"),
-    ("OUT", "Zoom Out in Time", "Show more time, about the mouse"),
+    ("IN", "Zoom In in Time", "Show less time, around the mouse"),
+    ("OUT", "Zoom Out in Time", "Show more time, around the mouse"),
     ("BACK", "Move Back in Time", "Show earlier time"),
     ("FORWARD", "Move On in Time", "Show later time"),
     ("WHOLE", "Whole Trace", "Show all of the trace"),
@@ -227,7 +227,7 @@ def _nothing() -> None:
 
 def _why_no_window(view: bpy.types.Collection) -> str:
     if sources.in_memory(view) is None:
-        return "The trace is not in memory: Rebuild finds it"
+        return "The trace is not in memory: rebuild the view"
     return "This view has no time window: drag on the strip to select a range"
 
 

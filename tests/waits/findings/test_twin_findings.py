@@ -515,8 +515,8 @@ class Plain:
                 continue
             what = some(sorted({name for _, op in pairs for name in op.of}))
             who = and_([self.title(t) for t in threads])
-            said = f"{who} take turns at waiting for {what}: who holds {object} does so, the others wait for "
-            said += f"{object} meanwhile"
+            said = f"{who} take turns at waiting for {what}: one does so and holds {object}, "
+            said += f"the others wait for {object}"
             leading = [hold for hold, _ in pairs]
             found.append((
                 "leader and followers", said, waited, threads, [object],

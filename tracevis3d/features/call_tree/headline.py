@@ -62,7 +62,7 @@ def headline(trace: Trace) -> str:
             f"{units.percentage(whole[best] / every)} of {of} {goes} to {trace.functions.label[best]} "
             "and what it calls"
         )
-    return f"{trace.functions.label[alone]} has most of {of} to itself: {share}"
+    return f"{trace.functions.label[alone]} itself has the largest share of {of}: {share}"
 
 
 def about(trace: Trace) -> str:

@@ -68,7 +68,7 @@ def _between(begin: Range, goal: Range) -> Callable[[float], dict[str, float]]:
 ZOOM = Action(
     "zoom_in_bytes",
     "Zoom in Bytes",
-    "Show less of the bytes, or more, about what the mouse is over",
+    "Show fewer bytes, or more, around what the mouse is over",
     zoom,
     triggers=("wheel",),
     about="view",

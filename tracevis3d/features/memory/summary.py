@@ -239,7 +239,7 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
         )
     ends = f"freed until {when(finding.end_ns)}" if d["freed"] else "never freed"
     much = byte_size(finding.bytes)
-    return f"{count:,} blocks, {much}, live together: born about {when(finding.start_ns)}, {ends}"
+    return f"{count:,} blocks, {much}, have the same lifetime: born about {when(finding.start_ns)}, {ends}"
 
 
 def name_of(finding: MemoryFinding, use: MemoryUse) -> str:
@@ -257,7 +257,7 @@ def name_of(finding: MemoryFinding, use: MemoryUse) -> str:
     """
     if finding.site >= 0:
         return use.sites.name[finding.site]
-    words = {"cohort": "blocks that live together", "imports": "imported modules"}
+    words = {"cohort": "blocks with the same lifetime", "imports": "imported modules"}
     return words.get(finding.kind, "all blocks")
 
 

@@ -107,7 +107,7 @@ def _pace(rounds: Rounds) -> Finding | None:
         return None
     verb = "slow down" if last > first else "get faster"
     sentence = (
-        f"Rounds of {rounds.name} {verb}: {units.duration(first)} at first, {units.duration(last)} at last"
+        f"Rounds of {rounds.name} {verb}: {units.duration(first)} at first, {units.duration(last)} at the end"
     )
     return Finding(
         sentence,

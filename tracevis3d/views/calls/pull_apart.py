@@ -14,8 +14,8 @@ _TOGETHER = "together"
 _WAYS = {
     "thread": ("Threads", "Move the threads away from each other"),
     "level": ("Levels", "Move the levels of the call stack away from each other"),
-    "module": ("Modules", "Move what has another colour forward, each by one step more"),
-    _TOGETHER: ("Together Again", "Put everything back to its place"),
+    "module": ("Modules", "Move each colour forward, one step further than the one before"),
+    _TOGETHER: ("Together Again", "Put everything back in its place"),
 }
 
 

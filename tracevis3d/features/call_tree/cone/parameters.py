@@ -52,7 +52,7 @@ class Parameters:
     )
     near: float = parameter(
         0.7,
-        "How much interest each step away from the focus, or from the root, costs",
+        "How much interest decreases with each step away from the focus, or from the root",
         low=0.0,
         high=20.0,
         group="Detail",
@@ -70,7 +70,7 @@ class Parameters:
         "focus. 12~5500~0.4 is a place between two calls, 0.4 of the way",
         group="Detail",
     )
-    labels: int = common_parameters.labels(60, "The most names")
+    labels: int = common_parameters.labels(60, "The maximum number of names")
     entries: int = common_parameters.entries(10)
     path: str = parameter(
         "duration",
@@ -100,8 +100,8 @@ class Parameters:
         choices={
             "shown": "to what is shown; closed subtrees get space by the cube root of their calls",
             "all": "to every distinct callee, shown or not: the true proportions of the tree",
-            "levels": "as with shown, but each call needs space at its own level alone: callees without "
-            "shown callees stand close to their caller, above those of their siblings; flat as with shown",
+            "levels": "as shown, but each call takes space only at its own level, so that callees without "
+            "shown callees stand close to their caller; in the flat picture the same as shown",
         },
         group="Shape",
     )
@@ -148,14 +148,14 @@ class Parameters:
     )
     toward: str = parameter(
         "",
-        "Of cones: where the camera goes: a call's number, or the first whose function's name contains the "
-        "text; empty: the focus, or the closed subtree of the most calls",
+        "Of cones: the call that the camera moves to: its number, or the first with this text in its "
+        "function's name; empty: the focus, or the closed subtree with the most calls",
         group="Look",
     )
     approach: float = parameter(
         0.0,
-        "Of cones: how far the camera has moved there from the view of the whole tree; closed subtrees "
-        "near it are opened in place, as far as the budget allows",
+        "Of cones: how far the camera has moved there; closed subtrees near it are opened in place, as far "
+        "as the budget allows",
         low=0.0,
         high=1.0,
         group="Look",

@@ -59,7 +59,7 @@ KINDS = {
     "faster": "Faster in B",
     "order": "In a different order",
     "renamed": "Renamed",
-    "wrapped": "Called through others",
+    "wrapped": "Called through other functions",
     "pace": "Everything takes longer or shorter",
     "drift": "A part takes longer or shorter",
     "stall": "Stalled",

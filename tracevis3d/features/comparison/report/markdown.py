@@ -172,8 +172,8 @@ def _method(story: Explained) -> str:
     return (
         "## How this was found\n\n"
         f"Functions are the same by {comparison.identity.reason}. Calls match above a similarity "
-        f"of {float(comparison.settings.tau):g} ({comparison.settings.measure}). The share is that of the "
-        "longer run's time, or of the larger run's calls, that a finding is about, whichever is more. Call "
+        f"of {float(comparison.settings.tau):g} ({comparison.settings.measure}). The share of a finding is "
+        "its share of the longer run's time, or of the larger run's calls, whichever is larger. Call "
         f"paths that both runs have take {evidence.pace:.2f} times as long in B; half of them are within "
         f"{percentage(math.expm1(evidence.noise))} of that. A longer or shorter time is reported where it is "
         "beyond both this and the largest change that falls on a single path in the other direction."

@@ -383,7 +383,7 @@ def _draw_walls(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> _W
         frames, words = callouts(picture, p.mark, framed)
         drawing.add(*frames)
         drawing.write(*words)
-        entries.append(LegendEntry("what this picture is about", framed))
+        entries.append(LegendEntry("marked calls", framed))
     if repeated and differing is None:
         entries.append(LegendEntry("repeats, ×n in a row", red))
     merged = any(len(w.cut.clusters) for w in picture.walls)

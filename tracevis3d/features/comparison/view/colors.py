@@ -301,7 +301,7 @@ def of_similarity(
     if shining.any():
         entries.append(
             LegendEntry(
-                f"wide: the brighter the more similar, brightest: s from {STRONG:g} on",
+                f"wide: brighter if more similar, up to s = {STRONG:g}",
                 paint.add(OTHER),
                 "gloss",
             )
@@ -451,7 +451,7 @@ class WallPaint:
         if not merged:
             return kept
         plain = self.legend.ramp[1] if self.legend.ramp else self.first
-        words = "several calls, the paler the less of their time they fill"
+        words = "several calls; paler: with gaps between them"
         return replace(kept, entries=(*kept.entries, LegendEntry(words, plain, "cluster")))
 
 

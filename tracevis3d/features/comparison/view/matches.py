@@ -18,8 +18,8 @@ Flags = NDArray[np.bool_]
 
 #: Values of a parameter ``matches``.
 MATCHES = {
-    "best": "of each call the most similar one in the other trace; of those less than 0.1 behind it rather "
-    "one of the same function, whose place in the order of calls is nearest",
+    "best": "for each call the most similar one in the other trace; of those less than 0.1 behind it, one of "
+    "the same function is preferred, the nearest in the order of calls",
     "all": "every match between calls that are drawn, the longest and most similar first",
 }
 #: Similarities this little below the best count as equal to it, so that loops are matched in step.

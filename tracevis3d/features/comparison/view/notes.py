@@ -105,7 +105,7 @@ def _of_shapes(picture: Layout, p: Parameters) -> list[str]:
     """Return what shapes mean, not colours."""
     notes = ["tubes are as wide as their calls last"]
     if p.plates == "coverage":
-        notes.append("boxes are thicker the more of their time has a match")
+        notes.append("thicker boxes: more of their time has a match")
     if picture.walls[0].fold.inner:
         notes.append("names of A stand above its wall")
     return notes

@@ -16,9 +16,8 @@ COLORS = {
     "permutation": "how far apart in time the two calls start: grey if together, red if far",
     "position": "when the match happens within its group, seen from the trace that is the viewpoint: what "
     "stands out from the run of colours happens earlier or later in the other trace",
-    "difference": "what differs: what is the same in its place is grey; what is only in one run, moved, "
-    "called more or "
-    "less often, slower or faster has a hue of its own, stronger the more important it is; with three or "
+    "difference": "what differs: grey is the same and in its place; what is only in one run, moved, called "
+    "more or less often, slower or faster has a hue of its own; stronger is more important; with three or "
     "more traces like 'group'",
 }
 #: Values of a parameter ``walls``.
@@ -107,8 +106,8 @@ class Parameters:
     )  # fmt: skip
     align: str = parameter(
         "", "Move B so that the matches within the call stacks of these functions start together (least "
-        "squares); written as focus is, or the number of a group in the legend, or a call of each side, as "
-        "A:12=B:34", group="Window",
+        "squares); in the format of focus, or the number of a group in the legend, or a call of each side, "
+        "such as A:12=B:34", group="Window",
     )  # fmt: skip
     first_depth: int = common_parameters.first_depth()
     last_depth: int = common_parameters.last_depth()
@@ -152,7 +151,7 @@ class Parameters:
     )  # fmt: skip
     viewpoint: str = parameter(
         "A",
-        "From which trace color=position looks",
+        "The trace from which color=position is seen",
         choices={"A": "colours are positions in B", "B": "colours are positions in A"},
         group="Look",
     )
@@ -170,8 +169,8 @@ class Parameters:
     )  # fmt: skip
     fade: bool = parameter(
         True,
-        "Tubes thinner than 16 px are paler the less similar their calls are; the crest of wider ones is "
-        "the brighter the more similar they are",
+        "The less similar two calls are, the paler is their tube or, if it is wider than 16 px, the darker "
+        "is its crest",
         group="Look",
     )
     palette: str = common_parameters.palette()

@@ -103,7 +103,7 @@ class Sweep:
         rising = p.lift > 0 and bool((self.moved > 0).any())
         return replace(
             drawing,
-            notes=(*drawing.notes, *(["tubes rise whose calls moved in the order of calls"] * rising)),
+            notes=(*drawing.notes, *(["raised tubes: their calls moved in the order of calls"] * rising)),
             elements=(*drawing.elements, *(e for e in more if len(e))),
             camera=cameras.get(p.camera, cameras["overview"]),
             cameras=cameras,

@@ -62,7 +62,7 @@ class Parameters:
         choices={
             "direction": "from caller to callee",
             "time": "when they happen in the window",
-            "layers": "whether they go against the layers that most calls between neighbours make",
+            "layers": "whether they go against the layers that most calls follow",
             "difference": "of two traces, which calls only one of them makes, or makes more often",
             "auto": "difference where there are two traces, otherwise direction",
         },
@@ -120,7 +120,7 @@ class Parameters:
     )  # fmt: skip
     thickness: float = parameter(1.0, "Thickness of the most frequent", low=0.0, high=5.0, group="Bundles")
     proportion: str = parameter(
-        "area", "What of a tube or bundle is in proportion to the number of calls", group="Bundles",
+        "area", "Which measure of a tube or bundle is proportional to the number of calls", group="Bundles",
         choices={
             "area": "the section's area: the thickness is the square root",
             "thickness": "the thickness: few calls are thinner, and large numbers distinguished more exactly",
@@ -141,7 +141,7 @@ class Parameters:
         low=0.0, high=1.0, group="Bundles",
     )  # fmt: skip
     mantle: str = parameter(
-        "inside", "What of the sequence is shown on the mantle", group="Sequence",
+        "inside", "Which part of the mantle shows the sequence", group="Sequence",
         choices={"inside": "where the camera sees its inner side", "whole": "all of it", "none": "nothing"},
     )  # fmt: skip
     power: float = parameter(

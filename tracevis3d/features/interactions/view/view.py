@@ -494,7 +494,7 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
         if len(rows := thread_rows.shown(drum)):
             every = len(np.unique(drum.trace.calls.thread[drum.found.call[drum.low : drum.high]]))
             which = f"{len(rows)} of {every} threads" if every > len(rows) else "threads"
-            notes.append(f"rows below: {which}, the darker the larger their share of the {p.relation}")
+            notes.append(f"rows below: {which}; darker: a larger share of the {p.relation}")
             break
     if picture.flat and picture.drums[0].bend.unroll == 0:
         most = max(int(d.counts.max(initial=0)) for d in picture.drums)
@@ -503,7 +503,7 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
             f"width is the {root}number of {p.relation}, {most:,} in the widest; thin end at the callee"
         )
     if p.fade > 0:
-        notes.append("long ways are paler")
+        notes.append("long connections are paler")
     if p.opening > 0 and p.relief > 0:
         notes.append(f"height of the ring: {p.relation} made and received, square-root scale")
     if picture.drums[0].bend.length > 0 and p.mantle != "none":
@@ -511,7 +511,8 @@ def _notes(picture: Layout, p: Parameters) -> list[str]:
     order = picture.order
     if order is not None and order.before > 0:
         notes.append(
-            f"sectors in an order that shortens ways by {units.percentage(1 - order.after / order.before)}"
+            f"sectors in an order that shortens connections by "
+            f"{units.percentage(1 - order.after / order.before)}"
         )
     return notes
 

@@ -49,8 +49,8 @@ class MemoryAlarms:
         return [
             Alarm(
                 "leak", self._blocks.sites.name(found.site),
-                f"{self._blocks.sites.name(found.site)} may leak: its blocks have only become more for "
-                f"{duration(_WINDOW_NS)}, by {byte_size(found.bytes)}",
+                f"{self._blocks.sites.name(found.site)} may leak: it has only gained blocks for "
+                f"{duration(_WINDOW_NS)}, {byte_size(found.bytes)}",
             )
             for found in self._watch.found
             if found.kind == "leak" and found.bytes >= max(_GREW, _GREW_BY * live)

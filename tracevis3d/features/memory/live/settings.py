@@ -30,11 +30,11 @@ class Settings:
     )
     left: float = parameter(
         0.0,
-        "Where along the bytes the view begins; in Explore mode Ctrl and the wheel zoom",
+        "Where the view begins, as a share of the bytes; in Explore mode Ctrl and the wheel zoom",
         low=0.0,
         high=1.0,
     )
-    right: float = parameter(1.0, "Where along the bytes the view ends, as a share", low=0.0, high=1.0)
+    right: float = parameter(1.0, "Where the view ends, as a share of the bytes", low=0.0, high=1.0)
 
 
 def apply(view: Memory, settings: Any) -> None:

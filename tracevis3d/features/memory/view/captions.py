@@ -126,7 +126,7 @@ def height_axis(picture: Layout, scale: Heights) -> Axis | None:
         "access": units.count,
         "age": units.duration if picture.use.has_times else units.count,
     }[p.height]
-    title = {"size": "Bytes alive", "access": "Touches", "age": "Idle for"}[p.height]
+    title = {"size": "Live bytes", "access": "Touches", "age": "Idle for"}[p.height]
     if p.height == "age" and not len(picture.use.blocks.access):
         title = "Age"
     high = picture.reach * scale.of(np.array(at)) + PLATE
@@ -359,5 +359,5 @@ def _words(finding: MemoryFinding, use: MemoryUse) -> tuple[str, str]:
         "churn": (f"churn {site}", f"{d.get('blocks', 0):,} blocks, {size}"),
         "fragmentation": ("holes", f"{size}, {units.percentage(d.get('share', 0))}"),
         "imports": ("imported modules", size),
-        "cohort": ("alive together", f"{d.get('blocks', 0):,} blocks, {size}"),
+        "cohort": ("same lifetime", f"{d.get('blocks', 0):,} blocks, {size}"),
     }[finding.kind]

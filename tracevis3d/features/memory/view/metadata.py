@@ -18,7 +18,7 @@ def meaning(picture: Layout) -> dict[str, Meaning]:
     several = Meaning(
         values=(
             ("blocks", (items.stop - items.first).astype(np.float64)),
-            ("most bytes alive", items.live.max(axis=1, initial=0).astype(np.float64)),
+            ("most live bytes", items.live.max(axis=1, initial=0).astype(np.float64)),
         )
     )
     return {"block": blocks, "block cluster": several}

@@ -26,8 +26,8 @@ class Parameters:
     )
     regroup: float = parameter(
         1.0,
-        "How far blocks are on their way from the order ``before`` (0) to ``order`` (1): for films, in which "
-        "each block drawn alone slides to its new place, and merged blocks sink and rise",
+        "How far blocks have moved from the order ``before`` (0) to ``order`` (1), for films; blocks drawn "
+        "alone slide to their new places, merged ones sink and rise",
         low=0.0, high=1.0, group="Data",
     )  # fmt: skip
     height: str = parameter(
@@ -35,7 +35,7 @@ class Parameters:
         "What the height shows",
         choices={
             "age": "time since the last access (since the allocation, if no accesses are recorded)",
-            "size": "bytes alive, on a square-root scale",
+            "size": "live bytes, on a square-root scale",
             "access": "allocations and accesses, on a logarithmic scale",
         },
         group="Data",
@@ -65,10 +65,10 @@ class Parameters:
     start: str = parameter("", "Where the window begins, such as 1.5s or 20 (in ms)", group="Window")
     end: str = parameter("", "Where the window ends", group="Window")
     left: float = parameter(
-        0.0, "Where along the bytes the picture begins, as a share", low=0.0, high=1.0, group="Window"
+        0.0, "Where the picture begins, as a share of the bytes", low=0.0, high=1.0, group="Window"
     )
     right: float = parameter(
-        1.0, "Where along the bytes the picture ends, as a share", low=0.0, high=1.0, group="Window"
+        1.0, "Where the picture ends, as a share of the bytes", low=0.0, high=1.0, group="Window"
     )
     resolution: float = common_parameters.resolution(
         3.0, "Narrower blocks are merged until they have this width", 0.25, 100.0
@@ -87,8 +87,9 @@ class Parameters:
         True, "Draw live bytes, allocations and the idle share along time, on the wall", group="Detail"
     )
     footprint: float = parameter(
-        0.02, "Where blocks are not packed, those of at least this share of the bytes shade their ground all "
-        "the time, also before they are allocated and after they are freed; 0: none, nor in the flat picture",
+        0.02,
+        "Shade the ground of blocks with at least this share of the bytes all the time, also while they "
+        "are not allocated; only where blocks are not packed. 0: none, not even in the flat picture",
         low=0.0, high=1.0, group="Detail",
     )  # fmt: skip
     finding: int = parameter(

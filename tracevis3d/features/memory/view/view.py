@@ -81,7 +81,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         remedy = "'tracevis3d record --memory', memray and heaptrack record them"
         raise not_recorded(trace.source.path, "allocations", remedy)
     arrived = compose(trace, p, frame)
-    progress(0.6, "raising the terrain")
+    progress(0.6, "building the terrain")
     drawing = DrawingBuilder()
     shown = _draw_blocks(drawing, arrived, frame)
     picture = shown.picture

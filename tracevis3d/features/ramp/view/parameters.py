@@ -32,10 +32,10 @@ class Parameters:
         1.0, "Stages of one kind with smaller gaps are drawn as one, narrower ones not at all"
     )
     entries: int = common_parameters.entries(8, "The maximum number of stages with a colour of their own")
-    histogram: bool = parameter(True, "Draw how many rounds last how long, at the end", group="Detail")
+    histogram: bool = parameter(True, "Draw the distribution of durations at the end", group="Detail")
     findings: int = parameter(2, "The maximum number of findings marked", low=0, high=3, group="Detail")
     opening: float = parameter(
-        1.0, "From the flat staircase (0) to bars that stick out the longer they take (1)", low=0.0, high=1.0,
+        1.0, "From the flat staircase (0) to bars that stick out by their duration (1)", low=0.0, high=1.0,
         group="Shape",
     )  # fmt: skip
     relief: float = parameter(1.0, "How far the longest round sticks out", low=0.0, high=3.0, group="Shape")

@@ -81,9 +81,9 @@ def _notes(picture: Layout) -> tuple[str, ...]:
         median = units.duration(float(np.median(run.duration)))
         notes.append(f"{units.counted(len(run), 'round')}{word}, median {median}")
     if picture.reach > 0:
-        notes.append("a bar sticks out the longer it takes")
+        notes.append("a bar that takes longer sticks out further")
     if picture.parameters.histogram:
-        notes.append("at the end: how many rounds last how long, logarithmic scale")
+        notes.append("at the end: the distribution of durations, logarithmic scale")
     notes.append(picture.traces[-1].problems.note())
     return tuple(notes)
 

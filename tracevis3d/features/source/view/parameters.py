@@ -16,8 +16,9 @@ class Parameters:
     height: str = parameter("auto", "What the height of a line shows", choices=METRICS, group="Data")
     color: str = parameter("auto", "What the colour of a line shows", choices=METRICS, group="Data")
     weighs: str = parameter(
-        "", "What of a profile the metric weight shows, where it weighs several things; two names, separated "
-        "by a comma, are for height and colour; empty: the first and the second",
+        "",
+        "Which quantity of a profile the metric weight shows, if it has several; two names, separated by a "
+        "comma, are for height and colour; empty: the first and the second",
         group="Data",
     )  # fmt: skip
     scale: str = parameter(

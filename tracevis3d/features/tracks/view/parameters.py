@@ -25,8 +25,8 @@ class Parameters:
     )
     tracks: str = parameter(
         "auto",
-        "Which tracks are drawn: 'auto' (what varies), 'all', or running, waits, io, memory, allocations, "
-        "calls, modules, depth and names of counters, with commas between them, * for anything",
+        "Tracks to draw: 'auto' (what varies), 'all', or names with commas between them: running, waits, io, "
+        "memory, allocations, calls, modules, depth, or names of counters; * for anything",
         group="Data",
     )
     spokes: str = parameter(

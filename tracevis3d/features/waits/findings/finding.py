@@ -27,7 +27,7 @@ KINDS = {
     "leader and followers": "threads that take turns at waiting for work, by an object that they pass on",
     "farmer and workers": "one thread that ends most of the waits of several others",
     "polling": "waits that end by themselves at a regular interval",
-    "does nothing": "a thread that does no more than wait once, and gives nothing to others",
+    "does nothing": "a thread that only waits once, and releases nothing",
     "mostly idle": "threads that do little but wait",
     "outlier": "a call that takes far longer than other calls of its function",
 }

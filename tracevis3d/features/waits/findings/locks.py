@@ -392,8 +392,8 @@ def _leaders(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "leader and followers",
-                f"{several(titles(waits, threads.tolist()))} take turns at waiting for {some(for_what)}: who "
-                f"holds {ops.objects[o]} does so, the others wait for {ops.objects[o]} meanwhile",
+                f"{several(titles(waits, threads.tolist()))} take turns at waiting for {some(for_what)}: one "
+                f"does so and holds {ops.objects[o]}, the others wait for {ops.objects[o]}",
                 idle_ns, tuple(threads.tolist()), (ops.objects[o],), int(held.start[leading].min()),
                 int(held.end[leading].max()), len(leading),
             )

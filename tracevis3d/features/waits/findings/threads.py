@@ -55,7 +55,7 @@ def findings(waits: Waits) -> list[Finding]:
 
 
 def _rings(waits: Waits) -> list[Finding]:
-    """Return the rings of threads that wait for each other, for ever or until one gives up."""
+    """Return the rings of threads that wait for each other forever or until one gives up."""
     ops, title, outcomes = waits.ops, waits.trace.threads.title, waits.outcomes
     found = []
     for ring in outcomes.rings:
@@ -88,7 +88,7 @@ def _rings(waits: Waits) -> list[Finding]:
                 tuple(dict.fromkeys(o for row in rows for o in ops.of(row))), int(ops.start[rows].min()),
                 int(ops.end[rows].max()), len(ring.waits), int(ops.call[rows[0]]),
                 how=HOW[RECORDED] if said else HOW[RECORDED + 1],
-                headline=f"Deadlock: {several(titles(waits, threads))} wait for each other, for ever"
+                headline=f"Deadlock: {several(titles(waits, threads))} wait for each other forever"
                 if ring.broken_by < 0 and len(threads) > 1
                 else "",
             )

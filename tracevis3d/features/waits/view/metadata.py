@@ -28,7 +28,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
     inferred = waits.held_by_source == INFERRED
     held = np.where(waits.held_by >= 0, waits.held_by + len(titles) * inferred, -1)
     texts = (
-        ("waits by", list(ops.names), ops.name.astype(np.int64)),
+        ("operation", list(ops.names), ops.name.astype(np.int64)),
         ("for", list(ops.objects), np.where(count > 0, np.append(ops.object, -1)[ops.first[:-1]], -1)),
         # SyncTrace distinguishes waits for any and for all of several objects.
         ("of several objects", ["any", "all"], np.where(count > 1, ops.all.astype(np.int64), -1)),
@@ -37,8 +37,8 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
         ("held by", [*titles, *(f"{title} (inferred)" for title in titles)], held.astype(np.int64)),
         ("in", list(trace.functions.label), waits.function.astype(np.int64)),
         ("ended", list(OUTCOMES), of_blocked(outcomes.outcome)),
-        ("known as", list(HOW), of_blocked(outcomes.how)),
-        ("waits as", list(KINDS_OF_WAITING), of_blocked(outcomes.state)),
+        ("evidence", list(HOW), of_blocked(outcomes.how)),
+        ("kind of wait", list(KINDS_OF_WAITING), of_blocked(outcomes.state)),
     )
     rows = Meaning(calls=((0, ops.call),), values=values, texts=texts, links=_links(waits))
     kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
@@ -64,7 +64,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
         calls=(),
         values=(
             ("waits (ns)", waits.waited.astype(np.float64)),
-            ("ends waits of (ns)", waits.hubs()[0] * 1.0),
+            ("ended waits (ns)", waits.hubs()[0] * 1.0),
         ),
         texts=(("thread", titles, each[:-1]),),
         links=(Link("thread", each[:-1]),),

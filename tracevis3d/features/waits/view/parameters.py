@@ -50,7 +50,7 @@ class Parameters:
     )  # fmt: skip
     focus: str = parameter("", "Threads to widen, names and ids with commas between them", group="Threads")
     widen: float = parameter(
-        3.0, "How many times as wide as the others widened threads are", low=1.0, high=20.0, group="Threads"
+        3.0, "Width of widened threads, as a multiple of the others'", low=1.0, high=20.0, group="Threads"
     )
     overview: str = parameter(
         "auto", "Where the whole trace of a thread is drawn as a bar, with its window framed",

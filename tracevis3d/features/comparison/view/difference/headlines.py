@@ -38,7 +38,7 @@ def headline(finding: Finding) -> str:
         return f"{a}: called {many[0]}, {many[1]}"
     if kind in ("slower", "faster"):
         change = duration(abs(d["change_ns"]), 2)
-        word = "longer" if kind == "slower" else "less long"
+        word = "longer" if kind == "slower" else "less"
         itself = " itself" if d["cause"] == f.functions[0] else ""
         return f"{a}{itself} takes {change} {word} in B"
     if kind == "offset":
@@ -130,7 +130,7 @@ def short(finding: Finding) -> tuple[str, str]:
     if f.kind == "renamed":
         return f"{a} → {b}: renamed", both
     if f.kind == "wrapped":
-        return f"{a}: reached through others", both
+        return f"{a}: called through other functions", both
     if f.kind == "drift":
         word = "longer" if d["change_ns"] > 0 else "shorter"
         return f"{'imports' if d['start'] else a}: all {word} in B", both
