@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from tracevis3d.features.waits.view.layout import SHARE, WIDTH, compose
 from tracevis3d.features.waits.view.parameters import Parameters
 from tracevis3d.features.waits.view.view import VIEW
 from tracevis3d.progress import silent
+from tracevis3d.trace.model import Flows, Strings
 
 FRAME = Frame()
 EXAMPLES = ROOT / "examples"
@@ -477,7 +479,7 @@ def test_on_paper_the_drawing_is_the_papers_figure():
 
 def test_a_trace_without_waits_says_so():
     drawing = draw(trace_of("a 0 100 run\nb 0 50 run"))
-    assert "no waits recorded" in drawing.title
+    assert drawing.title == "a calls nothing for 100 ns in run: it waits or computes (no waits recorded)"
     assert any("rules" in note for note in drawing.notes)
     assert element(drawing, "correspondence") is None
     # What can be shown all the same: how long each thread runs, and calls nothing.
@@ -801,3 +803,26 @@ def test_paths_that_cross():
     assert cross(a, b)
     assert not cross(a, b + np.array([0.0, 3.0]))
     assert not cross(a, b + np.array([5.0, 0.0]))
+
+
+def test_threads_that_have_nothing_to_do_have_a_line_in_place_of_a_funnel():
+    """Tasks are posted to a thread that is idle between them: nobody is delayed, nothing pointed out."""
+    trace = trace_of("boss 0 1000 main\nworker 0 100 task\nworker 600 700 task")
+    calls = trace.calls
+    by, task = (int(np.flatnonzero(calls.end == end)[0]) for end in (1000, 700))
+    one = np.ones(1, np.int64)
+    threads = (calls.thread[[by]], calls.thread[[task]])
+    name = np.zeros(1, np.int32)
+    flows = Flows(by * one, task * one, *threads, 590 * one, 600 * one, name, Strings.of(["PostTask"]))
+    trace = replace(trace, flows=flows)
+    drawing = draw(trace)
+    funnel = element(drawing, "correspondence")
+    (left, right, _), wide = ends(funnel, 0), WIDTH / 1000
+    assert right[0] == pytest.approx(600 * wide, abs=0.02)
+    assert right[0] - left[0] < 0.1 < 500 * wide
+    assert drawing.callouts == ()
+    assert element(drawing, "wait plate") is None
+    assert drawing.title == "boss runs most, 1 µs; 100 % of all waiting is for work"
+    assert drawing.notes[0] == "trace: 2 threads, 1 µs, 1 wait of 500 ns in all"
+    assert any("thin line" in entry.text for legend in drawing.legends for entry in legend.entries)
+    assert not any("funnel" in entry.text for legend in drawing.legends for entry in legend.entries)

@@ -40,6 +40,27 @@ def running(waits: Waits, edges: Ints) -> Floats:
     return np.maximum(mean, 0.0)
 
 
+def time_running(waits: Waits) -> Ints:
+    """Return how long each thread runs: the time within calls in which it does not wait.
+
+    Parameters
+    ----------
+    waits : Waits
+
+    Returns
+    -------
+    int64 (threads,)
+        Nanoseconds.
+    """
+    calls, ops, own, n = waits.trace.calls, waits.ops, waits.own, len(waits.trace.threads)
+    roots = np.flatnonzero(calls.depth == 1)
+    thread = np.repeat(np.arange(n), waits.trace.threads.count)[roots]
+    within = own[ops.call[own] >= 0]
+    time = np.bincount(thread, (calls.end[roots] - calls.start[roots]).astype(np.float64), n)
+    time -= np.bincount(ops.thread[within], ops.lasted[within].astype(np.float64), n)
+    return np.maximum(np.rint(time), 0).astype(np.int64)
+
+
 def _passed(times: Ints, edges: Ints) -> Floats:
     """Return the sum of the time since each of ``times`` at each of ``edges``."""
     times = np.sort(times)

@@ -294,7 +294,7 @@ def _held_over(waits: Waits) -> list[Finding]:
             at, threads = place(waits.trace, function, line), sorted({cause[0] for cause in causes})
             by_name = np.bincount(ops.name[row[mine]], lost[mine])
             words = f" ({ops.names[int(by_name.argmax())]})" if kind == "held over I/O" else ""
-            who = titles(waits, [thread])[0] if len(threads) == 1 else f"one of {len(threads)} threads"
+            who = titles(waits, [thread])[0] if len(threads) == 1 else f"One of {len(threads)} threads"
             found.append(
                 Finding(
                     kind,

@@ -14,6 +14,7 @@ from ....trace.names import named_threads
 from ....units import read_time
 from ..correspondences import every_release
 from ..critical_path import RUNS, STARTS, WAITS
+from ..outcomes import KINDS_OF_WAITING
 from .calls import THICK
 from .geometry import funnels
 from .layout import Layout
@@ -24,6 +25,8 @@ Indices = NDArray[np.int32]
 
 #: A funnel's throat, and its thickness at the mouth, in scene units.
 _THROAT, _MOUTH = 0.017, 0.05
+#: Width of the line from a wait that is no delay, in scene units.
+_LINE = 0.03
 #: Diameter of the sphere at a release.
 _TIP = 0.13
 #: Number of funnels from which on they are thinner.
@@ -33,6 +36,8 @@ _POWER = 12.0
 #: Nested markers: how far they reach beyond the row, each waiting thread's further, in scene units.
 _REACH, _NEST, _NESTS = 0.035, 0.02, 5
 _START = 0.035
+#: What is no delay has a line in place of a funnel: sleep, waits that timed out, and having nothing to do.
+_IDLE, *_NO_DELAY = (KINDS_OF_WAITING.index(kind) for kind in ("idle", "sleep", "timeout"))
 #: How far behind the rows correspondences lie on paper, in scene units.
 _BEHIND = 0.2
 #: Funnels that pass an object's lane narrow sooner.
@@ -173,6 +178,10 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
     front = THICK + 0.01
     left = theatre.place(which.row, which.low, which.out, front)
     right = theatre.place(which.row, which.high, which.out, front)
+    idle = no_delay(picture, which)
+    wide = np.maximum(np.linalg.norm(right - left, axis=1), 1e-9)
+    share = np.minimum(_LINE / wide, 1.0) * (1 - p.paper) + p.paper
+    left[idle] = (right + (left - right) * share[:, None])[idle]
     # A release outside the window is drawn at its edge, on the level of the marker (section IV-C).
     end = theatre.place(which.release_row, which.at, which.release_out, front)
     core = theatre.core((which.high + which.at) / 2)
@@ -224,6 +233,26 @@ def _swept(
         np.arange(n + 1, dtype=np.int64) * funnels.SAMPLES, color, ids, side=(1.0, 0.0, 0.0), level=True,
         look=look,  # type: ignore[arg-type]
     )  # fmt: skip
+
+
+def no_delay(picture: Layout, which: Shown) -> NDArray[np.bool_]:
+    """Return which correspondences are drawn as lines, as their waits delay nobody.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+
+    Returns
+    -------
+    bool (k,)
+        All are false where colours tell threads or objects, not what is waited for.
+    """
+    if picture.parameters.waits != "state":
+        return np.zeros(len(which), np.bool_)
+    state, call = picture.waits.outcomes.state[which.wait], picture.waits.ops.call[which.wait]
+    # Who waits for work within a call may need what another makes; between its calls a thread has none.
+    return np.asarray(np.isin(state, _NO_DELAY) | ((state == _IDLE) & (call < 0)))
 
 
 def several(picture: Layout, which: Shown, color: Indices) -> list[Marks]:

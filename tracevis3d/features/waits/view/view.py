@@ -112,7 +112,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing.add(*several)
     marked = _rows_named(picture, p.markers, "markers")[chosen.release_row]
     drawing.add(*corr.markers(picture, chosen.only(marked), color[marked]))
-    short = found.only(~found.alone & _rows_named(picture, p.aggregates, "aggregates")[found.row])
+    merging = _rows_named(picture, p.aggregates, "aggregates")[found.row] & ~corr.no_delay(picture, found)
+    short = found.only(~found.alone & merging)
     merged = corr.aggregated(picture, short, rows)
     drawing.add(merged)
     steps = 0

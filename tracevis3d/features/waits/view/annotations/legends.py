@@ -61,8 +61,14 @@ def signs(
     """
     entries = []
     if len(chosen):
-        text = "funnel: from a wait to its release"
-        entries.append(LegendEntry(text, color, stands_for=Selector(kinds=(*_FUNNELS, "release"))))
+        lines_alone = corr.no_delay(picture, chosen)
+        for text, which in (
+            ("funnel: from a wait to its release", ~lines_alone),
+            ("thin line: from a wait that delays nobody", lines_alone),
+        ):
+            if which.any():
+                these = Selector(kinds=(*_FUNNELS, "release"), ids=tuple(chosen.wait[which].tolist()))
+                entries.append(LegendEntry(text, color, stands_for=these))
         text = "band: another thread waits for this"
         entries.append(LegendEntry(text, color, "ghost", Selector(kinds=_BANDS)))
     if several:
@@ -199,7 +205,7 @@ class _Pair:
 
 
 def longest(picture: Layout, chosen: corr.Shown) -> list[_Pair]:
-    """Return the pairs of threads of which one waits longest for the other.
+    """Return the pairs of threads of which one waits longest for the other; idle threads have none.
 
     Parameters
     ----------
@@ -212,7 +218,8 @@ def longest(picture: Layout, chosen: corr.Shown) -> list[_Pair]:
     list of _Pair
         The longest first.
     """
-    ops = picture.waits.ops
+    ops, kept = picture.waits.ops, np.flatnonzero(~corr.no_delay(picture, chosen))
+    chosen = chosen.only(kept)
     mine = ops.thread[chosen.wait]
     # A delayed thread waits for all holders one after the other, not only for the last one.
     by = np.where(ops.asks[chosen.wait], -1, ops.thread[chosen.release])
@@ -230,5 +237,5 @@ def longest(picture: Layout, chosen: corr.Shown) -> list[_Pair]:
     for k in np.lexsort((-total, ~asks))[:_PAIRS].tolist():
         t, b, o = pairs[:, k].tolist()
         name = ops.objects[o] if o >= 0 else ""
-        found.append(_Pair(t, b, name, float(total[k]), np.flatnonzero(back.reshape(-1) == k)))
+        found.append(_Pair(t, b, name, float(total[k]), kept[back.reshape(-1) == k]))
     return found

@@ -7,13 +7,53 @@ import numpy as np
 from ..... import units
 from .....trace import profile
 from .....trace.model import Trace
+from .....trace.names import label_of_call, lane_title
+from ...running import longest_quiet, time_running
 from ...waits import Waits
 from .. import correspondences as corr
 from ..layout import Layout
 
+#: What threads wait for, by :data:`...outcomes.KINDS_OF_WAITING`.
+_WAIT = ("for what others hold", "for work", "for a signal or result", "sleep", "until a timeout")
+
 
 def title(trace: Trace, waits: Waits) -> str:
-    """Return a note of the shown threads, time, and how much of it threads wait.
+    """Return what is to be seen where nothing was found: who runs most, and what the others wait for.
+
+    Parameters
+    ----------
+    trace : Trace
+    waits : Waits
+        Those of the trace.
+
+    Returns
+    -------
+    str
+    """
+    states = waits.time_by_state.sum(axis=0)
+    if not states.any():
+        return _without_waits(trace, waits)
+    time = time_running(waits)
+    most, first = int(time.argmax()), int(states.argmax())
+    mostly = units.percentage(int(states[first]) / int(states.sum()))
+    longest = units.duration(int(time[most]))
+    return f"{lane_title(trace, most)} runs most, {longest}; {mostly} of all waiting is {_WAIT[first]}"
+
+
+def _without_waits(trace: Trace, waits: Waits) -> str:
+    """Return who begins and ends no call for longest, and where."""
+    quiet = longest_quiet(waits)
+    lasts = quiet.end - quiet.start
+    most = int(lasts.argmax()) if len(lasts) else -1
+    if most < 0 or quiet.call[most] < 0:
+        return "No waits recorded"
+    who, longest = lane_title(trace, most), units.duration(int(lasts[most]))
+    where = label_of_call(trace, int(quiet.call[most]))
+    return f"{who} calls nothing for {longest} in {where}: it waits or computes (no waits recorded)"
+
+
+def facts(trace: Trace, waits: Waits) -> str:
+    """Return a note of the threads, the time, and how much of it threads wait.
 
     Parameters
     ----------
@@ -27,10 +67,10 @@ def title(trace: Trace, waits: Waits) -> str:
     """
     threads = int(np.count_nonzero(trace.threads.count))
     waited = int(waits.waited.sum())
-    text = f"{trace.source.name}: {units.counted(threads, 'thread')}, {units.duration(trace.span_ns)}"
+    text = f"{trace.source.title}: {units.counted(threads, 'thread')}, {units.duration(trace.span_ns)}"
     if not len(waits.own):
-        return f"{text}, no waits recorded (a thread that calls nothing may wait or compute)"
-    return f"{text}, {len(waits.own):,} waits of {units.duration(waited)} together"
+        return text
+    return f"{text}, {units.counted(len(waits.own), 'wait')} of {units.duration(waited)} in all"
 
 
 def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Shown) -> tuple[str, ...]:
@@ -51,7 +91,7 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
     tuple of str
     """
     p, trace, waits = picture.parameters, picture.trace, picture.waits
-    notes = []
+    notes = [facts(trace, waits)]
     if not sum(cut.total for cut in picture.cuts):
         notes.append("no call lies in this window")
     if not len(waits.ops.wants) or not len(waits.own):

@@ -9,7 +9,7 @@ from ..... import units
 from .....drawing.frame import Frame
 from .....drawing.primitives import Labels, Wedges
 from .....drawing.projection import Projection, fit
-from ..correspondences import Shown
+from ..correspondences import Shown, no_delay
 from ..layout import SHARE, Layout
 
 Floats = NDArray[np.float64]
@@ -115,7 +115,10 @@ def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[W
     lasted = picture.waits.ops.lasted[which.wait]
     taken: list[tuple[float, float, float]] = []
     chosen: list[tuple[int, str, float]] = []
+    idle = no_delay(picture, which)
     for i in np.argsort(-lasted, kind="stable").tolist():
+        if idle[i]:
+            continue
         x, y = at[i].tolist()
         for text in spoken(picture, which, i):
             width = (len(text) * _LETTER + 2 * _PAD) * height
