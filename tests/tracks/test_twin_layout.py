@@ -40,11 +40,12 @@ def test_cells_are_equally_wide_nanoseconds(low, lasts, cells):
     st.sampled_from(["wall", "tube", "path"]),
     st.sampled_from([0.5, 4.0, 200.0]),
     st.sampled_from([(640, 360), (64, 36), (1920, 1080)]),
+    st.sampled_from(["", "2us"]),
 )
 @settings(deadline=None, max_examples=60)
-def test_cells_are_as_wide_as_is_wanted_and_texts_can_be_read(seed, form, resolution, size):
+def test_cells_are_as_wide_as_is_wanted_and_texts_can_be_read(seed, form, resolution, size, start):
     trace, frame = TRACES[seed], Frame(*size)
-    picture = compose(trace, Parameters(form=form, resolution=resolution), frame)
+    picture = compose(trace, Parameters(form=form, resolution=resolution, start=start), frame)
     # A form of many corners needs wider cells.
     coarser = {"wall": 1.0, "tube": 3.0, "path": 2.5}[form]
     wanted = 0.94 * frame.width / (resolution * coarser)

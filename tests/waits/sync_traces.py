@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
 
 from tracevis3d.formats.names import split
 from tracevis3d.trace.events import COMPLETE
@@ -39,6 +42,12 @@ def trace_of(text: str) -> Trace:
                 objects=[[recording.text("objects", name) for name in names]],
             )
     return recording.finish(Source(), split)
+
+
+def with_lines(trace: Trace, recorded: Iterable[int]) -> Trace:
+    """Return a trace whose operations have recorded lines; 0: unknown."""
+    sync = replace(trace.sync, line=np.array([*recorded], np.int32))
+    return replace(trace, sync=sync)
 
 
 def lines(rows: Iterable[tuple[object, ...]]) -> str:

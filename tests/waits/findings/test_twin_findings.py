@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import cycle, islice, pairwise
+from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
 
@@ -11,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.waits.sync_traces import lines, trace_of
+from tests.waits.sync_traces import lines, trace_of, with_lines
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import COSTLY, GRAVE, KINDS
 from tracevis3d.features.waits.findings.locks import strongly_connected
 from tracevis3d.features.waits.operations import DONE, FAILED, TIMED_OUT, UNFINISHED
+from tracevis3d.features.waits.outcomes import FOLLOWS, HOW, RECORDED
 from tracevis3d.features.waits.rules import STATES
 from tracevis3d.features.waits.waits import IO, RELEASE, WAIT, Waits, find_waits
 from tracevis3d.units import duration, percentage
@@ -159,6 +161,12 @@ def programs(draw):
         kind = draw(st.sampled_from([polls, farm, convoy, nested, hang, hog, relay, outlier]))
         rows += kind(draw, f"t{number}", draw(st.integers(2, 200)))
     last = max(row[2] for row in rows)
+    if draw(st.booleans()):
+        # What is acquired is acquired by some function, of a file or not.
+        for i, who in enumerate(sorted({row[0] for row in rows})):
+            times = [time for row in rows if row[0] == who for time in row[1:3]]
+            name = f"work of {who} (/src/work.py:{10 + i})" if draw(st.booleans()) else "work"
+            rows.append((who, max(min(times) - 1, 0), max(times) + 1, name))
     rows.append(("main", 0, draw(st.sampled_from([last, 2 * last, 10 * last, 50 * last])), "run"))
     return rows
 
@@ -220,10 +228,12 @@ class Plain:
         stuck = [row for row in never if (row[3], row[4]) not in polled]
         led = {row[4][0] for row in leaders}
         others = [*self.convoys(), *self.held_over(), *self.starvation()]
-        return [
+        every = [
             *self.lock_order(), *dead, *stuck, *self.held(), *leaders, *self.farmers(),
             *(row for row in others if row[4][0] not in led), *polling, *self.idle(), *self.outliers(),
         ]  # fmt: skip
+        # How it is known, its title if that is not the sentence's beginning, and who caused it.
+        return [row if len(row) > 9 else (*row, HOW[FOLLOWS], "", ()) for row in every]
 
     def lock_order(self):
         order, objects = self.waits.order, self.waits.ops.objects
@@ -282,6 +292,7 @@ class Plain:
         for chain, ended in rings.values():
             names = [", ".join(op.of) for op in chain]
             who = [self.title(op.thread) for op in chain]
+            for_ever = len(chain) > 1 and not ended
             start = max(op.start for op in chain)
             lost, kind = sum(op.lasted for op in chain), "deadlock"
             if ended:
@@ -301,6 +312,9 @@ class Plain:
                 kind, said, lost, [op.thread for op in chain],
                 list(dict.fromkeys(o for op in chain for o in op.of)), min(op.start for op in chain),
                 max(op.end for op in chain), len(chain), chain[0].call,
+                HOW[RECORDED if all(self.how(op) == RECORDED for op in chain) else FOLLOWS],
+                f"Deadlock: {and_(who)} wait for each other, for ever" if for_ever else "",
+                (),
             ))  # fmt: skip
         never = []
         for op in stuck:
@@ -310,9 +324,10 @@ class Plain:
                 said += ", to its end: "
                 said += "nothing comes" if op.state == "idle" else "no thread releases it"
                 said += f", {self.title(op.holder)} holds it" if op.holder >= 0 else ""
-                never.append(
-                    ("never released", said, op.lasted, [op.thread], op.of, op.start, op.end, 1, op.call)
-                )
+                never.append((
+                    "never released", said, op.lasted, [op.thread], op.of, op.start, op.end, 1, op.call,
+                    HOW[self.how(op)], "", (),
+                ))  # fmt: skip
         return never, found
 
     def held(self):
@@ -369,9 +384,17 @@ class Plain:
                 f"up to {most} threads queue for {object} {when}, in which it is passed on {len(got)} "
                 f"times: {duration(waited)} of waiting in all{self.why(mine)}"
             )
+            worst = max(mine, key=self.delay)
+            headline = f"{most} threads queue for {object}: {duration(waited)} of waiting"
+            if self.delay(worst) >= 0.25 * sum(map(self.delay, mine)):
+                headline = (
+                    f"{self.title(worst.thread)} holds {object} for {duration(worst.lasted)} while up to "
+                )
+                headline += f"{most} threads queue for it"
             found.append((
                 "convoy", said, waited, sorted({hold.thread for hold in got}), [object],
-                stretches[0][0][0][0], stretches[-1][0][-1][0], len(got), -1,
+                stretches[0][0][0][0], stretches[-1][0][-1][0], len(got), -1, HOW[FOLLOWS], headline,
+                self.causes([(hold, self.delay(hold)) for hold in mine]),
             ))  # fmt: skip
         return found
 
@@ -382,6 +405,27 @@ class Plain:
     def delay(self, hold):
         return self.waiting(hold.object, hold.start, hold.end)
 
+    def line(self, hold):
+        """Return the line that was recorded, else where the function begins."""
+        f = int(self.waits.function[hold.by.row])
+        return int(self.waits.ops.line[hold.by.row]) or (
+            int(self.waits.trace.functions.line[f]) if f >= 0 else 0
+        )
+
+    def site(self, hold):
+        return hold.thread, int(self.waits.function[hold.by.row]), self.line(hold)
+
+    def causes(self, delays):
+        """Return the sites of holds with the delays that they caused, the largest first."""
+        sites = {}
+        for hold, ns in delays:
+            if ns:
+                sites[self.site(hold)] = sites.get(self.site(hold), 0) + ns
+        return tuple((*site, sites[site]) for site in sorted(sites, key=lambda site: (-sites[site], site)))
+
+    def how(self, op):
+        return int(self.waits.outcomes.how[op.row])
+
     def place(self, hold):
         f, functions, trace = (
             int(self.waits.function[hold.by.row]),
@@ -390,9 +434,11 @@ class Plain:
         )
         if f < 0:
             return ""
-        line = int(functions.line[f])
+        line = self.line(hold)
         file = int(functions.file[f])
-        return functions.label[f] + (f" ({trace.files[file]}:{line})" if file >= 0 and line > 0 else "")
+        return functions.label[f] + (
+            f" ({Path(trace.files[file]).name}:{line})" if file >= 0 and line > 0 else ""
+        )
 
     def why(self, holds):
         """Say who caused the most of a convoy."""
@@ -406,8 +452,7 @@ class Plain:
         sites = {}
         for hold in holds:
             if self.delay(hold):
-                site = hold.thread, int(self.waits.function[hold.by.row])
-                sites.setdefault(site, [self.place(hold), 0])[1] += self.delay(hold)
+                sites.setdefault(self.site(hold), [self.place(hold), 0])[1] += self.delay(hold)
         places = {}
         for place, ns in (sites[key] for key in sorted(sites, key=lambda key: (-sites[key][1], key))):
             if place:
@@ -441,11 +486,10 @@ class Plain:
                     continue
                 sites, names = {}, {}
                 for hold, op, ns in lost:
-                    site = hold.thread, int(self.waits.function[hold.by.row])
-                    sites.setdefault(site, [hold, 0])[1] += ns
+                    sites.setdefault(self.site(hold), [hold, 0])[1] += ns
                     names[op.name] = names.get(op.name, 0) + ns
                 order = sorted(sites, key=lambda key: (-sites[key][1], key))
-                threads = list(dict.fromkeys(thread for thread, _ in order))
+                threads = list(dict.fromkeys(thread for thread, *_ in order))
                 who = self.title(threads[0]) if len(threads) == 1 else f"one of {len(threads)} threads"
                 numbers = {op.name: self.waits.ops.names.index(op.name) for _, op, _ in lost}
                 name = max(names, key=lambda name: (names[name], -numbers[name]))
@@ -456,6 +500,7 @@ class Plain:
                 found.append((
                     kind, said, sum_, threads, [object], min(op.start for _, op, _ in lost),
                     max(min(op.end, hold.end) for hold, op, _ in lost), len(lost), lost[0][1].call,
+                    HOW[FOLLOWS], "", self.causes([(hold, ns) for hold, _, ns in lost]),
                 ))  # fmt: skip
         return found
 
@@ -677,14 +722,16 @@ def plain_groups(pairs):
 def row(finding):
     return (
         finding.kind, finding.sentence, finding.score_ns, list(finding.threads), list(finding.objects),
-        finding.start, finding.end, finding.count, finding.call,
+        finding.start, finding.end, finding.count, finding.call, finding.how, finding.headline,
+        finding.causes,
     )  # fmt: skip
 
 
-@given(programs())
+@given(programs(), st.sampled_from([[0], [0, 7, 8]]))
 @settings(max_examples=150, deadline=None)
-def test_findings_are_those_of_the_plain_twin(rows):
-    waits = find_waits(trace_of(lines(rows)))
+def test_findings_are_those_of_the_plain_twin(rows, recorded):
+    trace = trace_of(lines(rows))
+    waits = find_waits(with_lines(trace, islice(cycle(recorded), len(trace.sync))))
     found = [row(finding) for finding in findings(waits)]
     assert sorted(found) == sorted(Plain(waits).findings())
     tiers = [*([kind] for kind in GRAVE), COSTLY, set(KINDS) - {*GRAVE, *COSTLY}]

@@ -144,7 +144,7 @@ def find_blocks(memory: Memory, end: int) -> Blocks:
         row=born,
         free_row=died,
         born=time[born],
-        died=np.where(died >= 0, time[died] if len(time) else 0, NEVER),
+        died=np.where(died >= 0, time[died], NEVER),
         size=np.maximum(memory.size[born], 0),
         address=address[born],
         first_access=first_access,
