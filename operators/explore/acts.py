@@ -136,7 +136,9 @@ def frame_selection(context: bpy.types.Context, area: bpy.types.Area, at_once: b
     bool
         Whether there is anything to go to.
     """
-    present = [entry for entry in pointer.shown_in(context.scene, area.spaces.active) if entry[2].tells]
+    present = [
+        entry for entry in pointer.shown_in(context.scene, area.spaces.active) if entry[2].has_description
+    ]
     lit: dict[str, Any] = dict(related.of_selection(present))
     if not lit and state.hit is not None:
         lit = {state.hit.shown: [state.hit.element]}

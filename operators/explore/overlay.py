@@ -180,7 +180,7 @@ def _draw_lit() -> None:
         return
     signals.on_draw.send(context)
     shown_here = pointer.shown_in(context.scene, space)
-    present = [entry for entry in shown_here if entry[2].links_anything or entry[2].tells]
+    present = [entry for entry in shown_here if entry[2].has_related or entry[2].has_description]
     scale = context.preferences.system.ui_scale
     if not present:
         return

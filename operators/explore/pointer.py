@@ -55,7 +55,7 @@ class Hit:
 
     @property
     def is_call(self) -> bool:
-        """Whether it is a call, or several taken together, and not something that happens in one."""
+        """Whether it is a call, or several merged, and not something that happens in one."""
         return self.pickable.kind in CALLS
 
     @property
@@ -149,7 +149,7 @@ def _met(
         nearest = farthest
         covered = False
         for view, shown, pickable in present:
-            if not pickable.tells and (thick or pickable.word in ("Lines", "Tubes")):
+            if not pickable.has_description and (thick or pickable.word in ("Lines", "Tubes")):
                 continue
             own = ray.within(shown.matrix_world)
             if own is None:
@@ -159,7 +159,7 @@ def _met(
             found = pickable.pick(inside, thick, now, nearest * scale)
             if found is None:
                 continue
-            nearest, covered = found.distance / scale, not pickable.tells
+            nearest, covered = found.distance / scale, not pickable.has_description
             if not covered:
                 places = inside.at(found.distance), ray.at(nearest)
                 best = Hit(view.name, shown.name, pickable, found.element, *places)

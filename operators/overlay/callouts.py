@@ -43,7 +43,7 @@ def go(context: bpy.types.Context, area: Any, collection: Any, explained: Explan
 def _box_of(collection: bpy.types.Collection) -> Box | None:
     """Return the box around what a view shows of the selection."""
     present = [entry for entry in pointer.shown_in(bpy.context.scene) if entry[0] == collection]
-    lit = related.of_selection([entry for entry in present if entry[2].tells])
+    lit = related.of_selection([entry for entry in present if entry[2].has_description])
     return box_around(
         [
             pointer.box_of(shown, pickable, lit[shown.name])

@@ -76,7 +76,7 @@ def mapped(scene: bpy.types.Scene, space: Any) -> list[tuple[Any, Any, Any]]:
     return [
         entry
         for entry in pointer.shown_in(scene, space)
-        if entry[2].tells and entry[2].word in ("Boxes", "Wedges", "Marks")
+        if entry[2].has_description and entry[2].word in ("Boxes", "Wedges", "Marks")
     ]
 
 

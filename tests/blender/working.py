@@ -162,7 +162,9 @@ at = np.empty((len(pins.data.vertices), 3), np.float32)
 pins.data.attributes["position"].data.foreach_get("vector", at.reshape(-1))
 element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
 boxes = [
-    h for h in map(element_metadata.pickable_mesh, first.objects) if h is not None and h.is_boxes and h.stands
+    h
+    for h in map(element_metadata.pickable_mesh, first.objects)
+    if h is not None and h.is_boxes and h.shows_calls
 ]
 low, size = (np.concatenate([getattr(h, name) for h in boxes]) for name in ("low", "size"))
 inside = (at[:, None] >= low - 1e-3) & (at[:, None] <= low + size + 1e-3)

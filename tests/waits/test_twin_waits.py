@@ -272,7 +272,7 @@ def test_who_held_what(waits, questions) -> None:
             if holder == r.thread:
                 holder, source = -1, "unknown"
         if r.blocked and r.holder >= 0:
-            holder, source = r.holder, "told"
+            holder, source = r.holder, "recorded"
         assert (int(waits.held_by[r.row]), SOURCES[waits.held_by_source[r.row]]) == (holder, source)
 
 

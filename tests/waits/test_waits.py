@@ -455,7 +455,7 @@ def test_the_holder_that_a_recording_tells_goes_before_what_follows(tmp_path):
     assert held[2] == 1
     assert held[3] == 2
     known = {tid[t]: SOURCES[s] for t, s in zip(waits.ops.thread.tolist(), waits.held_by_source.tolist())}
-    assert (known[2], known[3]) == ("told", "inferred")
+    assert (known[2], known[3]) == ("recorded", "inferred")
     save(trace, tmp_path / "held.tv3")
     again = load(tmp_path / "held.tv3", cache=False)
     assert again.sync.holder.tolist() == trace.sync.holder.tolist()

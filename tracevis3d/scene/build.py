@@ -357,7 +357,7 @@ class _Making:
         setting = set_texts(texts, start, right, up, size, self.typeface)
         shown = shapes.texts(name, setting, colors, self.style)
         if late is not None:
-            clock.reveal(shown, np.repeat(late, setting.vertices))
+            clock.animate_visibility(shown, np.repeat(late, setting.vertices))
         return shown
 
     def surroundings(self) -> None:

@@ -12,7 +12,7 @@ from . import compat
 from .geometry import meshes
 from .node_groups import Builder, existing
 
-_REVEAL = "TraceVis3D Reveal"
+_VISIBILITY = "TraceVis3D Reveal"
 _VERSION = 1
 
 
@@ -55,11 +55,11 @@ def now(make: Builder, given: Any) -> tuple[Any, Any]:
     return time, running.outputs[0]
 
 
-def _reveal_group() -> Any:
+def _visibility_group() -> Any:
     """Return the node group that hides points whose attribute ``start`` is later than the time."""
-    if (tree := existing(_REVEAL, _VERSION)) is not None:
+    if (tree := existing(_VISIBILITY, _VERSION)) is not None:
         return tree
-    make = Builder.geometry(_REVEAL, _VERSION)
+    make = Builder.geometry(_VISIBILITY, _VERSION)
     make.input("Geometry", "Geometry")
     add_inputs(make)
     make.output("Geometry", "Geometry")
@@ -75,7 +75,7 @@ def _reveal_group() -> Any:
     return make.tree
 
 
-def reveal(shown: Any, start: NDArray[np.float32]) -> None:
+def animate_visibility(shown: Any, start: NDArray[np.float32]) -> None:
     """Let the points of an object's mesh appear one after another.
 
     Parameters
@@ -85,7 +85,7 @@ def reveal(shown: Any, start: NDArray[np.float32]) -> None:
         When each appears, as a share of the drawn time.
     """
     set_start(shown.data, start)
-    play_reveal(shown)
+    add_visibility(shown)
 
 
 def set_start(mesh: Any, start: NDArray[np.float32]) -> None:
@@ -100,10 +100,10 @@ def set_start(mesh: Any, start: NDArray[np.float32]) -> None:
     meshes.set_attribute(mesh, "start", "FLOAT", "POINT", start)
 
 
-def play_reveal(shown: Any) -> None:
+def add_visibility(shown: Any) -> None:
     """Let the points of what an object shows appear at their :func:`start <set_start>`."""
     modifier: Any = shown.modifiers.new("TraceVis3D", "NODES")
-    modifier.node_group = _reveal_group()
+    modifier.node_group = _visibility_group()
 
 
 def time_along_x(elements: tuple[Element, ...]) -> tuple[float, float] | None:

@@ -72,7 +72,7 @@ def extent(scene: bpy.types.Scene) -> Box:
     boxes = [
         pointer.box_of(shown, pickable)
         for _, shown, pickable in shown_in
-        if pickable.is_boxes or pickable.tells
+        if pickable.is_boxes or pickable.has_description
     ]
     return box_around(boxes) or UNIT_BOX
 

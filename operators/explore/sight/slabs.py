@@ -46,7 +46,7 @@ def box_of(view: bpy.types.Collection) -> Box | None:
     found = []
     for shown in view.objects:
         pickable = element_metadata.pickable_mesh(shown) if "tracevis3d_kind" in shown else None
-        if pickable is not None and len(pickable) and (pickable.is_boxes or pickable.tells):
+        if pickable is not None and len(pickable) and (pickable.is_boxes or pickable.has_description):
             found.append(pointer.box_of(shown, pickable))
     return box_around(found)
 

@@ -61,7 +61,7 @@ def _lit(context: bpy.types.Context, space: Any) -> dict[str, Any]:
     for (name, _), elements in overlay.lit_now().items():
         found[name] = related.joined(found.get(name), elements)
     if not found:
-        present = [entry for entry in pointer.shown_in(context.scene, space) if entry[2].stands]
+        present = [entry for entry in pointer.shown_in(context.scene, space) if entry[2].shows_calls]
         found = dict(related.of_selection(present))
     return found
 

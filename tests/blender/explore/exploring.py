@@ -289,7 +289,7 @@ tubes = [o for o in compare.objects if o.get("tracevis3d_kind") in ("tube", "lin
 met = 0
 for shown in tubes:
     holds = element_metadata.pickable_mesh(shown)
-    assert holds.stands, shown.name
+    assert holds.shows_calls, shown.name
     assert set(holds.calls) == {0, 1}
     for i in range(min(len(holds), 12)):
         a, b = int(holds.first[i]), int(holds.first[i + 1])

@@ -30,7 +30,7 @@ clustering = support.extension(".tracevis3d.views.calls.clusters")
 
 def drawn(view, present):
     """Return name of an object of a view -> what it holds, of those that stand for calls."""
-    return {shown.name: holds for holder, shown, holds in present if holder == view and holds.stands}
+    return {shown.name: holds for holder, shown, holds in present if holder == view and holds.shows_calls}
 
 
 assert operators.import_trace(filepath=trace_file) == {"FINISHED"}

@@ -105,7 +105,7 @@ view, scene = view_of("cone")
 kind = next(
     o.get("tracevis3d_kind")
     for o in view.objects
-    if element_metadata.pickable_mesh(o) is not None and element_metadata.pickable_mesh(o).stands
+    if element_metadata.pickable_mesh(o) is not None and element_metadata.pickable_mesh(o).shows_calls
 )
 hit = hit_on(view, kind, 1)
 call = next(iter(hit.calls.values()))
@@ -135,7 +135,7 @@ parts = [(o, element_metadata.pickable_mesh(o)) for o in view.objects]
 kind = next(
     holds.kind
     for _, holds in parts
-    if holds is not None and holds.tells and holds.kind not in ("rim", "sector")
+    if holds is not None and holds.has_description and holds.kind not in ("rim", "sector")
 )
 hit = hit_on(view, kind)
 assert tooltip.describe_hit(hit)

@@ -58,7 +58,7 @@ def main():
         """Yield pixels in the middle of elements of a view of one kind, widest first."""
         for shown in view.objects:
             holds = element_metadata.pickable_mesh(shown)
-            if holds is None or holds.word != word or not holds.stands or not shown.visible_get():
+            if holds is None or holds.word != word or not holds.shows_calls or not shown.visible_get():
                 continue
             matrix = np.array(shown.matrix_world)
             for i in range(min(len(holds), 40)):
@@ -276,7 +276,7 @@ def main():
         words = {
             h.word
             for h in map(element_metadata.pickable_mesh, view_of(kind).objects)
-            if h is not None and h.stands
+            if h is not None and h.shows_calls
         }
         print("FACTS", kind, sorted(words), flush=True)
         if not state.exploring:

@@ -22,8 +22,8 @@ Ints = NDArray[np.int64]
 
 #: How the holder of an object is known: not at all; the recording says so; it follows from who acquired the
 #: object before and has not released it; it is inferred from who acquired it next.
-SOURCES = ("unknown", "told", "follows", "inferred")
-UNKNOWN, REPORTED, FOLLOWS, INFERRED = range(4)
+SOURCES = ("unknown", "recorded", "follows", "inferred")
+UNKNOWN, RECORDED, FOLLOWS, INFERRED = range(4)
 
 
 class Waits(Synchronization):
@@ -69,7 +69,7 @@ class Waits(Synchronization):
             source[rows] = np.where(handed, INFERRED, FOLLOWS)
         recorded = ops.blocked & (ops.holder >= 0)
         found = np.where(recorded, ops.holder, found).astype(np.int32)
-        source = np.where(recorded, REPORTED, source).astype(np.uint8)
+        source = np.where(recorded, RECORDED, source).astype(np.uint8)
         return found, np.where(found >= 0, source, UNKNOWN).astype(np.uint8)
 
     @cached_property

@@ -13,8 +13,8 @@ from ...trace.problems import KINDS
 
 #: Text 0, the empty name.
 UNNAMED = "(unnamed)"
-#: Rows of ``Rows.mends``; the first four are the scanner's own.
-MENDS = (
+#: Rows of ``Rows.repairs``; the first four are the scanner's own.
+REPAIRS = (
     "no name",
     "no thread",
     "no duration",
@@ -39,7 +39,7 @@ class Rows:
         room = max(events, 1 << 12)
         self.state = np.zeros(kernels.STATE_SIZE, np.int64)
         self.slot = np.zeros(kernels.SLOT_SIZE, np.int64)
-        self.mends = np.zeros((len(MENDS), 2), np.int64)
+        self.repairs = np.zeros((len(REPAIRS), 2), np.int64)
         self.table: NDArray[np.int32] = np.full(2 * _TEXT_ROOM, -1, np.int32)
         self.texts = np.empty((_TEXT_ROOM, kernels.T_SIZE), np.int64)
         self.blob = np.empty(1 << 18, np.uint8)
@@ -135,7 +135,7 @@ class Rows:
         state[kernels.A_BLOB_SIZE] = len(self.blob)
         state[kernels.A_ROWS] = self.rows.ctypes.data
         state[kernels.A_ROW_ROOM] = len(self.rows)
-        state[kernels.A_MENDS] = self.mends.ctypes.data
+        state[kernels.A_REPAIRS] = self.repairs.ctypes.data
         state[kernels.A_KEY] = self.key.ctypes.data
         state[kernels.A_SLOT] = self.slot.ctypes.data
 
@@ -230,11 +230,11 @@ class Rows:
         Parameters
         ----------
         kind : str
-            One of :data:`MENDS`.
+            One of :data:`REPAIRS`.
         byte : int
             Where in the unpacked file.
         """
-        row = self.mends[MENDS.index(kind)]
+        row = self.repairs[REPAIRS.index(kind)]
         if row[0] == 0:
             row[1] = byte
         elif kind == "truncated":

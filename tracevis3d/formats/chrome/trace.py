@@ -21,7 +21,7 @@ from .heap import add_blocks
 from .memory import add_memory
 from .problems import add_problems
 from .profiles import add_profiles
-from .rows import MENDS, Rows, decode_text
+from .rows import REPAIRS, Rows, decode_text
 
 Ints = NDArray[np.int64]
 
@@ -156,7 +156,7 @@ class _Maker:
         return f"byte {base + (int(self._rows.place[event]) & ~kernels.HAS_ARGUMENTS):,}"
 
     def _count_repairs(self) -> None:
-        for kind, (count, byte) in zip(MENDS, self._rows.mends.tolist(), strict=True):
+        for kind, (count, byte) in zip(REPAIRS, self._rows.repairs.tolist(), strict=True):
             self._recording.problems.add(kind, f"byte {byte:,}", count)
 
     # -- threads -------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ MORE, DONE, ODD, BROKEN, GROW = 0, 1, 2, 3, 4
 #: Places in ``state``: where the next record starts, how much of each table is in use, whether one is full;
 #: then the addresses of the tables (of the blob also its size, of the others the number of rows).
 S_POSITION, S_EVENTS, S_ROWS, S_TEXTS, S_BLOB, S_RECORDS, S_FULL = range(7)
-A_TABLE, A_MASK, A_TEXTS, A_ROOM, A_BLOB, A_BLOB_SIZE, A_ROWS, A_ROW_ROOM, A_MENDS, A_KEY, A_SLOT = range(
+A_TABLE, A_MASK, A_TEXTS, A_ROOM, A_BLOB, A_BLOB_SIZE, A_ROWS, A_ROW_ROOM, A_REPAIRS, A_KEY, A_SLOT = range(
     7, 18
 )
 STATE_SIZE = 18
@@ -46,7 +46,7 @@ CALL_ROW = ord("X")
 #: Columns of ``texts``.
 T_HASH, T_START, T_LENGTH, T_CATEGORY, T_SIZE = range(5)
 
-#: Rows of ``mends``, which holds how often, and the byte of the first.
+#: Rows of ``repairs``, which holds how often, and the byte of the first.
 M_NO_NAME, M_NO_THREAD, M_NO_DURATION, M_UNSUPPORTED = range(4)
 
 #: Bit of ``place`` that is set if the record has arguments.
@@ -391,7 +391,7 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
             of a call, "bind_id". ``R_EXTRA`` is the text of the arguments where they are a counter's or
             have a "kind", else the byte of the record. A call with either has a row too: there
             ``R_CATEGORY`` is its index among the events.
-        mends : int64 (k, 2)
+        repairs : int64 (k, 2)
         key, slot : uint8 (80,), int64 (SLOT_SIZE,)
             Scratch.
 
@@ -562,10 +562,10 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
         while count_repair != 0:
             k = trailing_zeros(_U(count_repair))
             count_repair &= count_repair - 1
-            mends = get(state, A_MENDS) + 16 * k
-            if get(mends, 0) == 0:
-                put(mends, 1, base + opened)
-            put(mends, 0, get(mends, 0) + 1)
+            repairs = get(state, A_REPAIRS) + 16 * k
+            if get(repairs, 0) == 0:
+                put(repairs, 1, base + opened)
+            put(repairs, 0, get(repairs, 0) + 1)
         if what == _CALL:
             thread[event] = owner
             # X is 2, B is 0, E is 1.

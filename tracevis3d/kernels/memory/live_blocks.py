@@ -550,7 +550,7 @@ def _between(change: Any, item: Any, begin: Any, end: Any, by: Any, start: Any, 
 
 
 @kernel
-def tell_cells(live: Any, used: Any, items: Any, last: Any, start: int, step: int, window: int, totals: Any,
+def write_cells(live: Any, used: Any, items: Any, last: Any, start: int, step: int, window: int, totals: Any,
                times: Any, rows: Any, n: int) -> Any:  # fmt: skip
     """Write a row for each cell in which an item of several blocks lives.
 

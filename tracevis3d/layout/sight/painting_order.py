@@ -12,7 +12,7 @@ from ...kernels.layout.visible import draw_triangles
 
 #: Pixels across of what is drawn off screen.
 _ACROSS = 1400
-#: How often the order is looked at and mended.
+#: How often the order is checked and corrected.
 _ROUNDS = 24
 #: Share of the covered pixels that may be wrong: shapes that cross each other have no order.
 _ENOUGH = 2e-4

@@ -110,7 +110,7 @@ def show(element: Image, style: Style, name: str, coarse: int = 0, alone: bool =
     if fewer is not element and not alone:
         forms.set_economical(shown, _mesh(fewer, style, f"{name} economical"))
     if len(element.time) and len(shown.data.vertices):
-        clock.play_reveal(shown)
+        clock.add_visibility(shown)
     shown.visible_shadow = False
     return shown
 

@@ -217,7 +217,7 @@ def show(
     if fewer is not course and len(course.point) and not alone:
         forms.set_economical(shown, _mesh(fewer, element, palette, style, f"{name} economical"))
     if isinstance(element, Tubes) and len(element.time) and len(course.point):
-        clock.play_reveal(shown)
+        clock.add_visibility(shown)
     return shown
 
 

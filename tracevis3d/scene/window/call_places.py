@@ -101,7 +101,7 @@ def places_on(boxes: Sequence[PickableMesh], sought: Sequence[CallReference], ab
 def _boxes(objects: Iterable[Any]) -> list[PickableMesh]:
     """Return the boxes that objects show, single calls before clusters."""
     known = [pickable_mesh(shown) for shown in objects]
-    shown = [each for each in known if each is not None and each.is_boxes and each.stands and len(each)]
+    shown = [each for each in known if each is not None and each.is_boxes and each.shows_calls and len(each)]
     return sorted(shown, key=lambda each: each.kind != "call")
 
 

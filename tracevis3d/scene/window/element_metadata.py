@@ -225,19 +225,19 @@ class PickableMesh:
         return self.word == "Boxes"
 
     @property
-    def stands(self) -> bool:
-        """Whether the elements represent calls; those that don't are furniture."""
+    def shows_calls(self) -> bool:
+        """Whether the elements represent calls; others only help to read the picture."""
         return bool(self.calls)
 
     @property
-    def links_anything(self) -> bool:
+    def has_related(self) -> bool:
         """Whether other elements may be highlighted with these."""
-        return self.stands or bool(self.links)
+        return self.shows_calls or bool(self.links)
 
     @property
-    def tells(self) -> bool:
+    def has_description(self) -> bool:
         """Whether the elements can be described, by their calls or by themselves."""
-        return self.stands or bool(self.texts) or bool(self.values)
+        return self.shows_calls or bool(self.texts) or bool(self.values)
 
     def __len__(self) -> int:
         return len(self.id)

@@ -310,7 +310,7 @@ class LiveBlocks:
             self._rows,
         )  # fmt: skip
         last = np.maximum(last, window[0] - 4 * (window[1] - window[0]))
-        n = k.tell_cells(
+        n = k.write_cells(
             live, used, self._items, last, np.int64(window[0]), np.int64(step),
             np.int64(window[1] - window[0]),
             totals, self._times, self._rows, np.int64(n),
