@@ -637,11 +637,11 @@ def test_similarities_for_a_panel():
 def test_the_legend_says_what_paleness_and_shine_mean():
     traces = pair(7)
     thin = [e.text for legend in draw(traces).legends for e in legend.entries]
-    assert "thin and pale: s near 0.2" in thin
+    assert "thin and pale: similarity near 0.2" in thin
     wide = draw([traces[0], traces[0]], resolution=0.05)
     shown = [e for legend in wide.legends for e in legend.entries if e.look == "gloss"]
     assert any(e.look == "gloss" for e in swept(wide)) == bool(shown)
-    assert all("up to s = 0.9" in e.text for e in shown)
+    assert all("up to 0.9" in e.text for e in shown)
     assert not [
         e for legend in draw(traces, fade=False).legends for e in legend.entries if "thin and pale" in e.text
     ]

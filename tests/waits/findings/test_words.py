@@ -45,7 +45,7 @@ def test_a_title_is_the_point_of_the_sentence():
     short = Finding(
         "convoy", "up to 3 threads queue for L; a caused 5 ms of it; b the rest", 1, (), (), 0, 9, 1
     )
-    assert short.title == "up to 3 threads queue for L"
+    assert short.title == "Up to 3 threads queue for L"
     assert replace(short, headline="a holds L").title == "a holds L"
     for length, cut in ((110, False), (111, True)):
         said = "waits: " + "x" * (length - 7)

@@ -108,7 +108,7 @@ def _groups(pairs: Sequence[Pair], paint: Paint, p: Parameters) -> tuple[list[In
     if len(weight) > len(entries):
         legend.append(LegendEntry(f"{len(weight) - len(entries):,} other functions", other))
     if any((color == trunk).any() for color in found):
-        legend.append(LegendEntry("around them", trunk))
+        legend.append(LegendEntry("around these", trunk))
     return found, (Legend("Matches within", tuple(legend)),) if legend else ()
 
 

@@ -161,7 +161,7 @@ def of_matches(
         rest = grouping.trunk - entries
         names.append(LegendEntry(f"{units.counted(rest, 'other group')}", first + entries))
     if len(grouping) > grouping.trunk:
-        names.append(LegendEntry("around them", first + entries + 1))
+        names.append(LegendEntry("around these groups", first + entries + 1))
     return table[grouping.of], (Legend("Groups of matches", tuple(names)),)
 
 
@@ -297,11 +297,11 @@ def of_similarity(
     entries = []
     if faded.any():
         pale = paint.add(OTHER * np.array([1, 1, 1, _FAINTEST], np.float32))
-        entries.append(LegendEntry(f"thin and pale: s near {tau:g}", pale))
+        entries.append(LegendEntry(f"thin and pale: similarity near {tau:g}", pale))
     if shining.any():
         entries.append(
             LegendEntry(
-                f"wide: brighter if more similar, up to s = {STRONG:g}",
+                f"wide: brighter if more similar, up to {STRONG:g}",
                 paint.add(OTHER),
                 "gloss",
             )

@@ -354,8 +354,9 @@ def overview(
     notes = []
     if highest > 0:
         notes.append(
-            f"bars: similarities of {'all' if matches.every else 'the drawn'} matches summed up; offsets are "
-            f"beyond B's pace ({matches.pace:.2f}), thickness: their spread (up to {units.duration(widest)})"
+            f"bars: sum of the similarities of {'all' if matches.every else 'the drawn'} matches; "
+            f"thickness: spread of their offsets, corrected for B's pace ({matches.pace:.2f}), up to "
+            f"{units.duration(widest)}"
         )
     return made, tuple(legends), notes, _scales(lines, picture, highest)
 

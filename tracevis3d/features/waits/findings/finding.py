@@ -84,11 +84,14 @@ class Finding:
         if self.headline:
             return self.headline
         point = self.sentence.split("; ")[0]
-        return point if len(point) <= _TITLE else point.split(": ")[0][:_TITLE]
+        point = point if len(point) <= _TITLE else point.split(": ")[0][:_TITLE]
+        return point[0].upper() + point[1:] if point.startswith(_NO_NAMES) else point
 
 
 #: Maximum length of a title.
 _TITLE = 110
+#: How sentences begin that do not begin with a name, which keeps its first letter.
+_NO_NAMES = ("one of ", "up to ")
 
 
 def some(names: list[str], most: int = 4) -> str:
