@@ -107,6 +107,10 @@ SUBJECTS = {
         )
     },
     **{f"filters/{name}.py": ("filters/test_twin_stack",) for name in ("stack", "reduce", "listed")},
+    "features/comparison/findings/disturbances.py": (
+        "comparison/findings/test_twin_imports",
+        "comparison/test_twin_findings",
+    ),
     "features/comparison/findings/paths.py": ("comparison/test_twin_findings_paths",),
     **{
         f"features/comparison/findings/{name}.py": ("comparison/test_twin_findings",)
@@ -114,7 +118,6 @@ SUBJECTS = {
             "evidence",
             "counts",
             "counterparts",
-            "disturbances",
             "durations",
             "order",
             "ranking",
