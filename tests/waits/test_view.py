@@ -826,3 +826,33 @@ def test_threads_that_have_nothing_to_do_have_a_line_in_place_of_a_funnel():
     assert drawing.notes[0] == "trace: 2 threads, 1 µs, 1 wait of 500 ns in all"
     assert any("thin line" in entry.text for legend in drawing.legends for entry in legend.entries)
     assert not any("funnel" in entry.text for legend in drawing.legends for entry in legend.entries)
+
+
+def test_on_paper_names_stand_along_the_bars_and_curves_go_on_to_their_balls():
+    trace = load(str(EXAMPLES / "sync_pillow_8w.json.gz"), cache=False)
+    drawing = draw(trace, Frame(straight=True), paper=1.0)
+    names = [group for group in drawing.labels if group.kind == "function"]
+    assert sum(map(len, names)) > 20
+    picture = compose(trace, waits_of(trace, ""), Parameters(paper=1.0), Frame(straight=True))
+    centre = np.array([picture.theatre.centre[0], 0.0, picture.theatre.centre[1]])
+    bent = 0
+    for group in names:
+        right, up = np.array(group.right), np.array(group.up)
+        assert right[0] >= -1e-3  # none stands on its head
+        assert right @ up == pytest.approx(0.0, abs=1e-6)
+        assert np.linalg.norm(right) == pytest.approx(1.0, abs=2e-3)
+        if abs(right[2]) < 1e-6 and (group.anchor[:, 2] > centre[2]).all():
+            continue  # the main thread, which is straight
+        outward = group.anchor - centre
+        outward[:, 1] = 0.0
+        along = np.abs(outward @ right) / np.linalg.norm(outward, axis=1)
+        assert (along < 0.01).all()
+        bent += len(group)
+    assert bent > 10
+    stems = next(e for e in reversed(drawing.elements) if e.kind == "correspondence")
+    balls = element(drawing, "release")
+    assert stems.id.tolist() == balls.id.tolist()
+    for i, ball in enumerate(balls.point):
+        part = sections(stems, i)
+        flat = part.reshape(-1, 3)[:, [0, 2]]
+        assert np.linalg.norm(flat - ball[[0, 2]], axis=1).min() < 0.03

@@ -27,6 +27,8 @@ Indices = NDArray[np.int32]
 _THROAT, _MOUTH = 0.017, 0.05
 #: Width of the line from a wait that is no delay, in scene units.
 _LINE = 0.03
+#: Width of the end of a curve on paper, in scene units.
+_STEM = 0.035
 #: Diameter of the sphere at a release.
 _TIP = 0.13
 #: Number of funnels from which on they are thinner.
@@ -215,6 +217,35 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
     size = np.full(len(seen), _TIP * thin, np.float32)
     made.append(Marks("release", "sphere", end[seen].astype(np.float32), size, color[seen], which.wait[seen]))
     return made
+
+
+def stems(picture: Layout, which: Shown, color: Indices) -> Wedges | None:
+    """Return on paper the last piece of each curve, over the row that releases, up to its ball.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+        The correspondences that are drawn.
+    color : int32 (k,)
+        Of each of them.
+
+    Returns
+    -------
+    Wedges or None
+        None where rows are straight: there the funnels themselves end at the balls.
+    """
+    part = np.flatnonzero(which.inside & which.ended)
+    if picture.parameters.paper < 1.0 or not len(part):
+        return None
+    row, at = which.release_row[part], which.at[part]
+    theatre = picture.theatre
+    half = np.full(len(part), _STEM / theatre.width / 2)
+    zero = np.zeros(len(part))
+    corner, first = theatre.blocks(
+        row, at - half, at + half, zero, which.release_out[part], zero + THICK, zero + THICK + 0.006
+    )
+    return Wedges("correspondence", corner, first, color[part], which.wait[part])
 
 
 def _swept(

@@ -34,6 +34,7 @@ from . import overview as over
 from .annotations import captions, legends
 from .annotations import notes as noted
 from .annotations.tags import tags
+from .annotations.wedge_names import wedge_names
 from .colors import CallColors, color_calls, object_colors, said_once, state_colors, thread_colors
 from .detail import LevelOfDetail
 from .found_waits import findings_of, waits_of
@@ -180,7 +181,7 @@ def _draw_funnels(
         drawing.add(*lanes)
         through = _through(picture, chosen, objects, anchor)
         drawing.write(captions.object_names(picture, objects, anchor))
-    drawing.add(*corr.tubes(picture, chosen, color, through))
+    drawing.add(*corr.tubes(picture, chosen, color, through), corr.stems(picture, chosen, color))
     return color
 
 
@@ -205,7 +206,8 @@ def _write(
     drawing.add(built)
     if picture.cuts:
         call_color = colors.of(np.concatenate([cut.calls for cut in picture.cuts]))
-        drawing.write(*captions.function_names(picture, call_color, p.labels))
+        named = wedge_names if p.paper == 1.0 else captions.function_names
+        drawing.write(*named(picture, call_color, p.labels))
 
 
 def _longest(picture: Layout, found: corr.Shown) -> NDArray[Any]:
