@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import library, repository
+from . import library, native, repository
 from .extension import ROOT, BuildError
 
 _TRACE = ROOT / "examples" / "vt_markdown_repeat1.json.gz"
@@ -79,7 +79,7 @@ def _try(python: Path, what: str, packages: list[str | Path], has_c: bool) -> No
 
 
 def check_extension(folder: Path) -> None:
-    """Let Blender's own tool read each zip of a repository, and the listing name each.
+    """Let Blender's own tool read each zip of a repository, the listing name it, and see what it loads.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def check_extension(folder: Path) -> None:
     Raises
     ------
     BuildError
-        If a zip is refused or not listed for its platform and Python.
+        If a zip is refused or not listed for its platform and Python, or lacks a library or processor's code.
     """
     data = json.loads((folder / "index.json").read_text("utf-8"))["data"]
     listed = {(tuple(one["platforms"]), tuple(one["python_versions"])): one["archive_url"] for one in data}
@@ -98,3 +98,5 @@ def check_extension(folder: Path) -> None:
         system = "-".join(place.split("-")[-2:])
         if listed.get(((system,), (f"3.{tag}",))) != f"./{path.name}":
             raise BuildError(f"{path.name} is not listed for {system} and Python 3.{tag}: {listed}")
+        if wrong := list(native.problems(path, system, int(tag))):
+            raise BuildError(f"{path.name}: {'; '.join(wrong)}")
