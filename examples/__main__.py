@@ -1,4 +1,7 @@
-"""The demo: what differs between two runs, more pictures, a film, a .blend. ``python -m examples``."""
+"""The demo: what differs between two runs, more pictures, a film, a .blend. ``python -m examples``.
+
+With ``--warm`` it only compiles the kernels that its first picture needs, as ``make setup`` does.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ import tracevis3d as tv
 from tracevis3d.command_line import warm_up
 from tracevis3d.command_line.terminal import Bar, paragraph
 from tracevis3d.errors import TraceVisError
+from tracevis3d.trace.model import Trace
+from tracevis3d.warm import compile_what_building_needs
 
 HERE = Path(__file__).parent
 OUT = HERE.parent / "out"
@@ -37,8 +42,7 @@ def main() -> int:
     OUT.mkdir(exist_ok=True)
     warm_up.begin()
     print("Two runs of Sphinx, each for another page. What differs:\n", flush=True)
-    old, new = (tv.load(HERE / f"vt_sphinxtext_{which}.json.gz") for which in "EF")
-    difference = tv.compare(old, new, tau=0.3)
+    old, new, difference = _difference()
     _draw("difference_draft.png", difference, DRAFT)
     for i, sentence in enumerate(tv.explain(old, new, top=_MOST).sentences, 1):
         print(paragraph(f"  {i}. {sentence}"))
@@ -54,6 +58,17 @@ def main() -> int:
     _draw("weka.mp4", film, {"style": "stage", "size": "960x540", "seconds": 5.0})
     print(NEXT.format(program=_program()), end="")
     return 0
+
+
+def warm() -> None:
+    """Compile the kernels that the first picture needs."""
+    _difference()[2].drawing()
+    compile_what_building_needs()
+
+
+def _difference() -> tuple[Trace, Trace, tv.Figure]:
+    old, new = (tv.load(HERE / f"vt_sphinxtext_{which}.json.gz") for which in "EF")
+    return old, new, tv.compare(old, new, tau=0.3)
 
 
 def _draw(name: str, figure: tv.Figure, options: dict[str, Any]) -> None:
@@ -73,6 +88,6 @@ def _program() -> str:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
+        sys.exit(warm() if sys.argv[1:] == ["--warm"] else main())
     except TraceVisError as error:
         sys.exit(f"demo: {error}")

@@ -69,4 +69,7 @@ if ! .venv/bin/python -c 'import bpy' 2>/dev/null || ! ldconfig -p 2>/dev/null |
     install_packages $SYSTEM || say "system libraries are missing and could not be installed; as root: apt install $SYSTEM"
 fi
 .venv/bin/python -c 'import bpy' || die "Blender's module can't be loaded; on Debian: apt install $SYSTEM"
+# So that the first picture takes seconds; what fails here is reported where it is needed.
+say "compiling what the first picture needs"
+.venv/bin/python -m examples --warm || true
 printf '%s' "$wanted" > $stamp

@@ -45,6 +45,23 @@ def recording(path, name):
     return tv.load(path, cache=False)
 
 
+def test_setting_up_compiles_what_the_demo_draws_first(monkeypatch, tmp_path):
+    from examples import __main__ as demo
+    from tests.conftest import ROOT
+
+    setup = (ROOT / "tools" / "setup.sh").read_text("utf-8")
+    assert f"-m {demo.__package__} --warm" in setup
+    runs = iter([recording(tmp_path / f"{name}.json", name) for name in "EF"])
+    monkeypatch.setattr(demo.tv, "load", lambda path: next(runs))
+    drawn = []
+    figure = demo.tv.Figure
+    whole = figure.drawing
+    monkeypatch.setattr(figure, "drawing", lambda self, *more: drawn.append(self.name) or whole(self, *more))
+    demo.warm()
+    # What main() draws first, as the test below says.
+    assert drawn == ["compare"]
+
+
 def test_the_demo_ends_by_saying_what_to_do_next(monkeypatch, tmp_path, capsys):
     from examples import __main__ as demo
 
