@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import shutil
 import struct
 import subprocess
@@ -26,6 +27,7 @@ from .bench_chrome import perfetto
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared")) / "traces" / "recorded"
+LOCKS = ROOT / "tests" / "data" / "profiles" / "locks.ftrace.gz"
 
 
 def rows() -> list[dict[str, Any]]:
@@ -67,12 +69,32 @@ def _rows(folder: Path) -> list[dict[str, Any]]:
     pftrace = folder / "thr.pftrace"
     pftrace.write_bytes((RECORDED / "python_threads" / "thr_v311.pftrace").read_bytes())
     found.append(_row("Perfetto protobuf, 10,736 packets", pftrace, plain_packets, "protobuf to lists"))
+    events = folder / "locks.ftrace"
+    events.write_bytes(many_switches(gzip.decompress(LOCKS.read_bytes()), 40_000_000))
+    if (engine := perfetto(events)) is not None:
+        size = events.stat().st_size / 1e6
+        _, ours = _best(3, lambda: len(registry.open_trace(events).calls))
+        # Its table of slices has neither sleeps nor system calls, so there is nothing to compare.
+        name, peer = "ftrace, 0.3 million switches and wake-ups", size / engine["seconds"]
+        found.append(_speeds(name, size / ours, peer, "Perfetto's engine (wasm)"))
     large = folder / "large.pftrace"
     perfetto_trace.write(large, 4_000_000)
     engine = perfetto(large)
     if engine is not None:
         found.append(_against_engine(large, engine))
     return found
+
+
+def many_switches(text: bytes, size: int) -> bytes:
+    """Return the file again and again, each time 10 s later."""
+    lines = text.splitlines(keepends=True)
+    head = [line for line in lines if line.startswith(b"#")]
+    rest = b"".join(line for line in lines if not line.startswith(b"#"))
+    again = (
+        re.sub(rb" (\d+)(\.\d{6}:)", lambda at, later=10 * turn: b" %d%b" % (int(at[1]) + later, at[2]), rest)
+        for turn in range(-(-size // len(rest)))
+    )
+    return b"".join([*head, *again])
 
 
 def _against_engine(path: Path, first: dict[str, Any]) -> dict[str, Any]:
