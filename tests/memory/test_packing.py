@@ -96,6 +96,58 @@ def test_each_block_lies_in_the_first_free_place_of_its_group(program, times, ce
     assert packed.total == (place + blocks.size).max(initial=0)
 
 
+@given(PROGRAM, st.sampled_from([1, 4]), st.data())
+@settings(deadline=None, max_examples=60)
+def test_sites_of_which_much_lives_have_a_district_those_longest_that_are_full_first(
+    program, cells, data
+) -> None:
+    # What lives at once is far more than some sites ever have.
+    program = [(0, 2_000, 0, 0)] * data.draw(st.sampled_from([0, 1])) + program
+    memory, site = memory_of(program)
+    end = int(memory.time.max(initial=0)) + 1
+    blocks = find_blocks(memory, end)
+    moments, of = find_moments(blocks, (0, end), cells), np.array(site, np.int32)
+    chosen = np.array(sorted(data.draw(st.sets(st.integers(0, len(blocks))))), np.int32)
+    chosen = chosen[chosen < len(blocks)]
+    packed = pack_groups(blocks, chosen, of, 4, blocks.size, moments)
+    live = {
+        s: [
+            sum(
+                int(blocks.size[i]) for i in chosen
+                if of[i] == s and blocks.row[i] <= row and not 0 <= blocks.free_row[i] <= row
+            )
+            for row in moments.row.tolist()
+        ]
+        for s in range(4)
+    }  # fmt: skip
+    least = max(moments.live.max() / 400, 1)
+    large = {s for s in live if max(live[s]) >= least}
+    names = packed.districts.site.tolist()
+    few = {int(of[i]) for i in chosen} - large
+    assert names[:1] == [-1] if few or not large else -1 not in names
+    ordered = [s for s in names if s >= 0]
+    assert sorted(ordered) == sorted(large)
+    full = [sum(live[s]) / max(live[s]) for s in ordered]
+    assert full == pytest.approx(sorted(full, reverse=True))
+    # A district is as wide as its blocks reach.
+    for k, (low, high) in enumerate(zip(packed.districts.low.tolist(), packed.districts.high.tolist())):
+        mine = slice(packed.bounds[k], packed.bounds[k + 1])
+        wide = blocks.size[packed.order[mine]] > 0
+        assert low == min(packed.low[mine][wide], default=high)
+        assert high == max((packed.low[mine] + blocks.size[packed.order[mine]])[wide], default=high)
+
+
+@pytest.mark.parametrize(("most", "together"), [(800, False), (802, True)])
+def test_a_site_is_small_below_a_four_hundredth_of_what_lives(most, together) -> None:
+    memory, site = memory_of([(0, most - 2, 0, 0), (1, 2, 1, 0)])
+    blocks = find_blocks(memory, 10)
+    made = pack_groups(
+        blocks, np.arange(2, dtype=np.int32), np.array(site, np.int32), 2, blocks.size,
+        find_moments(blocks, (0, 10), 5),
+    )  # fmt: skip
+    assert (-1 in made.districts.site) == together
+
+
 @given(st.lists(st.lists(st.integers(0, 5), min_size=4, max_size=4), max_size=6))
 def test_groups_are_stacked_after_what_lies_there_at_their_times(extent) -> None:
     base = stack(np.array(extent, np.int64).reshape(-1, 4))
