@@ -103,7 +103,7 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
             if collection == settings.active(context):
                 row.operator("tracevis3d.find_source", text="Find Trace …", icon="VIEWZOOM").number = number
             else:
-                row.label(text="To find it, choose a view of it")
+                row.label(text="Choose a view of this trace to find it")
         if not source.problems:
             return
         header, body = self.layout.panel(f"tracevis3d_problems_{source.hash[:8]}", default_closed=True)

@@ -202,7 +202,7 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
         return (
             f"{where} grows from {byte_size(d['from'])} to {byte_size(finding.bytes)} between "
             f"{d['snapshots']:,} snapshots; what lives between them is not recorded, so this may be a leak "
-            f"or part of something that comes and goes"
+            "or temporary"
         )
     if finding.kind == "leak":
         return (

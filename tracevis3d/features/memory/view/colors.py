@@ -180,8 +180,8 @@ def _kinds(trace: Trace, color: str) -> tuple[Indices, list[str], str]:
         names = []
         for key in keys.tolist():
             born, died = divmod(key, GRID + 1)
-            until = "kept" if died == GRID else f"to {moment((died + 1) * end // GRID, use)}"
-            names.append(f"{moment(born * end // GRID, use)} {until}")
+            until = ", never freed" if died == GRID else f" to {moment((died + 1) * end // GRID, use)}"
+            names.append(f"{moment(born * end // GRID, use)}{until}")
         return of, names, "Same lifetime, from"
     share = np.bincount(use.sites.of_block, use.blocks.size, len(use.sites))
     names = [f"{name}  {units.byte_size(n)}" for name, n in zip(use.sites.name, share.tolist(), strict=True)]
