@@ -41,6 +41,8 @@ LARGE = (
 #: Calls of a trace that is made up where the large one isn't: so many groups of so many.
 _GROUPS, _LEAVES = 900, 1000
 _TIMEOUT = 420.0
+#: Where a program keeps compiled kernels from one run to the next.
+_KERNELS = "/var/cache/tracevis3d"
 #: Software draws each pixel: the large one takes twice as long, and has room for what explains a view.
 _SCREEN, _LARGE_SCREEN = "1280x800", "1920x1080"
 
@@ -466,7 +468,7 @@ class Way:
         folders = {"/mnt/project": (ROOT, False), "/mnt/out": (self.place, True)}
         if LARGE.is_file():
             folders["/mnt/traces"] = (LARGE.parent, False)
-        home = {"HOME": "/mnt/out/home", "LIBGL_ALWAYS_SOFTWARE": "1"}
+        home = {"HOME": "/mnt/out/home", "LIBGL_ALWAYS_SOFTWARE": "1", "NUMBA_CACHE_DIR": _KERNELS}
         (self.place / "home").mkdir(exist_ok=True)
         with self.log.open("a") as log:
             log.write(f"\n==== blender {' '.join(words)}\n")

@@ -1,7 +1,6 @@
 """The selection and exploring, in Blender's module, from the checkout."""
 
 import ast
-import os
 import re
 from pathlib import Path
 
@@ -79,8 +78,7 @@ def test_undo_after_each_entry_of_an_elements_menu(in_turn, blender, tmp_path):
     (tmp_path / "copied.py").write_text(
         re.sub(r"size='\d+x\d+'", "size='320x180', engine='workbench'", script)
     )
-    # It takes the kernels that the tests have compiled: they are of the same sources.
-    blender.environment |= {"PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": os.environ["NUMBA_CACHE_DIR"]}
+    blender.environment |= {"PYTHONPATH": str(ROOT)}
     done = blender.python_says(tmp_path / "copied.py")
     assert done.returncode == 0, done.stdout + done.stderr
     (picture,) = blender.place.glob("*.png")

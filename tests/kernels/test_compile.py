@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +56,13 @@ print(json.dumps([facts, kernels, "scipy.linalg" in sys.modules]))
 """
 
 
-def run(work: str, cache: Path, *paths: Path) -> tuple[dict[str, Any], dict[str, Any], bool]:
-    """Run ``work`` in a process of its own with the given cache."""
+def run(
+    work: str, cache: Path, *paths: Path, library: Path = ROOT
+) -> tuple[dict[str, Any], dict[str, Any], bool]:
+    """Run ``work`` in a process of its own with the given cache, and with the library of a folder."""
     surroundings = {**os.environ, "TRACEVIS3D_CACHE": str(cache), "NUMBA_CACHE_DIR": str(cache / "numba")}
     command = [sys.executable, "-c", TELL.format(work=work), *map(str, paths)]
-    done = subprocess.run(command, cwd=ROOT, env=surroundings, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=library, env=surroundings, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     facts, kernels, heavy = json.loads(done.stdout)
     return facts, kernels, heavy
@@ -136,6 +140,28 @@ def test_a_damaged_cache_is_compiled_anew(tmp_path: Path, suffix: str) -> None:
         assert kernels["tracevis3d.kernels.run_sums.sum_runs"][1] == compiled
 
 
+def test_a_copy_of_the_library_finds_what_another_one_has_compiled(tmp_path: Path) -> None:
+    copy = tmp_path / "elsewhere"
+    shutil.copytree(ROOT / "tracevis3d", copy / "tracevis3d", ignore=shutil.ignore_patterns("__pycache__"))
+    run(SMALL, tmp_path)
+    facts, kernels, _ = run(SMALL, tmp_path, library=copy)
+    assert facts == {"sums": [3.0, 6.0]}
+    assert kernels["tracevis3d.kernels.run_sums.sum_runs"][1] == 0
+
+
+def test_what_versions_used_long_ago_have_compiled_is_removed(tmp_path: Path) -> None:
+    kept = tmp_path / "numba"
+    for age in range(1, 10):
+        old = kept / f"kernels-{age}"
+        old.mkdir(parents=True)
+        (old / "kernel.nbc").touch()
+        os.utime(old, (time.time() - 1000 * age,) * 2)
+    run(SMALL, tmp_path)
+    left = {path.name for path in kept.iterdir()}
+    assert {f"kernels-{age}" for age in range(1, 8)} < left
+    assert len(left) == 8
+
+
 def test_a_kernel_that_is_not_there_is_compiled_beside_those_that_are(cold: Any, tmp_path: Path) -> None:
     cache, facts, _ = cold
     gone = list(cache.rglob("sets.number_sets*"))
@@ -150,7 +176,7 @@ def test_a_kernel_that_is_not_there_is_compiled_beside_those_that_are(cold: Any,
 
 
 def test_kernels_work_where_nothing_can_be_kept(tmp_path: Path) -> None:
-    work = "import numba.core.caching as c; c.FunctionCache._impl_class._locator_classes = []\n" + SMALL
+    work = "import tracevis3d.kernels.disk_cache as c; c._Kept._locator_classes = []\n" + SMALL
     work += "facts['kept'] = type(sum_runs._cache).__name__\n"
     facts, kernels, _ = run(work, tmp_path)
     assert facts == {"sums": [3.0, 6.0], "kept": "NullCache"}

@@ -15,27 +15,20 @@ SCRIPTS = ROOT / "tests" / "blender"
 class Blender:
     """A Blender module with folders of its own, which are empty at first.
 
-    They lie where those of the last test lay, for kernels are kept by the paths of their sources: they alone
-    stay, and are compiled once. Tests in parallel processes don't share them.
+    Tests in parallel processes don't share them, but for the compiled kernels.
     """
 
     def __init__(self, python=sys.executable, version=""):
         # With a dot: setuptools would follow the link to the checkout in it without end.
-        beside = ROOT / "build" / ".tests" / os.environ.get("PYTEST_XDIST_WORKER", "alone")
-        place = beside / "blender"
+        place = ROOT / "build" / ".tests" / os.environ.get("PYTEST_XDIST_WORKER", "alone") / "blender"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
         self.python, self.place, self.version = python, place, version
-        cleared = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.startswith(("TRACEVIS3D_", "NUMBA_"))
-        }
+        cleared = {name: value for name, value in os.environ.items() if not name.startswith("TRACEVIS3D_")}
         self.environment = cleared | {
             "BLENDER_USER_EXTENSIONS": str(place / "extensions"),
             "BLENDER_USER_CONFIG": str(place / "config"),
             "BLENDER_USER_SCRIPTS": str(place / "scripts"),
-            "NUMBA_CACHE_DIR": str(beside / "kernels"),
         }
 
     @classmethod
