@@ -25,22 +25,42 @@ LABEL = "in sight"
 
 
 class _Work:
-    """One thing at a time that is computed in a thread; what comes of what is no longer wanted is dropped."""
+    """One thing at a time that is computed in a thread; what comes of what is no longer wanted is dropped.
+
+    While the view moves, something else is wanted at each moment: only the latest is computed next.
+    """
 
     def __init__(self) -> None:
         self.key: Any = None
         self.found: list[tuple[Any, Any]] = []
+        self._lock = threading.Lock()
+        self._wanted: tuple[Any, Callable[[], Any]] | None = None
+        self._at_work = False
 
     def start(self, key: Any, compute: Callable[[], Any]) -> None:
         """Compute something, unless it is under way or known."""
         if key == self.key:
             return
-        self.key = key
+        with self._lock:
+            self.key, self._wanted = key, (key, compute)
+            begins, self._at_work = not self._at_work, True
+        if begins:
+            threading.Thread(target=self._work, name="tracevis3d sight", daemon=True).start()
 
-        def work() -> None:
-            self.found.append((key, compute()))
+    def _work(self) -> None:
+        try:
+            while (wanted := self._next()) is not None:
+                key, compute = wanted
+                self.found.append((key, compute()))
+        except BaseException:
+            self._at_work = False
+            raise
 
-        threading.Thread(target=work, name="tracevis3d sight", daemon=True).start()
+    def _next(self) -> tuple[Any, Callable[[], Any]] | None:
+        with self._lock:
+            wanted, self._wanted = self._wanted, None
+            self._at_work = wanted is not None
+            return wanted
 
     def take(self) -> Any:
         """Return what was found of the present key, once; None if there is nothing yet."""

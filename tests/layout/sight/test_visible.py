@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.kernels.layout.visible import draw_triangles
+from tracevis3d.layout.sight import visible
 from tracevis3d.layout.sight.affine import corners
 from tracevis3d.layout.sight.framing import Lens, Region
 from tracevis3d.layout.sight.view_projection import ViewProjection
@@ -66,6 +67,26 @@ def looking_along_y(width=400, height=400):
     """Return an orthographic view of the x-z plane, 10 units each way, from y = -10."""
     matrix = np.array([[0.1, 0, 0, 0], [0, 0, 0.1, 0], [0, 0.05, 0, 0], [0, 0, 0, 1]])
     return ViewProjection.of(matrix, width, height)
+
+
+flat = st.tuples(*[st.floats(-12, 12, width=16)] * 3)
+
+
+@given(st.lists(st.tuples(flat, flat, flat, st.booleans()), max_size=12), st.booleans())
+@settings(deadline=None)
+def test_what_reaches_no_lit_pixel_is_left_out_and_changes_nothing(triangles, perspective):
+    points = np.array([c for *t, _ in triangles for c in t], np.float64).reshape(-1, 3)
+    order = np.arange(3 * len(triangles), dtype=np.int32).reshape(-1, 3)
+    lit = np.array([is_lit for *_, is_lit in triangles], np.bool_)
+    matrix = looking_along_y().matrix.copy()
+    matrix[3] = [0, 0.1 * perspective, 0, 1]
+    view = ViewProjection.of(matrix, 48, 32)
+    clip = np.column_stack([points, np.ones(len(points))]) @ matrix.T
+    # All of them, those that are lit last.
+    both = visible._drawn(clip, order, lit.astype(np.int32), view)
+    alone = visible._drawn(clip, order[lit], np.ones(lit.sum(), np.int32), view)
+    wanted = int((both == 1).sum()), int((alone == 1).sum())
+    assert visible._seen(Surfaces(points, order, lit), view) == wanted
 
 
 @pytest.mark.parametrize(("left", "wanted"), [(-9.0, 1.0), (-2.0, 0.5), (-4.0, 0.0), (0.0, 1.0)])

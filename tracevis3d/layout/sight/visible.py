@@ -94,19 +94,31 @@ def visible_share(surfaces: Surfaces, view: ViewProjection) -> float | None:
 
 def _seen(surfaces: Surfaces, view: ViewProjection) -> tuple[int, int]:
     """Return in how many pixels something lit is in front, and in how many it would be alone."""
-    homogeneous = np.column_stack([surfaces.point, np.ones(len(surfaces.point))]) @ view.matrix.T
-    clip, triangle, of = before_the_eye(homogeneous, surfaces.triangle)
-    lit = surfaces.lit[of]
-    half = np.array([view.width, view.height]) / 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at = np.column_stack([half + half * clip[:, :2] / clip[:, 3:], clip[:, 2] / clip[:, 3]])
-    at[clip[:, 3] <= 0] = np.nan
-    flat = at.astype(np.float32).reshape(-1)
-    alone = _drawn(flat, triangle[lit], np.ones(int(lit.sum()), np.int32), view)
+    clip = surfaces.point @ view.matrix[:, :3].T + view.matrix[:, 3]
+    lit = surfaces.triangle[surfaces.lit]
+    alone = _drawn(clip, lit, np.ones(len(lit), np.int32), view) == 1
+    if not alone.any():
+        return 0, 0
+    others = surfaces.triangle[~surfaces.lit]
+    others = others[_reaching(clip, others, alone.reshape(view.height, view.width))]
     # Lit triangles come last: what lies on a surface is highlighted with it.
-    order = np.argsort(lit, kind="stable")
-    both = _drawn(flat, triangle[order], lit[order].astype(np.int32), view)
-    return int(np.count_nonzero(both == 1)), int(np.count_nonzero(alone == 1))
+    owner = np.repeat(np.array([0, 1], np.int32), [len(others), len(lit)])
+    both = _drawn(clip, np.concatenate([others, lit]), owner, view)
+    return int(np.count_nonzero(both == 1)), int(np.count_nonzero(alone))
+
+
+def _reaching(clip: Floats, triangle: NDArray[np.int32], pixels: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which triangles may reach into the rectangle around those pixels (height, width)."""
+    rows, columns = (np.flatnonzero(pixels.any(axis=axis)) for axis in (1, 0))
+    w, outside = clip[:, 3], np.zeros(len(clip), np.uint8)
+    for axis, among in enumerate((columns, rows)):
+        half = pixels.shape[1 - axis] / 2
+        at = half * (clip[:, axis] + w)
+        outside |= (at < (among[0] - 1) * w).astype(np.uint8) << np.uint8(2 * axis)
+        outside |= (at > (among[-1] + 2) * w).astype(np.uint8) << np.uint8(2 * axis + 1)
+    outside[w <= 0] = 0
+    a, b, c = triangle.T
+    return np.asarray((outside[a] & outside[b] & outside[c]) == 0)
 
 
 def before_the_eye(
@@ -172,12 +184,22 @@ def before_the_eye(
 
 
 def _drawn(
-    at: NDArray[np.float32], triangle: NDArray[np.int32], owner: NDArray[np.int32], view: ViewProjection
+    clip: Floats, triangle: NDArray[np.int32], owner: NDArray[np.int32], view: ViewProjection
 ) -> NDArray[np.int32]:
+    """Return whose triangle is in front in each pixel, -1 where none is; ties go to the highest owner."""
+    clip, triangle, of = before_the_eye(clip, triangle)
+    half = np.array([view.width, view.height]) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at = np.column_stack([half + half * clip[:, :2] / clip[:, 3:], clip[:, 2] / clip[:, 3]])
+    at[clip[:, 3] <= 0] = np.nan
+    owner = owner[of]
+    order = np.argsort(owner, kind="stable")
     size = view.width * view.height
     depth, front = np.full(size, np.inf, np.float32), np.full(size, -1, np.int32)
-    flat = np.ascontiguousarray(triangle.reshape(-1))
-    draw_triangles(at, flat, owner, np.int64(view.width), np.int64(view.height), depth, front)
+    draw_triangles(
+        at.astype(np.float32).reshape(-1), np.ascontiguousarray(triangle[order].reshape(-1)), owner[order],
+        np.int64(view.width), np.int64(view.height), depth, front,
+    )  # fmt: skip
     return front
 
 
