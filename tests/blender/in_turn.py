@@ -1,6 +1,7 @@
 """Run scripts of these folders in turn, in one Blender: ``in_turn.py '[["lists/tree.py", "WORD"], ...]'``.
 
-Each finds a new file, in a window as in none; when one has ended, ``TURN script seconds ...`` is printed.
+Each finds a new file, and Blender's preferences as they were at first, in a window as in none; when one has
+ended, ``TURN script seconds ...`` is printed.
 """
 
 import json
@@ -31,6 +32,7 @@ def turn(begins, ends):
     drawn.clear()
     if begins:
         if ends:
+            support.restore(preferences)
             bpy.ops.wm.read_homefile(use_empty=False, app_template="")
         run(*begins)
     elif not bpy.app.background:
@@ -39,6 +41,7 @@ def turn(begins, ends):
 
 (given,) = support.arguments()
 scripts, started, drawn = json.loads(given), [], []
+preferences = support.preferences()
 bpy.types.SpaceView3D.draw_handler_add(drawn.append, (None,), "WINDOW", "POST_PIXEL")
 steps = [lambda b=b, e=e: turn(b, e) for b, e in zip([*scripts, None], [None, *scripts])]
 if bpy.app.background:

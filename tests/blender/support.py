@@ -127,6 +127,26 @@ def screenshot(path):
     assert rows.std() > 10, f"{path}: the screen is blank"
 
 
+def preferences():
+    """Return Blender's own preferences, those that are single values: (group, name) -> value."""
+    return {
+        (name, one.identifier): getattr(group, one.identifier)
+        for name in ("view", "system", "inputs", "filepaths")
+        for group in [getattr(bpy.context.preferences, name)]
+        for one in group.bl_rna.properties
+        if one.type in ("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING")
+        and not one.is_readonly and not getattr(one, "is_array", False)
+    }  # fmt: skip
+
+
+def restore(wanted):
+    """Set the preferences to what :func:`preferences` has returned."""
+    now = preferences()
+    for (group, name), value in wanted.items():
+        if now[group, name] != value:
+            setattr(getattr(bpy.context.preferences, group), name, value)
+
+
 class Window:
     """Blender's window with its 3D view, moved by a simulated mouse and keys.
 
@@ -238,10 +258,13 @@ def drive(steps, place, done, patience=120.0):
     """
     preferences = bpy.context.preferences
     preferences.view.show_splash = False
-    # To smooth edges it draws all eight times, which takes a processor long.
+    # Smoothing takes a processor long: of edges, which are drawn eight times, and of all that lies over them.
     preferences.system.viewport_aa = "OFF"
+    preferences.system.use_overlay_smooth_wire = False
     # Explore steps aside for a save that is due, and what is sent meanwhile is lost.
     preferences.filepaths.auto_save_time = 60
+    # The next Blender finds what was installed, and nothing that a script has set.
+    preferences.use_preferences_save = False
     waiting = [at_rest(), time.perf_counter()]
 
     def step():

@@ -145,7 +145,6 @@ def main():
     at.move(x, y)
     yield support.at_rest()
     at.press("LEFTMOUSE", x, y)
-    yield 0.05
     at.press("LEFTMOUSE", x, y)
     yield lambda: group.start != "" and not window_time.is_gliding()
     yield support.at_rest()

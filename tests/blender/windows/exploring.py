@@ -105,7 +105,6 @@ def main():
     send("MOUSEMOVE", "NOTHING", x, y)
     yield support.at_rest()
     press("LEFTMOUSE", x, y)
-    yield 0.05
     press("LEFTMOUSE", x, y)
     yield lambda: support.only_view().tracevis3d.icicle.start != "" and not window_time.is_gliding()
     yield support.at_rest()
