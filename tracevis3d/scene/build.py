@@ -32,7 +32,7 @@ from .text.glyphs import typeface
 _END_ON = 0.98
 #: Width of grid lines, in pixels of a picture 1080 high.
 GRID = 1.1
-#: How often texts are set and the camera moved where the size of the type is said.
+#: How often texts are laid out and the camera is moved if the type has a given size.
 _FITTINGS = 3
 #: Inks on coloured surfaces.
 _ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.01, 0.01, 0.015)
@@ -272,7 +272,7 @@ class _Making:
         self.rulers = [
             rulers_of.lay_out(axis, axes, typeface)
             for axis in drawing.axes
-            # Seen from its end a ruler is a point with its texts on one another.
+            # Seen end-on, a ruler is a point, and its texts lie on one another.
             if abs(labels.unit(axis.direction) @ axes[2]) < _END_ON
         ]
         low, high = np.array(drawing.camera.low, np.float64), np.array(drawing.camera.high, np.float64)
@@ -423,7 +423,7 @@ class _Making:
         eyes = (shown for shown in collection.objects if shown.type == "CAMERA" and PART not in shown)
         before = next(eyes, None)
         known = {*gone, *self.parts.kept, before}
-        # Objects that hold no part are from an older version, or put there manually: only the first go.
+        # Objects without a part are from an older version, and go, or were added by the user, and stay.
         discard([*gone, *(o for o in collection.objects if o not in known and "tracevis3d_kind" in o)])
         if collection not in self.scene.collection.children_recursive:
             self.scene.collection.children.link(collection)

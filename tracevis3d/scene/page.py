@@ -16,7 +16,7 @@ from ..drawing.explanations import (
 from ..drawing.primitives import Drawing, Labels
 from .parts import NAMES, PART
 
-#: On a view's collection: what explains its drawing, and the names that stand in for those of functions.
+#: On a view's collection: explanations of its drawing, and the names that replace those of functions.
 _EXPLANATIONS, _NEAR = "tracevis3d_explanations", "tracevis3d_near_names"
 #: Digests of both, so that a redraw only compares a few characters.
 _STAMP, _NEAR_STAMP = "tracevis3d_explanations_digest", "tracevis3d_near_digest"

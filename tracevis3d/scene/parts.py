@@ -1,7 +1,7 @@
 """The parts of a built drawing: unchanged ones are kept, changed ones are rewritten or made again.
 
-Which is which is read off the scene: each object carries the name of its part and a digest of what it was
-made from, so this holds after undo and in a .blend that was opened again, and Python remembers nothing.
+This is decided by the scene alone: each object has the name of its part and a digest of what it was made
+from. So it works after undo and in a .blend that was opened again, and Python keeps no state.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Several drawings in one scene: where each stands, which one is attended to, and a look at all of them.
+"""Several drawings in one scene: where each is placed, which one is active, and an overview of all.
 
 A drawing's objects keep their own coordinates; where the drawing stands is their ``delta_location``, which
 animation leaves alone.
@@ -26,12 +26,12 @@ from .text import shapes
 from .text.glyphs import typeface
 
 Floats = NDArray[np.float64]
-#: Part of a drawing's name above it.
+#: Part that shows a drawing's name above it.
 SIGN = "sign"
 #: Lights and grounds, of which a scene needs only one.
 _GROUND = ("key light", "wall")
 _OVERVIEW = "TraceVis3D overview"
-#: Between two drawings, and height of a sign's line, as shares of the width of what stands there.
+#: Gap between two drawings, and line height of a sign, as shares of a drawing's width.
 _GAP, _SIGN = 0.12, 0.045
 
 

@@ -1,4 +1,4 @@
-"""Styles: whole looks of light and ground. None changes what the data's colours are.
+"""Styles: light and background. None changes the colours of the data.
 
 Light is balanced so that a face that looks at the camera's side gets exactly as much as makes its colour the
 palette's: ambient plus key is 1 there. Other faces get more (towards the key light) or less.

@@ -92,7 +92,7 @@ def find_names(
             continue
         text, room, shown, start = width[i] * size, math.inf, width[i] * size, x
         if bound[i]:
-            # The part of the room that lies before the eye: the anchor does.
+            # The part of the room that lies in front of the eye, as the anchor does.
             ends_x, ends_y = x, y
             other_x, other_y = x, y
             for side in range(2):

@@ -749,7 +749,7 @@ def nest_general(  # type: ignore[no-untyped-def]
                 top = stack[d - 1]
                 if e > o_end[top]:
                     e = o_end[top]
-                    # A call that never ended has no end of its own to complain about.
+                    # A call that never ended has no end of its own that could be wrong.
                     if by_time or forced_by[r] != -2:
                         note(problems, event, OVERLAP, r, ONE)
                     by_time = True

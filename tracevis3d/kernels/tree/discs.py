@@ -9,7 +9,7 @@ from ..jit import inline
 
 #: Steps towards the centre of a disc around discs.
 _CENTRINGS = 16
-#: By so much, of the radius, a disc may lie outside the one around two.
+#: How far a disc may lie outside the disc around two, as a share of the radius.
 _ROUNDING = 1e-12
 
 
@@ -49,7 +49,7 @@ def enclose(r: Any, k: Any, x: Any, y: Any, place: Any) -> None:
         radius = 0.5 * (far + radius)
         cx += share * (x[which] - cx)
         cy += share * (y[which] - cy)
-    # Of a ring the middle is often best.
+    # For discs in a ring, the middle is often best.
     place[0], place[1], place[2] = 0.0, 0.0, around
     for step in range(_CENTRINGS):
         far, which = -math.inf, 0

@@ -1,4 +1,4 @@
-"""Films: time plays in the nodes, the camera moves gently. A saved .blend plays the same without us."""
+"""Films: nodes play the time, the camera moves gently. A saved .blend also plays without the extension."""
 
 from __future__ import annotations
 

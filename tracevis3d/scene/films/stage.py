@@ -155,7 +155,7 @@ class Stage:
         self._ground = _bounds(drawing)
         self._far = self.built.camera.data.clip_end
         low, high = self._ground
-        #: Where an orthographic camera stands off, so that nothing is behind it.
+        #: Distance of an orthographic camera, so that nothing is behind it.
         self._off = 2.0 * float(np.linalg.norm(high - low)) + view.farthest
 
     def look(self, pose: Pose) -> None:

@@ -206,7 +206,7 @@ class Frames:
         if len(made) == 1:
             return made[0].copy()
         frame = self._output.frame
-        # A line between the halves, in the colour of what is neither.
+        # A grey line between the halves.
         whole = np.full((frame.height, frame.width, 3), 128, np.uint8)
         whole[:, : made[0].shape[1]] = made[0]
         whole[:, frame.width - made[1].shape[1] :] = made[1]

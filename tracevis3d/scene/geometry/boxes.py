@@ -23,7 +23,7 @@ _WIDEST_CHAMFER = 0.16
 #: Boxes of lower buckets than this, across the view, are plain: under 4 chamfers wide.
 _NARROW = 2
 _WIDTH_OF_RIB = 2.4  # in chamfers
-#: In the economical form a box ends so much of a chamfer before its neighbour begins: they stay apart.
+#: In the economical form, boxes are shorter by this share of a chamfer at each end: neighbours stay apart.
 _GAP = 0.5
 #: Ribs of a cluster in the economical form.
 _FEW_RIBS = 3

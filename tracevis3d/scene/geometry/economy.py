@@ -1,7 +1,7 @@
-"""How coarse the economical form of a drawing is: as fine as its triangles allow.
+"""How coarse the economical form of a drawing is: as fine as the budget of triangles allows.
 
-The number of triangles decides how long a redraw takes, with a graphics card as without; so a drawing has a
-budget, whatever the machine.
+The time of a redraw depends on the number of triangles, with or without a graphics card, so the budget is the
+same on every machine.
 """
 
 from __future__ import annotations

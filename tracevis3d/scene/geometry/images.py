@@ -34,7 +34,7 @@ def grid_faces(alpha: NDArray[np.uint8]) -> NDArray[np.int32]:
 def _blocks(element: Image, coarse: int) -> tuple[int, int]:
     """Return how many rows and columns of pixels are one in the economical form."""
     high, wide = element.pixel.shape[:2]
-    # Pixels that lie close together are joined first: what is seen is about as fine along both.
+    # Pixels are merged along the axis in which they are closer, so both stay about equally fine.
     apart = [float(np.linalg.norm(np.diff(element.point, axis=axis), axis=2).mean()) for axis in (0, 1)]
     rows = columns = 1
     while (high // rows) * (wide // columns) > _PIXELS / 2 ** (coarse / 2) and max(rows, columns) < 64:

@@ -15,7 +15,7 @@ from ..styles import Light, Style
 from . import templates
 from .instances import Instances, placed
 
-#: Marks that are as round in the economical form as in pictures: there is one for each thread, say.
+#: Up to this many marks are as round in the economical form as in pictures.
 _FEW = 24
 
 

@@ -273,7 +273,7 @@ def _open(profile: list[tuple[float, float]], sides: int) -> Shape:
     (_, top), (radius, bottom) = profile
     angle = np.linspace(0, 2 * np.pi, sides, endpoint=False)
     around = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(sides, bottom)], axis=1)
-    # One tip to each face: then the light changes smoothly around, up to the tip.
+    # Each face has a tip of its own, so that the shading stays smooth up to the tip.
     slope = np.array([top - bottom, radius]) / np.hypot(radius, top - bottom)
     normal = np.stack([slope[0] * np.cos(angle), slope[0] * np.sin(angle), np.full(sides, slope[1])], axis=1)
     tips = np.tile([0.0, 0.0, top], (sides, 1))
@@ -322,7 +322,7 @@ def template(
         part.append(np.repeat(np.arange(count, count + k), len(shape.first)))
         sharp.append(np.full(k * len(shape.first), not shape.smooth))
         sizes = np.diff(np.append(shape.first, c))
-        # (kinds of face, k colours): rim, then as pale as they are
+        # (kinds of face, k colours): the rim, then each degree of paleness
         kinds = [linear(mixed(colors, style.rim[0], style.rim[1]))]
         shares, pale = np.unique(shape.pale, return_inverse=True)
         kinds += [linear(mixed(colors, style.background, PALE * float(share))) for share in shares]

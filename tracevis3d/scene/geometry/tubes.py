@@ -19,10 +19,10 @@ from ..styles import Light, Style
 from . import forms, meshes
 
 _buffers = Buffers()
-#: Vertices of a ring: of this many tubes at most, and of more.
+#: Vertices of a ring, for at most this many tubes; and for more than those.
 _SIDES = ((500, 16), (5_000, 12), (20_000, 8))
 _LEAST_SIDES = 6
-#: In the economical form: of tubes, of tubes where the budget is small, and of lines.
+#: Those of the economical form: of tubes, of tubes with a small budget, and of lines.
 _FEW_SIDES, _FEWER_SIDES, _SIDES_OF_LINES = 8, 6, 3
 #: Factor on the tolerance for lines: there are many, and no shading shows their bends.
 _LOOSER = 2.0
@@ -30,7 +30,7 @@ _LOOSER = 2.0
 CUSHION = 0.42
 #: How white the crest of the glossiest tubes is, and how narrow the light on it.
 CREST, NARROW = 0.6, 10
-#: From this many tubes on, or this coarseness.
+#: The budget is small above this many tubes, or from this coarseness on.
 _MANY, _COARSE = 500, 2
 
 
@@ -99,7 +99,7 @@ class _Course:
 
     def arguments(self) -> tuple[Any, ...]:
         """Return what :func:`...layout.tube.sweep` and ``shape`` take."""
-        # Where the colour changes along a tube, the sweep brings the light alone.
+        # If the colour changes along a tube, the sweep only computes the light.
         given = np.ones((len(self.color), 3), np.float32) if self.turning else self.color[:, :3]
         return (
             self.point, self.radius, self.first, self.side, given, self.light, self.sides, _buffers,

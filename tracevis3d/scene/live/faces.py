@@ -1,7 +1,7 @@
 """The visible faces of a live view's bars: the others are not drawn.
 
-Drawing takes time by the face, and without a graphics card that is most of the time there is. From where a
-live view is looked at as a rule, half of a box's faces are turned away, whichever of its bars it is.
+The time of a redraw depends on the number of faces; without a graphics card it is most of an update. From the
+usual viewpoints, half of the faces of every bar are turned away.
 """
 
 from __future__ import annotations

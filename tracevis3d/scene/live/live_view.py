@@ -33,9 +33,9 @@ from .texts import TextMesh, write
 
 #: On the collection: it is the scene's live view.
 LIVE = "tracevis3d_live"
-#: The edge that is now, and warnings.
+#: Colour of the edge *now*, and of warnings.
 _NOW = (0.98, 0.45, 0.16)
-#: Seconds between two settings of names, and between two looks at who gets colours.
+#: Seconds between two layouts of names, and between two assignments of colours.
 _TEXTS_S, _SETTLE_S = 0.3, 2.0
 #: Seconds between two ticks from which on they are rare.
 _SLOW_S = 0.12
@@ -88,7 +88,7 @@ class LiveScene:
         self.view, self.ring, self.title = view, Ring(view), title
         self.style = styles.named(style)
         self.scene_name = scene.name
-        # What is written already: texts that stand still are written when they change.
+        # What has been written: texts that don't move are only written again if they change.
         self._legend: Any = None
         self._still: Any = None
         self._texts_at = self._settled_at = self._ticked_at = -1e9
@@ -194,7 +194,7 @@ class LiveScene:
             self._pages.faces = tuple(a or b for a, b in both)
         self.ring.advance(now)
         self._pages.show(lambda origin: self._along(origin - now))
-        # Not all texts in one tick, nor beside new pages, that would be a long one; unless ticks are rare.
+        # Texts are spread over ticks without new pages, to keep ticks short; unless ticks are rare.
         slow, self._ticked_at = clock - self._ticked_at > _SLOW_S, clock
         if not self._pending and clock - self._texts_at > _TEXTS_S:
             self._texts_at, self._status = clock, status
@@ -300,7 +300,7 @@ class LiveScene:
         title, ink = f"{self.title}: live, {clock} so far", self.style.ink
         notes = [self._status, view.facts()]
         if view.alarms:
-            # What goes wrong comes first.
+            # Problems come first.
             notes.insert(0, title)
             more = f" (and {len(view.alarms) - 1:,} more)" if len(view.alarms) > 1 else ""
             title, ink = f"{view.alarms[0].kind.capitalize()}: {view.alarms[0].sentence}{more}", _NOW

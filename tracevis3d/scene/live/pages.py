@@ -15,7 +15,7 @@ from ..geometry import meshes
 from .bar_mesh import Faces, color_corners, shaded, topology
 from .faces import ALL
 
-#: Pages that get other faces in a tick.
+#: Maximum number of pages whose faces change in a tick.
 _REFACED = 2
 
 

@@ -170,7 +170,7 @@ def _page(
     built: Built, picture: bytes, shapes: list[Shape], transparent: bool, recipe: str, fonts: Fonts
 ) -> tuple[Page, int]:
     frame, style, view, print_ = built.frame, built.style, built.view, built.printed
-    # Heights of the font for a size of Blender's.
+    # Ratio of the font's size to Blender's, for letters of equal height.
     em = typeface(frame.font).cap_height / fonts.usual.cap_height
     below, above, texts = [], [], []
     pixel = max(1.0, frame.height / 1080)

@@ -24,7 +24,7 @@ _UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]
 
 @dataclass
 class Scene:
-    """A glTF file in the making.
+    """A glTF file that is being built.
 
     Attributes
     ----------

@@ -156,7 +156,7 @@ def _of_boxes(boxes: Boxes, view: View, look: _Look) -> Iterator[_Part]:
     ribbed = boxes.look == "cluster"
     plain, rim = look.of_index(boxes.color), look.rim(boxes.color)
     pale = look.pale(boxes.color) if ribbed else plain
-    # Too narrow for ribs they are as pale as ribs are from afar.
+    # Boxes too narrow for ribs are as pale as ribs look from a distance.
     middle = look.pale(boxes.color, 0.5) if ribbed else plain
     for i in range(len(boxes)):
         name = f"{boxes.kind} {int(boxes.id[i])}"

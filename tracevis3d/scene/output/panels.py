@@ -31,7 +31,7 @@ from . import figure, pixels, render
 
 #: Suffixes of figures of several panels.
 SUFFIXES = (".svg", ".pdf", ".png")
-#: How often the camera moves until scales are the same, and how nearly they are.
+#: Maximum number of times that a camera is moved until scales are equal, and their relative tolerance.
 _TRIES, _SAME = 12, 1e-3
 
 
@@ -108,7 +108,7 @@ def _widened(drawing: Drawing, frame: Frame, style: str, wanted: float) -> Drawi
     def inverse(more: float) -> float:
         return 1 / (pixels_of_time(seen(more), style, frame) or wanted)
 
-    # What a pixel takes of the time grows with the box, in steps where texts or the height decide.
+    # The time per pixel grows with the box, in steps if texts or the height limit the picture.
     more, off = 0.0, inverse(0.0) * wanted - 1
     before, was = -1.0, -1.0
     for _ in range(_TRIES):

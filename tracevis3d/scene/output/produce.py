@@ -158,7 +158,7 @@ def _produce(
         if built is not None:
             clear(built.collection)
             bpy.data.collections.remove(built.collection)
-        # A .blend of its own has taken the place of Blender's initial scene: a file needs one.
+        # A file needs a scene: writing a .blend may have removed Blender's initial one.
         if len(bpy.data.scenes) > 1:
             bpy.data.scenes.remove(scene)
     progress(1.0, "done")

@@ -1,4 +1,4 @@
-"""Keep what Blender prints by itself away from our users' terminals."""
+"""Keep what Blender itself prints away from the user's terminal."""
 
 from __future__ import annotations
 

@@ -17,13 +17,13 @@ from .legend import Line
 
 #: Size of a cell of the occupancy grid, in pixels.
 _CELL = 8
-#: Cost of a leader as long as the picture is high, in panels that lie on data, and of one that lies on it.
+#: Cost of a leader as long as the region is high, and what is added if all of it lies on data.
 _FAR, _OVER = 1.6, 1.0
-#: Cost of hiding data alone.
+#: Cost of a panel that lies on data everywhere.
 _HIDES = 3.0
-#: What it costs to hide a name or a ruler, in data of the same size; names that are examined, at most.
+#: Cost of hiding a name or a ruler, relative to data of the same size; maximum number of names examined.
 _NAME, _NAMES = 8.0, 500
-#: What it costs to draw a leader through a name, and through names alone; places on it that are looked at.
+#: Cost of a leader that crosses a name, what is added if it crosses names alone, and points examined on it.
 _STRIKES, _STRUCK, _ALONG = 0.3, 3.0, 48
 #: Colours are hues from this difference of their channels on; what it costs to hide them, in data of the same
 #: size, where they are less than this share of it.
@@ -224,7 +224,7 @@ def _place(
     away = np.hypot(
         np.maximum(np.maximum(xs - x, x - xs - wide), 0), np.maximum(np.maximum(ys - y, y - ys - high), 0)
     )
-    # Nor may the leader strike names out.
+    # The leader should not cross names.
     share = np.linspace(0.0, 1.0, _ALONG)[:, None]
     ends = np.clip(x, xs, xs + wide), np.clip(y, ys, ys + high)
     at = [
@@ -257,7 +257,7 @@ def _place(
             continue
         if free.take(_padded(box, pad)):
             return box
-    # Where no place is without a crossing the nearest is better than none.
+    # If every place has a crossing, take the best of those.
     return next((box for box in crossing if free.take(_padded(box, pad))), None)
 
 

@@ -1,4 +1,4 @@
-"""Whether anything that is drawn stands before a text: what is rendered there, boxes and tubes included."""
+"""Whether elements cover a text: boxes and tubes that are rendered in front of it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OFF = 0.015
 
 
 class Cover:
-    """Finds what stands before texts of a drawing.
+    """Finds what covers texts of a drawing.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from ..styles import Style
 
 _MOST_ROWS, _FEW_ROWS = 5, 3
 _SEPARATOR = "   ·   "
-#: Lines of the title and of notes, where the size of the type is said: 8 and 6 points beside 7.
+#: Line heights of the title and of notes if the type has a given size: 8 and 6 points for a type of 7.
 _TITLE, _NOTES = 8 / 7, 6 / 7
 
 
@@ -174,7 +174,7 @@ class _Layout:
                 left = indent
             rows[-1].append(cell)
             left += cell.width + 1.1 * h
-        # In type of a given size a small figure has more use for the room.
+        # If the type has a given size, a small figure needs the room for its data.
         most = _FEW_ROWS if self.frame.points and self.drawing.elements else _MOST_ROWS
         fit = max(1, min(most, int((top - floor) / (1.35 * h))))
         dropped = sum(map(len, rows[fit:]))

@@ -1,4 +1,4 @@
-"""One legend for several drawings: what has one name has one colour in all of them."""
+"""One legend for several drawings, in which a name has the same colour everywhere."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ...drawing.primitives import Drawing, Legend, LegendEntry, Look
 
 #: A share or an amount behind a name differs from drawing to drawing: ``parser 12 %``.
 _AMOUNT = re.compile(r"\s+[<>≈~]?\s?[\d.,]+\s?(%|[kMG]i?B|B|ns|[µμ]s|ms|s|min|h)$")
-#: Names that stand for what each drawing has no colour for.
+#: Names of the entry for everything that has no colour of its own.
 _OTHERS = re.compile(r"^\d+ others?$|^others?$")
 _OTHER = "other"
-#: Colours nearer than this can't be told apart.
+#: Colours closer than this can't be distinguished.
 _CLOSE = 0.12
 
 
@@ -50,7 +50,7 @@ def name_of(text: str) -> str:
 
 
 def share(drawings: Sequence[Drawing]) -> tuple[list[Drawing], Drawing | None]:
-    """Give what has one name in the drawings' legends one colour, and take these legends out.
+    """Give each name in the drawings' legends the same colour everywhere, and remove these legends.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def share(drawings: Sequence[Drawing]) -> tuple[list[Drawing], Drawing | None]:
 
 
 def _join(legend: Legend, palette: NDArray[np.float32], rows: dict[str, _Row]) -> None:
-    """Colour what ``rows`` know as they say, and add the rest, in colours that are not taken."""
+    """Give entries the colours of their names in ``rows``; add new names, in colours that are free."""
     new: list[tuple[str, LegendEntry]] = []
     mine = {entry.color for entry in legend.entries}
     before = palette.copy()
@@ -104,7 +104,7 @@ def _join(legend: Legend, palette: NDArray[np.float32], rows: dict[str, _Row]) -
         else:
             new.append((name, entry))
     free = [before[i] for i in sorted(mine)]
-    # Patterns and veils tell such entries apart, not their colours.
+    # Such entries are distinguished by pattern and transparency, not by colour.
     plain = [entry for entry in new if entry[1].look == "solid"]
     for name, entry in (entry for entry in new if entry[1].look != "solid"):
         rows[name] = _Row(name, before[entry.color].copy(), entry.look)

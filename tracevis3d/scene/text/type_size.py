@@ -1,4 +1,4 @@
-"""Rulers and names in the size of type that was asked for, wherever they stand."""
+"""Rulers and names in the requested size of type, however far away they are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .labels import unit
 def in_type(drawing: Drawing, view: View, typeface: Typeface) -> Drawing:
     """Return the drawing with rulers and names as high as the type of the picture's frame.
 
-    Names on elements become smaller at most: they have no more room.
+    Names on elements are never enlarged: they have no more room.
 
     Parameters
     ----------

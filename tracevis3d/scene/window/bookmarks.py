@@ -40,7 +40,7 @@ def bookmarks_of(path: str | Path) -> list[dict[str, Any]]:
     if not path.is_file():
         raise InputError(f"{path}: there is no such file: check its name and folder")
     try:
-        # Scripts that lie in the file are not run.
+        # Scripts in the file are not run.
         with captured_output(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
             bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False, use_scripts=False)
     except RuntimeError:

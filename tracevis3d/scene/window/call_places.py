@@ -117,7 +117,7 @@ def _element_of(boxes: PickableMesh, call: CallReference) -> int | None:
     depth, thread = boxes.fact("depth"), boxes.fact("thread")
     if len(depth) != len(boxes) or len(thread) != len(boxes):
         return None
-    # A cluster represents its members and for what is below them: the deepest one that reaches there.
+    # A cluster represents its members and all calls below them: take the deepest that reaches the call.
     fits = (boxes.time[:, 0] <= at) & (at <= boxes.time[:, 1])
     which = np.flatnonzero(fits & (thread == call.thread) & (depth <= call.depth))
     return int(which[np.argmax(depth[which])]) if len(which) else None

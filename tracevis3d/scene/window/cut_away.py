@@ -1,6 +1,6 @@
-"""What lies beside a slab is left out of the scene by node groups: in 3D views, in pictures, in every engine.
+"""Node groups that cut away what lies outside a slab: in 3D views and in pictures, in every engine.
 
-Boxes are cut exactly: the points that they are made of are cut before. Meshes lose the faces that lie beside
+Boxes are cut exactly, because the points that they are made of are cut first. Meshes lose the faces outside
 the slab; tubes, bent blocks and lines end at it.
 """
 

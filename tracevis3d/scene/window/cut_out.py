@@ -1,4 +1,4 @@
-"""Some of a view's elements over a veil, with their own surfaces: all others are muted, and nothing changes.
+"""Some elements drawn again, over a veil that mutes all others; the scene itself does not change.
 
 Drawn over the scene, as :mod:`.highlight` does, so that it costs what is chosen and takes no part in undo.
 """
@@ -139,7 +139,7 @@ class _Triangles:
 
 
 class CutOut:
-    """A surface on its way to the screen: made where a window draws, for it needs the window's GPU.
+    """A surface for the GPU: made while a window draws, because it needs the window's GPU context.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""What a view shows in more detail than its picture has, in its stead, for the 3D view alone.
+"""The detail of a view: objects that replace the picture's own, in the 3D view alone.
 
-They are objects beside those of the picture, which the 3D view hides as long as they are there; pictures and
-films show the picture's own, unless the detail is requested too.
+As long as they are there, the 3D view hides the picture's own. Pictures and films show those, unless the
+detail is requested for them too.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from ..text import labels, shapes
 from ..text.glyphs import typeface
 from . import element_metadata
 
-#: Marks the objects of the detail: nanoseconds from which to which it is there, and pixels per unit.
+#: On the objects of the detail: its range, in nanoseconds or bytes, and pixels per unit.
 _IS_DETAIL = "tracevis3d_nearer"
-#: Beside it, where what is near is not along x: what has been opened.
+#: What has been opened, for a detail that is not along x.
 _OPENED = "tracevis3d_opened"
-#: On the picture's own objects that the detail takes the place of.
+#: On the picture's own objects that the detail replaces.
 _STOOD_IN = "tracevis3d_stood_in"
 
 

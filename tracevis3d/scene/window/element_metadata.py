@@ -1,4 +1,4 @@
-"""What the scene's objects hold of a drawing, read back from their meshes: the truth about what is shown.
+"""The elements that the scene's objects show, and their metadata, read back from the meshes.
 
 It is there after undo, and after the .blend is opened again, with the trace or without. Beside positions and
 ids the meshes carry what each element represents (:func:`write_drawing`).
@@ -29,7 +29,7 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float32]
 
 _PREFIX = "tracevis3d_"
-#: Kept of each element where it represents calls: name -> Blender's type of the attribute, and dtype.
+#: Stored for each element that represents calls: name -> Blender's type of the attribute, and dtype.
 _FACTS: dict[str, tuple[str, type[np.generic]]] = {
     "function": ("INT", np.int32),
     "depth": ("INT", np.int32),
@@ -194,7 +194,7 @@ class PickableMesh:
             self._read_wedges(mesh)
         else:
             self._read_sections(mesh)
-        #: Each element's palette index, int32 (n,); empty if a version that did not keep it made the object.
+        #: Each element's palette index, int32 (n,); empty for objects of a version that did not store it.
         self.color = self._colors(mesh)
         self._facts = {name: self._fact(mesh, name) for name in _FACTS}
         #: One of the view's traces -> the call of it that each element represents.
@@ -368,7 +368,7 @@ class PickableMesh:
         if quarter:
             height = self.ring[:, quarter] - self.middle
         else:
-            # Six sides: two corners, a sixth and a third round, add up to the half axis across.
+            # With six sides, the corners at a sixth and a third of the turn give the half axis across.
             sixth, third = sides // 6, sides // 3
             height = (self.ring[:, sixth] + self.ring[:, third] - 2 * self.middle) / np.sqrt(3.0)
         self.across = np.concatenate([width, height.astype(np.float32)], axis=1)
@@ -412,7 +412,7 @@ class PickableMesh:
         self.size = np.maximum.reduceat(self.middle + reach, self.first[:-1]) - self.low
 
     def _read_nothing(self) -> None:
-        """Hold no elements: of another version, or edited manually."""
+        """Hold no elements: the mesh is from another version, or was edited manually."""
         self.id = np.empty(0, np.int64)
         self.first, self.ring = np.zeros(1, np.int64), np.empty((0, 0, 3), np.float32)
         self.middle, self.across = np.empty((0, 3), np.float32), np.empty((0, 6), np.float32)
@@ -578,7 +578,7 @@ def pickable_mesh(shown: Any) -> PickableMesh | None:
 
 
 def forget() -> None:
-    """Let go of everything that was read."""
+    """Forget everything that was read."""
     _kept.clear()
     stored_links.forget()
 

@@ -1,7 +1,7 @@
-"""Elements lit up in the 3D view: drawn over the scene with its own depth, so that nothing of it changes.
+"""Highlights in the 3D view: drawn over the scene with its depth, so that the scene does not change.
 
-Lighting up by an attribute of the points would make Blender evaluate the instances of the whole object, and
-take a step of undo with it, each time the mouse moves; this costs what is highlighted.
+Highlighting by an attribute of the points would make Blender evaluate the instances of the whole object, and
+make an undo step, each time the mouse moves; the cost here depends on what is highlighted alone.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def toward_eye(view: Any) -> Matrix:
 
 
 class Highlight:
-    """An outline on its way to the screen: made where a window draws, for it needs the window's GPU.
+    """An outline for the GPU: made while a window draws, because it needs the window's GPU context.
 
     Parameters
     ----------

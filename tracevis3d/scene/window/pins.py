@@ -21,7 +21,7 @@ _SIZE, _CURRENT = 0.007, 0.013
 
 
 def remove(collection: Any) -> None:
-    """Take the pins out of a view."""
+    """Remove a view's pins."""
     for shown in [o for o in collection.objects if o.get(parts.PART) == PART]:
         placement.remove(shown)
 
@@ -29,7 +29,7 @@ def remove(collection: Any) -> None:
 def show(
     collection: Any, sought: Sequence[CallReference], current: int, above: bool, width: float, style: Style
 ) -> Any:
-    """Stick a pin into a view for each call that is drawn, replacing the previous pins.
+    """Put a pin on each call that is drawn, replacing the previous pins.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Elements of a view as boxes in the scene with their colours: what a map of it is drawn from."""
+"""The elements of a view as coloured boxes in the scene, for the map."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...layout.sight.affine import Floats
 from .element_metadata import PickableMesh
 
-#: Of what has no colour.
+#: Colour of elements without one.
 _GREY = (0.6, 0.62, 0.65, 1.0)
 
 

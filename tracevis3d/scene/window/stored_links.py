@@ -76,7 +76,7 @@ _MOST_KEPT = 64
 
 
 def relations_of(collection: Any) -> list[Relation]:
-    """Return which of the things that a view's elements show belong together."""
+    """Return the relations of the drawing that a view shows."""
     texts: list[str] = []
     while (text := collection.get(f"{_RELATION}{len(texts)}")) is not None:
         texts.append(str(text))
@@ -98,7 +98,7 @@ def relations_of(collection: Any) -> list[Relation]:
 
 
 def forget() -> None:
-    """Let go of everything that was read."""
+    """Forget everything that was read."""
     _kept.clear()
 
 

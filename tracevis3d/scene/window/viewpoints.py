@@ -112,7 +112,7 @@ def leave(scene: Any, collection: Any) -> None:
 
 
 def _stand_still(built: Built) -> None:
-    """Let neither the drawing's time nor the camera move."""
+    """Stop the animation of the drawing's time and of the camera."""
     for shown in built.collection.objects:
         for modifier in shown.modifiers:
             if compat.has_input(modifier, "Play"):

@@ -318,7 +318,7 @@ def scan_track_events(  # type: ignore[no-untyped-def]
         if now >= _LIMIT or shown < 0 or shown >= _LIMIT:
             break
 
-        # It is taken.
+        # The packet is taken.
         if running >= 0:
             clocks[running, RUNNING] = now
         number_of_track = _find(key, np.uint64(0), track_slots, track_keys, track_kinds)
