@@ -9,7 +9,7 @@ from statistics import median
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.waits.sync_traces import lines, trace_of, with_lines
@@ -727,7 +727,32 @@ def row(finding):
     )  # fmt: skip
 
 
+def even_convoy():
+    """Three threads pass a lock on for equal times, two of them from the same place."""
+    rows = [("t2", 0, 130, "other (/src/other.py:5)"), ("main", 0, 130, "run")]
+    rows += [(f"t{i}", 0, 130, "work (/src/work.py:10)") for i in range(2)]
+    for i in range(12):
+        begin = 10 * i - 19 if i > 2 else 0
+        rows.append((f"t{i % 3}", begin, 10 * i + 1, "Lock.acquire", "wait", "L", 1))
+        rows.append((f"t{i % 3}", 10 * i + 10, 10 * i + 10, "Lock.release", "release", "L"))
+    return rows
+
+
+def reading(read_from, read_to, objects="LM"):
+    """One thread reads while it holds several objects, for each of which another one waits."""
+    rows = [("h", 0, 0, "Lock.acquire", "wait", object, 0) for object in objects]
+    rows.append(("h", read_from, read_to, "read", "io", "file"))
+    for i, object in enumerate(objects):
+        rows.append(("h", 100 + 3 * i, 100 + 3 * i, "Lock.release", "release", object))
+        rows.append((f"w{object}", 0, 100 + 3 * i, "Lock.acquire", "wait", object, 1))
+    return rows
+
+
 @given(programs(), st.sampled_from([[0], [0, 7, 8]]))
+@example(even_convoy(), [0])
+@example(reading(2, 98), [0])
+@example(reading(20, 70, "L"), [0])
+@example(reading(20, 69, "L"), [0])
 @settings(max_examples=150, deadline=None)
 def test_findings_are_those_of_the_plain_twin(rows, recorded):
     trace = trace_of(lines(rows))

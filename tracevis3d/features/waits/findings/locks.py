@@ -135,7 +135,7 @@ def _held(waits: Waits) -> list[Finding]:
     held, ops = waits.held, waits.ops
     open_ = np.flatnonzero((held.release < 0) & (held.end - held.start >= _HELD * waits.trace.span_ns))
     # Objects without any release don't count as held (their releases aren't recorded).
-    released = np.zeros(len(ops.objects) + 1, np.bool_)
+    released = np.zeros(len(ops.objects), np.bool_)
     released[held.object[held.release >= 0]] = True
     found = []
     for object in np.unique(held.object[open_[released[held.object[open_]]]]).tolist():
@@ -370,7 +370,7 @@ def _starvation(waits: Waits) -> list[Finding]:
 def _leaders(waits: Waits) -> list[Finding]:
     """Return objects whose holders wait for work while they hold them, in turn."""
     held, ops = waits.held, waits.ops
-    contended = np.zeros(len(ops.objects) + 1, np.bool_)
+    contended = np.zeros(len(ops.objects), np.bool_)
     contended[waits.queues.object] = True
     holds = np.flatnonzero(contended[held.object])
     idle = (ops.kind == WAIT) & ops.blocked & (ops.state == _IDLE)
