@@ -748,11 +748,32 @@ def reading(read_from, read_to, objects="LM"):
     return rows
 
 
+def sleeping(gives, length=95):
+    """A thread sleeps eight times, and gives something after some of them."""
+    rows = [("s", 100 * i, 100 * i + length, "time.sleep", "wait", "-", 1) for i in range(8)]
+    rows += [("s", 100 * i + 98, 100 * i + 98, "Event.set", "release", "E") for i in range(gives)]
+    return [*rows, ("main", 0, 900, "run")]
+
+
+def visits(until):
+    """Of many visits the last is far longer than the others, and begins within a wait."""
+    rows = [("a", 10 * i, 10 * i + 1, "visit") for i in range(30)]
+    rows.append(("a", 300, until, "Event.wait", "wait", "E", 1))
+    return [*rows, ("a", 310, min(until, 990), "visit"), ("main", 0, 1000, "run")]
+
+
 @given(programs(), st.sampled_from([[0], [0, 7, 8]]))
 @example(even_convoy(), [0])
 @example(reading(2, 98), [0])
 @example(reading(20, 70, "L"), [0])
 @example(reading(20, 69, "L"), [0])
+@example(sleeping(0), [0])
+@example(sleeping(3), [0])
+@example(sleeping(4), [0])
+@example(sleeping(0, 70), [0])
+@example(visits(1000), [0])
+@example([*visits(1000), ("a", 5, 6, "Event.wait", "wait", "E", 1)], [0])
+@example([row for row in visits(1000) if len(row) == 4], [0])
 @settings(max_examples=150, deadline=None)
 def test_findings_are_those_of_the_plain_twin(rows, recorded):
     trace = trace_of(lines(rows))
