@@ -321,7 +321,7 @@ class Plain:
             in_rings = {row for ring in rings for row in ring}
             if op.row not in in_rings and op.of and op.lasted >= 0.05 * self.span:
                 said = f"{self.title(op.thread)} waits for {', '.join(op.of)} for {duration(op.lasted)}"
-                said += ", to its end: "
+                said += ", until it ends: "
                 said += "nothing comes" if op.state == "idle" else "no thread releases it"
                 said += f", {self.title(op.holder)} holds it" if op.holder >= 0 else ""
                 never.append((
@@ -381,8 +381,8 @@ class Plain:
                 when = f"{len(stretches)} times, for {duration(sum(lasted))} in all"
             mine = [hold for hold in self.holds if hold.object == object]
             said = (
-                f"up to {most} threads queue for {object} {when}, in which it is passed on {len(got)} "
-                f"times: {duration(waited)} of waiting in all{self.why(mine)}"
+                f"up to {most} threads queue for {object} {when}: it is passed on {len(got)} "
+                f"times, {duration(waited)} of waiting in all{self.why(mine)}"
             )
             worst = max(mine, key=self.delay)
             headline = f"{most} threads queue for {object}: {duration(waited)} of waiting"
@@ -447,7 +447,7 @@ class Plain:
         place = self.place(worst)
         if self.delay(worst) >= 0.25 * total:
             who = self.title(worst.thread)
-            said = f"; {who} caused {duration(self.delay(worst))} of it when it held it for "
+            said = f"; {who} caused {duration(self.delay(worst))} of it by holding it for "
             return said + duration(worst.lasted) + (f" in {place}" if place else "")
         sites = {}
         for hold in holds:
@@ -580,8 +580,9 @@ class Plain:
             mine = sum(map(sum, of.values()))
             if len(of) >= 3 and mine >= max(total / 2, 0.05 * self.span, 0.5):
                 workers = sorted(of, key=lambda t: (-sum(of[t]), t))
-                said = f"{self.title(thread)} ends {percentage(mine / total)} of the waiting, that of "
-                said += f"{len(of)} threads: " + some([self.title(w) for w in workers])
+                said = f"{self.title(thread)} ends waits of {len(of)} threads, "
+                said += f"{percentage(mine / total)} of all waiting: "
+                said += some([self.title(w) for w in workers])
                 count = sum(map(len, of.values()))
                 found.append(
                     ("farmer and workers", said, mine, [thread, *workers], [], 0, self.span, count, -1)
@@ -612,7 +613,7 @@ class Plain:
             spread = median(abs(e - middle) for e in every)
             regular = spread <= 0.15 * middle or all(op.ending == TIMED_OUT for op in ops)
             if middle > 0 and regular and middle * len(ops) >= 0.05 * self.span:
-                said = f"{self.title(ops[0].thread)} polls by {ops[0].name} every {duration(middle)}, "
+                said = f"{self.title(ops[0].thread)} polls with {ops[0].name} every {duration(middle)}, "
                 said += f"{len(ops)} times"
                 found.append((
                     "polling", said, sum(op.lasted for op in ops), [ops[0].thread], ops[0].of, ops[0].start,
@@ -686,9 +687,9 @@ class Plain:
         for outer, call, time, count, usual in kept:
             within = f" within {outer}" if outer != call.function else ""
             said = (
-                f"{call.function}{within} takes {duration(time)} once, three quarters of its {count} calls "
+                f"{call.function}{within} once takes {duration(time)}, three quarters of its {count} calls "
             )
-            said += f"less than {duration(2.0 ** (usual + 1))}"
+            said += f"take less than {duration(2.0 ** (usual + 1))}"
             found.append(("outlier", said, time, [call.thread], [], call.start, call.end, count, call.id))
         return sorted(found, key=lambda one: -one[2])[:20]
 

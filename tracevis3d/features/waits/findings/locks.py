@@ -215,7 +215,7 @@ def _convoys(waits: Waits) -> list[Finding]:
             lasts = duration(held.end[worst] - held.start[worst])
             headline = f"{title(thread)} holds {name} for {lasts} while up to {most} threads queue for it"
             why = (
-                f"; {title(thread)} caused {duration(delays.max())} of it when it held it for "
+                f"; {title(thread)} caused {duration(delays.max())} of it by holding it for "
                 f"{duration(held.end[worst] - held.start[worst])}" + (f" in {at}" if at else "")
             )
         elif causes:
@@ -229,8 +229,8 @@ def _convoys(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "convoy",
-                f"up to {most} threads queue for {ops.objects[object]} {when}, in which it is passed on "
-                f"{handed:,} times: {duration(waited)} of waiting in all{why}",
+                f"up to {most} threads queue for {ops.objects[object]} {when}: it is passed on "
+                f"{handed:,} times, {duration(waited)} of waiting in all{why}",
                 waited, tuple(np.unique(np.concatenate(mine)).tolist()), (ops.objects[object],),
                 int(time[starts[0]]), int(time[ends[-1]]), handed, causes=causes, headline=headline,
             )

@@ -121,8 +121,8 @@ def _never_released(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "never released",
-                f"{title(thread)} waits for {', '.join(ops.of(row))} for {duration(ops.lasted[row])}, to its "
-                f"end: {said}" + (f", {title(holder)} holds it" if holder >= 0 else ""),
+                f"{title(thread)} waits for {', '.join(ops.of(row))} for {duration(ops.lasted[row])}, until "
+                f"it ends: {said}" + (f", {title(holder)} holds it" if holder >= 0 else ""),
                 int(ops.lasted[row]), (thread,), tuple(ops.of(row)), int(ops.start[row]), int(ops.end[row]),
                 1, int(ops.call[row]), how=HOW[int(outcomes.how[row])],
             )
@@ -151,7 +151,7 @@ def _farmers(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "farmer and workers",
-                f"{title(t)} ends {percentage(share)} of the waiting, that of {len(workers)} threads: "
+                f"{title(t)} ends waits of {len(workers)} threads, {percentage(share)} of all waiting: "
                 f"{some(titles(waits, workers))}",
                 int(ended[t]), (t, *workers), (), 0, waits.trace.span_ns, int(mine.sum()),
             )
@@ -198,7 +198,7 @@ def _polling(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "polling",
-                f"{waits.trace.threads.title(thread)} polls by {name} every {duration(middle)}, "
+                f"{waits.trace.threads.title(thread)} polls with {name} every {duration(middle)}, "
                 f"{len(mine)} times",
                 waited, (thread,), tuple(ops.of(int(mine[0]))), int(ops.start[mine[0]]),
                 int(ops.end[mine[-1]]), len(mine), int(ops.call[mine[0]]),
@@ -288,8 +288,8 @@ def _outliers(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "outlier",
-                f"{trace.functions.label[f]}{within} takes {duration(time)} once, three quarters of its "
-                f"{calls_of:,} calls less than {duration(2.0 ** (step_of + 1))}",
+                f"{trace.functions.label[f]}{within} once takes {duration(time)}, three quarters of its "
+                f"{calls_of:,} calls take less than {duration(2.0 ** (step_of + 1))}",
                 time, (int(calls.thread[call]),), (), int(calls.start[call]), int(calls.end[call]),
                 calls_of, call,
             )
