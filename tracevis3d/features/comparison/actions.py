@@ -99,7 +99,7 @@ def focus_word(trace: Trace, call: int, source: int, traces: int) -> str:
 
 
 def is_slab(state: State) -> bool:
-    """Return whether the slab of the overview is dragged: it says what a wall shows of the whole trace."""
+    """Return whether the slab is dragged that marks, in the overview, the part that a wall shows."""
     return state.element is not None and state.element.kind == "window"
 
 
@@ -110,7 +110,7 @@ def move_window(state: State) -> Change:
 
 
 def dragged(slab: Range, whole: Range, begin: float, now: float) -> Range:
-    """Return where a slab on ``whole`` lies that was pressed at ``begin`` and dragged to ``now``.
+    """Return the place of a slab on ``whole`` that is dragged from ``begin`` to ``now``.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def dragged(slab: Range, whole: Range, begin: float, now: float) -> Range:
 
 
 def align_here(state: State) -> Change:
-    """Return the parameter that lets a call and its match start together; where they do, that none do.
+    """Return the parameter that makes a call and its match start together, or, if they do, that ends this.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def align_here(state: State) -> Change:
 
 
 def _nearest_match(state: State) -> int:
-    """Return the most similar call of the other trace; of several that whose share of the run is nearest."""
+    """Return the most similar call of the other trace; of equals the one at the nearest share of the run."""
     comparison = compare(*state.traces, **comparing(dict(state.parameters)), progress=state.progress)
     calls = [np.array([state.call]), np.array([state.call])]
     calls[1 - state.source] = np.arange(len(state.traces[1 - state.source].calls))

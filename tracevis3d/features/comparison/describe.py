@@ -1,4 +1,4 @@
-"""What an element of a comparison says of itself: both of the calls that are matched, and how they differ."""
+"""The description of an element of a comparison: both matched calls, and how they differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...views.describe import describe as describe_calls
 def describe(
     element: PickedElement, traces: Sequence[Trace | StoredNames], parameters: Any = None
 ) -> list[Description]:
-    """Return the descriptions of an element: of a call with a match that is drawn, those of both.
+    """Return the descriptions of an element; of a call with a drawn match, those of both calls.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def describe(
 
 
 def letter(source: int) -> str:
-    """Return what one of the view's traces is called: A, B, 3, 4, and so on."""
+    """Return the short name of one of the view's traces: A, B, 3, 4, and so on."""
     return "AB"[source] if source < 2 else str(source + 1)
 
 

@@ -1,4 +1,4 @@
-"""What two runs have in common and what not, as tables for queries."""
+"""What two runs have in common, and what differs, as tables for queries."""
 
 from __future__ import annotations
 

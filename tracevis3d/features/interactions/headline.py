@@ -1,4 +1,4 @@
-"""What is to be known first of a run, or of two, in plain words: the title of the drum.
+"""The title of the drum: the most important fact about one run, or about two.
 
 Said is what the run does repeatedly (:mod:`.rounds`), or else its longest phase, and which elements
 receive most calls; of two runs, what only one of them does, or does more often.
@@ -58,7 +58,7 @@ def of_run(
     trace: Trace, hierarchy: Hierarchy, found: Interactions, stretch: tuple[int, int], phases: Phases,
     rounds: Sequence[Rounds], relation: str = "calls",
 ) -> Headline:  # fmt: skip
-    """Say what a run does.
+    """Return the title of one run.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def of_run(
 def throughout(
     hierarchy: Hierarchy, found: Interactions, stretch: tuple[int, int], relation: str = "calls"
 ) -> str:
-    """Say which part of a run's interactions is made all the time: of pairs that are in each tenth of it.
+    """Return a note of the share of interactions of pairs that occur all the time: in each tenth of the run.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _traffic(hierarchy: Hierarchy, found: Interactions, counts: Ints, relation: 
 def of_pair(
     hierarchy: Hierarchy, found: Sequence[Interactions], counts: Sequence[Ints], relation: str = "calls"
 ) -> Headline:
-    """Say in what two runs differ most: an element that only one has, or who calls whom more often.
+    """Return the title of two runs: an element that only one has, or who calls whom more often.
 
     Parameters
     ----------

@@ -296,7 +296,7 @@ def _by_thread(
 
 
 class _Node:
-    """A node of the tree in the making."""
+    """A node of the tree that is being built."""
 
     __slots__ = ("calls", "children", "members", "name", "path")
 
@@ -392,7 +392,7 @@ def _leaves(root: _Node) -> list[_Node]:
 
 
 def _merge(root: _Node, leaves: list[_Node], most: int) -> None:
-    """Take the elements that are called least together, container by container, until ``most`` are left."""
+    """Merge the elements that are called least, container by container, until ``most`` are left."""
     parents: dict[int, _Node] = {}
     waiting = [root]
     while waiting:

@@ -1,4 +1,4 @@
-"""Layers: in which order parts call each other, and which calls go against it.
+"""Layers: the order in which parts call each other, and the calls against it.
 
 Neighbours in the hierarchy are put in an order such that few calls go upwards: the greedy heuristic of Eades,
 Lin and Smyth (1993) for the feedback arc set, weighted by the number of calls. A call between two elements

@@ -1,4 +1,4 @@
-"""Phases of a run: stretches in which the same elements interact, found by themselves; and their repeats.
+"""Phases of a run: stretches in which the same elements interact, found automatically; and their repeats.
 
 The calls are cut into windows of equal length; each is the distribution of its pairs of elements. The cuts
 between phases are those that leave least variation within phases, every cut paying its price: the optimal

@@ -1,4 +1,4 @@
-"""Blocks of memory: from the rows of a recording to what lives from when to when.
+"""Blocks of memory: the lifetime of each, from the rows of a recording.
 
 A block begins with its allocation and ends with the free of its address (Seyster, *Techniques for
 Visualizing Software Execution*, section 2.4.2: a range). Everything else about memory follows from these.
@@ -23,7 +23,7 @@ NEVER = np.int64(1 << 62)
 
 @dataclass(frozen=True)
 class Oddity:
-    """How often something happened that no correct program, or no complete recording, shows.
+    """The number of events that occur in no correct program, or in no complete recording.
 
     Attributes
     ----------

@@ -138,7 +138,7 @@ def _idle(blocks: Blocks, edge: Ints, recent: int) -> NDArray[np.float64]:
 
 
 def site_table(blocks: Blocks, sites: Sites) -> SiteTable:
-    """Return what each call site does, in linear time.
+    """Return the facts of each call site, in linear time.
 
     Parameters
     ----------

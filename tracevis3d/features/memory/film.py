@@ -1,4 +1,4 @@
-"""What is found about memory as a film."""
+"""The findings about memory as a film."""
 
 from __future__ import annotations
 

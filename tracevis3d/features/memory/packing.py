@@ -1,4 +1,4 @@
-"""Blocks packed along an axis: memory that was freed is used again, so the axis is what lives at once.
+"""Blocks packed along an axis: freed places are reused, so the axis is about as long as the live bytes.
 
 Each block keeps its place as long as it lives. Those of a call site lie together, each in the first free
 place of the site; sites are stacked one after the other, each as near to the beginning as what lies there
@@ -160,7 +160,7 @@ def _large_groups(
 
 
 def stack(extent: Ints) -> Ints:
-    """Return where groups begin: each after all before it that lie there in the same cells.
+    """Return where groups begin: each after all earlier ones that occupy the same cells.
 
     Parameters
     ----------

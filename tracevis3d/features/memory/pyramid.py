@@ -1,4 +1,4 @@
-"""Blocks side by side along an axis, and what many of them look like together.
+"""Blocks side by side along an axis, and the profiles of many of them together.
 
 Neighbours that are too narrow to be seen are merged until they are wide enough (Seyster, section
 2.4.2). A segment tree over the order holds, for each of its nodes, a profile over time, so that what is taken
@@ -222,7 +222,7 @@ class Pyramid:
         )
 
     def _profile(self, first: Ints, stop: Ints) -> tuple[Ints, Ints, Ints, NDArray[np.int32]]:
-        """Return what items are like at each moment and in each cell: room, lowest, since and touches."""
+        """Return the profiles of items at each moment and in each cell: room, lowest, since and touches."""
         n = len(first)
         room = np.zeros((n, self.cells + 1), np.int64)
         lowest = np.full((n, self.cells), k.NOWHERE, np.int64)

@@ -1,4 +1,4 @@
-"""A report of what is found about memory: a picture of each of the first findings, with its sentence."""
+"""A report of the findings about memory: a picture of each of the first ones, with its sentence."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class MemoryUse:
 
     @property
     def snapshots(self) -> NDArray[np.int64] | None:
-        """When what lives was looked at, if only that was recorded, int64 (n,).
+        """The times of snapshots, if only those were recorded, int64 (n,).
 
         None: each allocation and free was, or the recorder (of an older version) did not say when it looked.
         """
@@ -243,7 +243,7 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
 
 
 def name_of(finding: MemoryFinding, use: MemoryUse) -> str:
-    """Return what a finding is about, in few words.
+    """Return the subject of a finding, in a few words.
 
     Parameters
     ----------

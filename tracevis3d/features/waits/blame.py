@@ -1,4 +1,4 @@
-"""Who kept whom waiting: each wait split by what others did meanwhile, and who caused the most delay.
+"""Blame: each wait split by what others did meanwhile, and who caused the most delay.
 
 A thread that waits for what others hold is split by who held it, one after the other, and from which line of
 code. A thread that waits for a signal or for work is split by what its waker did until then; where the waker
@@ -28,7 +28,7 @@ _MOST_STEPS = 64
 
 @dataclass(frozen=True, eq=False)
 class Causes:
-    """What kept waits waiting, ordered by wait, what took longest first; of a wait they overlap nowhere.
+    """The causes of waits, ordered by wait, the longest first; causes of one wait never overlap.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Causes:
 
 
 def causes(waits: Synchronization) -> Causes:
-    """Return what kept each blocked wait waiting, where it is known.
+    """Return the causes of each blocked wait, as far as they are known.
 
     O(n log n + k) for n operations and k pairs of a wait and a hold within it, or a step of a cascade.
 
@@ -128,7 +128,7 @@ def _by_holders(waits: Synchronization) -> _Part:
 
 
 def _by_earlier_holders(waits: Synchronization) -> _Part:
-    """Take the recording's word for who held what, where that was acquired before the recording began."""
+    """Use the recorded holders of objects that were acquired before the recording began."""
     ops, held = waits.ops, waits.held
     wait, object = _contended(waits)
     which = holders_at(held, object.astype(np.int32), ops.start[wait])

@@ -1,4 +1,4 @@
-"""What is found about waits as a film."""
+"""The findings about waits as a film."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class Operations:
 
 
 class _Rows:
-    """Operations in the making."""
+    """Operations that are being collected."""
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
@@ -286,7 +286,7 @@ def _fits(rule: Rule, name: str, label: str) -> bool:
 
 
 def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames) -> Joins:
-    """Add what the recording says itself; return the threads that its objects name."""
+    """Add the recorded operations; return the threads that their objects name."""
     sync = trace.sync
     joins: Joins = set()
     n = len(sync)

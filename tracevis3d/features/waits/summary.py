@@ -126,14 +126,14 @@ def summary(waits: Waits, path: CriticalPath | None = None, every: bool = False)
 
 
 class _Causes:
-    """What kept each wait waiting, as facts."""
+    """The causes of each wait, as facts."""
 
     def __init__(self, waits: Waits) -> None:
         self._causes, self._trace = waits.causes, waits.trace
         self._first = np.searchsorted(self._causes.wait, np.arange(len(waits.ops) + 1))
 
     def of(self, row: int) -> list[dict[str, Any]]:
-        """Return those of one wait, what took longest first."""
+        """Return the causes of one wait, the longest first."""
         found = self._causes
         return [
             {**_site(self._trace, int(found.thread[i]), int(found.function[i]), int(found.line[i])),

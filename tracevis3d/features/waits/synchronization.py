@@ -1,4 +1,4 @@
-"""The operations of a trace, and what follows at once from them: who woke whom, and who held what."""
+"""The operations of a trace, and what follows directly from them: who woke whom, and who held what."""
 
 from __future__ import annotations
 

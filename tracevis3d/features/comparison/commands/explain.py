@@ -1,4 +1,4 @@
-"""``tracevis3d explain``: what a person wants to know about two traces, with a figure of each finding."""
+"""``tracevis3d explain``: the differences between two traces that matter, with a figure of each."""
 
 from __future__ import annotations
 

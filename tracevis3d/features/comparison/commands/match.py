@@ -26,7 +26,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 def comparing(parser: argparse.ArgumentParser) -> None:
-    """Add the words that say when calls match."""
+    """Add the options that decide when calls match."""
     parser.add_argument(
         "--tau",
         default=str(TAU),
@@ -52,7 +52,7 @@ def comparing(parser: argparse.ArgumentParser) -> None:
 
 
 def match_settings(args: argparse.Namespace) -> dict[str, Any]:
-    """Return what :func:`comparing` and ``--renamed`` were given, checked.
+    """Return the checked values of the options of :func:`comparing` and of ``--renamed``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""``tracevis3d similarity``: how similar whole traces are, each to each."""
+"""``tracevis3d similarity``: how similar whole traces are, pair by pair."""
 
 from __future__ import annotations
 

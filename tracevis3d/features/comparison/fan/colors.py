@@ -1,4 +1,4 @@
-"""The colours of bridges between many pairs of traces: one meaning for all pairs."""
+"""The colours of bridges between many pairs of traces, with the same meaning for all pairs."""
 
 from __future__ import annotations
 

@@ -134,5 +134,5 @@ def _texts(stage: Stage, cells: Floats, boxes: Boxes) -> list[Labels]:
 
 
 def _number(value: float) -> str:
-    """Return two decimals; nothing is rounded to 1 that isn't."""
+    """Return a number with two decimals; only 1 itself is written as 1."""
     return "1" if value >= 1.0 else f"{min(value, 0.99):.2f}"[1:]

@@ -106,7 +106,7 @@ class Pair:
 
     @property
     def left_out(self) -> int:
-        """Matches between calls that are drawn that are not drawn themselves."""
+        """How many matches between drawn calls are not drawn."""
         return self.chosen.left_out + self.found - len(self.chosen)
 
 

@@ -153,7 +153,7 @@ def _compared(
 
 
 def _best(stage: Stage, pairs: Sequence[Pair]) -> list[Floats]:
-    """Return for what is drawn on each wall how similar the most similar call is of the walls joined with it.
+    """Return, for each drawn element, the highest similarity with a call on the walls joined with its own.
 
     0 without a match; NaN on walls that are joined with none.
     """
@@ -308,7 +308,7 @@ def _notes(stage: Stage, pairs: Sequence[Pair], tubes_each: int, p: Parameters) 
 
 
 def _identities(stage: Stage, pairs: Sequence[Pair]) -> str:
-    """Return by what functions were taken for the same: where pairs differ, by how many of each kind."""
+    """Return a note on how functions were identified, and if pairs differ, which by plain names."""
     words = {"exact": "their full names", "name": "their names without path and line"}
     kinds = [pair.comparison.identity.kind for pair in pairs]
     used = sorted(set(kinds))

@@ -1,4 +1,4 @@
-"""Each call of B beside the call of A in its place, and how much longer it takes than that lets expect."""
+"""Each call of B with its counterpart in A, and how much longer it takes than expected from that."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class Groups:
 
     @property
     def few(self) -> NDArray[np.bool_]:
-        """Which groups hold too few calls to tell what is usual: bool (k,)."""
+        """Which groups have too few calls to know what is usual: bool (k,)."""
         return np.asarray(np.diff(self.first) < _ENOUGH)
 
     @property
     def usual(self) -> Floats:
-        """``extra`` without what is out of the ordinary: float64 (m,)."""
+        """``extra`` without outliers: float64 (m,)."""
         of = self.of_pair
         return np.asarray(np.clip(self.extra, self.low[of], self.high[of]))
 

@@ -1,4 +1,4 @@
-"""Findings about what the machine did, not the program: single calls that stalled, stretches that dragged.
+"""Findings about the machine, not the program: single calls that stalled, and stretches that were slow.
 
 They are reported as such, and after all findings about the program. A call that stalled once may also be one
 that had more to do; who reads the finding decides.

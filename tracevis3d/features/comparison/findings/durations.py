@@ -147,7 +147,7 @@ def _finding(evidence: Evidence, judged: Groups, function: int, groups: Ints) ->
 
 
 def pace(evidence: Evidence) -> list[Finding]:
-    """Return that all takes longer, or less long, alike: one finding, however many calls it is seen in."""
+    """Return one finding if everything takes longer, or shorter, by about the same factor."""
     factor = evidence.pace
     if max(factor, 1 / factor) < LEAST_FACTOR:
         return []

@@ -32,7 +32,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that a person wants to know about two traces.
+    """A finding about two traces.
 
     Attributes
     ----------

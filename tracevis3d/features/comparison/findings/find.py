@@ -100,7 +100,7 @@ class Findings:
 
 
 def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) -> Findings:
-    """Find what a person wants to know about two traces.
+    """Find the differences between two traces that matter.
 
     Parameters
     ----------

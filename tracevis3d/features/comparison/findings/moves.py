@@ -1,4 +1,4 @@
-"""The same work below different callers: what only A calls here and only B calls there, laid side by side."""
+"""The same work below different callers: calls that only A makes in one place and only B in another."""
 
 from __future__ import annotations
 
@@ -129,13 +129,13 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
 
 
 def _is_move(parts: list[Finding]) -> bool:
-    """Return whether both traces do about as much in these findings."""
+    """Return whether both traces do about the same amount of work in these findings."""
     below = [sum(f.below[s] for f in parts if f.details["trace"] == name) for s, name in enumerate("AB")]
     return min(below) >= _AS_MUCH * max(below)
 
 
 def _as_many(one: Finding, other: Finding) -> bool:
-    """Return whether two findings are about calls of one function, as many, with as many calls below."""
+    """Return whether two findings are about equally many calls of one function, with equally many below."""
     s, t = ("AB".index(f.details["trace"]) for f in (one, other))
     return one.functions[s] == other.functions[t] and all(
         min(a, b) >= _ENOUGH and abs(a - b) <= TOLERANCE * max(a, b)
@@ -212,7 +212,7 @@ def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
 
 
 def _is_caused_by(evidence: Evidence, finding: Finding, move: Finding) -> bool:
-    """Return whether repetitions only say that work was moved.
+    """Return whether repetitions are only the result of moved work.
 
     Both traces call the function as often, and what is missing here is beside or below what was moved.
     """

@@ -1,4 +1,4 @@
-"""The call paths of two traces laid upon each other: one tree, with how often and how long in either trace.
+"""The call paths of two traces merged into one tree, with the calls and times of each trace.
 
 A call path is the sequence of functions from a root call down to a call, a function that calls itself
 directly taken once. Paths are laid upon each other from the roots down, by their functions. Where one trace
@@ -92,7 +92,7 @@ class CommonPaths:
         return len(self.parent)
 
     def way(self, node: int) -> list[int]:
-        """Return the nodes from the root down to ``node``."""
+        """Return the nodes from the root to ``node``."""
         found: list[int] = []
         while node >= 0:
             found.append(node)
@@ -154,7 +154,7 @@ class _Side:
 
 
 def common_paths(comparison: Comparison) -> CommonPaths:
-    """Lay the call paths of the two traces upon each other.
+    """Merge the call paths of the two traces.
 
     Takes time in proportion to the number of paths, of which there are no more than calls; the calls are
     looked at once, to find their paths.
@@ -186,7 +186,7 @@ class _Laying:
         self.detours: list[Detour] = []
 
     def run(self) -> None:
-        """Give every path its node, down to a certain depth."""
+        """Give every path a node, down to a certain depth."""
         fronts = [side.children(np.array([-1])) for side in self.sides]
         above = [np.full(len(front), -1, np.int64) for front in fronts]
         for _ in range(_DEEPEST):

@@ -1,4 +1,4 @@
-"""Findings about calls without matches: stretches of time unlike anything in the other trace."""
+"""Findings about calls without matches: stretches with no counterpart in the other trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More than two traces: how similar each is to each other one, in which order they stand, what clusters.
+"""More than two traces: their similarities pair by pair, their order, and their clusters.
 
 Nothing is compared call by call: a pair of traces is compared as :mod:`.match` does, by units (distinct sets
 of functions, or classes of equal subtrees), and what the pair comes to is kept in the cache.
@@ -104,7 +104,7 @@ class Similarities:
         return found
 
     def mutual(self, name: str) -> Floats:
-        """Return the mean of the matrix ``name`` and its transpose: what order and clusters go by."""
+        """Return the mean of the matrix ``name`` and its transpose, the basis of order and clusters."""
         cells = self.cells(name)
         return np.asarray((cells + cells.T) / 2)
 
@@ -413,5 +413,5 @@ def facts(
 
 
 def letter_of(k: int) -> str:
-    """Return what the trace in place ``k`` is called for short: A to Z, then numbers from 27 on."""
+    """Return the short name of the trace in place ``k``: A to Z, then numbers from 27 on."""
     return chr(ord("A") + k) if k < 26 else str(k + 1)

@@ -73,7 +73,7 @@ def threshold(tau: float | str | Fraction) -> Fraction:
 def check_settings(
     tau: float | str | Fraction, identity: str, measure: str, rewrite: Iterable[Sequence[str]] = ()
 ) -> None:
-    """Raise UsageError if one of these is off: before minutes are spent on reading.
+    """Raise UsageError if a setting is invalid, before minutes are spent on reading.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ class Matches(NamedTuple):
 
 
 class Unmatched(NamedTuple):
-    """Calls without any match, nor any below them, whose callers are not such: by function.
+    """The outermost calls that have no match and none below them, by function.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class Unmatched(NamedTuple):
 
 
 class Comparison:
-    """Two traces compared. What takes time is computed when first requested, and kept in the cache.
+    """Two compared traces. Expensive results are computed when first requested, and cached.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def of_comparison(comparison: Comparison) -> dict[str, str]:
 
 
 def _first_depth(evidence: Evidence, finding: Finding) -> int:
-    """Return the first stack depth to draw: callers far above what is shown add nothing."""
+    """Return the first stack depth to draw: callers far above the calls in question add nothing."""
     highest = []
     for s, trace in enumerate(evidence.comparison.traces):
         shown = [finding.examples[s]] if finding.examples[s] >= 0 else []
@@ -131,7 +131,7 @@ def _word(name: str) -> str:
 
 
 def _focus(finding: Finding) -> str:
-    """Return whose matches keep their colours, the others turning grey."""
+    """Return the calls whose matches keep their colours; all others become grey."""
     if is_own(finding):
         return ""
     if finding.kind == "repetitions":

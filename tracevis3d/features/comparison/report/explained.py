@@ -1,4 +1,4 @@
-"""Findings about two traces, explained: sentences, figures, and the commands that make these."""
+"""Findings about two traces as sentences, figures, and the commands that make the figures."""
 
 from __future__ import annotations
 

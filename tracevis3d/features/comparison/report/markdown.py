@@ -88,7 +88,7 @@ def table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> str:
 
 
 def _quotable(value: Any) -> Any:
-    """Return a text, or what holds texts, with names that can't end the backticks around them.
+    """Return a text, or a container of texts, in which names can't end the backticks around them.
 
     Names come from recordings: Markdown obeys nothing between backticks but another one and the line's end.
     """

@@ -1,4 +1,4 @@
-"""The comparison that viewpoints look at, and what each of them looks at."""
+"""The comparison that the viewpoints show, and the target of each viewpoint."""
 
 from __future__ import annotations
 

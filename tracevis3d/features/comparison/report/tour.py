@@ -71,7 +71,7 @@ def steps(story: Explained, stage: Stage, text: str) -> list[Target]:
 
 
 def _root(story: Explained, stage: Stage, text: str) -> int:
-    """Return the drawn match that the walk begins with."""
+    """Return the drawn match that the tour begins with."""
     if not len(stage.a):
         raise UsageError(f"--walk {text}: no two calls that are drawn match")
     weight = _weight(story, stage)

@@ -126,7 +126,7 @@ def _matches(story: Explained, stage: Stage, finding: Finding) -> Flags:
 def _staged(
     stage: Stage, targets: Sequence[Target], without: Flags | None = None
 ) -> tuple[Drawing, list[Viewpoint]]:
-    """Add to a drawing what its stops show, and return the stops, the first with all in colour.
+    """Add what the viewpoints show to a drawing; return the viewpoints, the first with everything in colour.
 
     The matches ``without`` (m,) are no context: they would hide the coarser ones that they explain.
     """
@@ -194,7 +194,7 @@ def _only(element: Tubes | Lines, which: Flags, kind: str) -> Tubes | Lines:
 
 
 def _look(stage: Stage, target: Target) -> Camera:
-    """Return the camera that sees the time windows of a stop, on the walls that it is about."""
+    """Return the camera of a viewpoint, which sees its time windows on its walls."""
     whole = stage.drawing.camera
     low, high = np.array(whole.low, np.float64), np.array(whole.high, np.float64)
     boxes = [e for e in stage.drawing.elements if isinstance(e, Boxes) and e.kind in ("call", "cluster")]

@@ -1,4 +1,4 @@
-"""Two walls and all that stands on and behind them: the drawing of a comparison without its tubes."""
+"""Two walls with everything on and behind them: the drawing of a comparison without its tubes."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _base_drawing(
 
 
 def _first(shown: _Shown) -> str:
-    """Return what has the focus, or the most important finding in sight, in words; empty: none."""
+    """Return the subject in words: the focus, or the most important visible finding; empty: none."""
     if shown.p.focus:
         return f"Matches within {named(shown.comparison, shown.p.focus)}"
     found = shown.differing().findings.found
@@ -147,7 +147,7 @@ def _first(shown: _Shown) -> str:
 
 
 def _callouts(drawing: DrawingBuilder, shown: _Shown) -> tuple[Callout, ...]:
-    """Return callouts of the largest findings, where nothing else is said to be the point."""
+    """Return callouts of the largest findings, unless something else was chosen as the subject."""
     p = shown.p
     if p.mark or p.focus or p.caption or not p.callouts:
         return ()
@@ -245,7 +245,7 @@ def _choose(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Prog
 
 
 def _around(traces: Sequence[Trace], p: Parameters, picture: Layout, chosen: Chosen) -> NDArray[np.bool_]:
-    """Return the matches that only say that the whole of A is the whole of B: they would hide the others."""
+    """Return the matches between the whole of A and the whole of B, which would hide the others."""
     found = _differing(traces, asked(p))
     out = np.ones(len(chosen), np.bool_)
     for s, (wall, ids) in enumerate(zip(picture.walls, (chosen.a, chosen.b))):
@@ -475,7 +475,7 @@ def _meaning(shown: _Shown, lines: tuple[Skyline, Skyline] | None) -> dict[str, 
 
 
 def _whole(comparison: match.Comparison, traces: Sequence[Trace], p: Parameters, frame: Frame) -> Chosen:
-    """Return the matches between the calls of both whole traces that are wide enough for an overview."""
+    """Return the matches between those calls of both traces that are wide enough for an overview."""
     whole = replace(p, start_a="", end_a="", start_b="", end_b="", resolution=max(p.resolution, _CONTEXT_PX))
     widths, _ = shares((traces[0], traces[1]), whole)
     contents = [content(t, whole, s, frame, widths[s]) for s, t in enumerate(traces)]

@@ -166,7 +166,7 @@ def of_matches(
 
 
 def group_names(comparison: Comparison, roots: Sequence[tuple[int, int]]) -> list[str]:
-    """Return what groups of matches are called: by their root calls, with how long these take.
+    """Return the names of groups of matches: their root calls, with the durations of these.
 
     Groups of one name have the name of the first call of A below the root, too, whose name is that of none in
     the others; where there is none, the time at which the root starts.
@@ -217,7 +217,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float, paint: Paint) -> Indices:
-    """Return colours in which thin tubes are the paler the less similar their calls are.
+    """Return colours in which thin tubes are paler if their calls are less similar.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ def fade(color: Indices, similarity: Floats, thin: NDArray[np.bool_], tau: float
 
 
 def gloss(similarity: Floats, tau: float) -> Colors:
-    """Return how bright the crest of tubes is, the brighter the more similar their calls are.
+    """Return how bright the crest of each tube is: brighter if its calls are more similar.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ def gloss(similarity: Floats, tau: float) -> Colors:
 
 
 def _steps(similarity: Floats, tau: float, steps: int, most: float = 1.0) -> Ints:
-    """Return in which of equal steps from ``tau`` to ``most`` similarities are."""
+    """Return the step of each similarity, of equal steps from ``tau`` to ``most``."""
     share = (similarity - tau) / max(most - tau, 1e-9)
     return np.clip((share * steps).astype(np.int64), 0, steps - 1)
 
@@ -277,7 +277,7 @@ def _steps(similarity: Floats, tau: float, steps: int, most: float = 1.0) -> Int
 def of_similarity(
     faded: NDArray[np.bool_], shining: NDArray[np.bool_], tau: float, paint: Paint
 ) -> list[LegendEntry]:
-    """Return what the legend says of :func:`fade`, and of wide tubes that shine, where there are such.
+    """Return the legend of :func:`fade`, and of wide tubes with a bright crest, if there are any.
 
     Parameters
     ----------

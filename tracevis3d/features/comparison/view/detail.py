@@ -1,4 +1,4 @@
-"""The walls of a comparison in more detail, in the places that they have in its picture."""
+"""The walls of a comparison in more detail, at their places in the picture."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def focused(trace: Trace, text: str, trace_name: str = "A") -> Flags:
 
 
 def named(comparison: Comparison, text: str) -> str:
-    """Return ``text``, or the function's name where it is a call's number.
+    """Return ``text``; if it is a call's number, the name of the call's function.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def highlight(
     inside: tuple[Flags, Flags],
     color: int,
 ) -> list[Boxes | Lines]:
-    """Return strips of light on the ground where calls of the focus have matches, and arcs to them.
+    """Return highlights on the ground where calls of the focus have matches, and arcs to them.
 
     Parameters
     ----------

@@ -230,7 +230,7 @@ class Layout:
     band_row: float = 0.0
 
     def seen_along(self, direction: tuple[float, float, float]) -> float:
-        """Return how long a unit along ``direction`` is seen, as a share of one across the view."""
+        """Return the visible length of a unit along ``direction``, as a share of one across the view."""
         towards = np.array(self.camera.direction)
         along = float(np.array(direction) @ towards / np.linalg.norm(towards))
         return math.sqrt(max(1.0 - along**2, 0.0))
@@ -349,7 +349,7 @@ def content(
 def seen_contents(
     traces: Sequence[Trace], p: Parameters, frame: Frame, context: bool
 ) -> tuple[tuple[Content, Content], bool]:
-    """Choose what both walls show, what is narrow in the picture merged, and whether both have one scale.
+    """Choose what both walls show, merge what is narrow, and decide whether both have one scale.
 
     A wall that stands farther from the camera is seen smaller, so that more of it is merged.
 
@@ -513,7 +513,7 @@ def compose(
 
 
 def _height(p: Parameters, frame: Frame, gap: float, beyond: float, bands: float) -> float:
-    """Return how high the higher wall may be, so that the picture is filled in width and height."""
+    """Return the height of the higher wall with which the picture is filled in width and height."""
     room = (WIDTH + 2.0) * frame.height / frame.width * _SHARE[1] / _SHARE[0]
     tilt, rise = _tilt(p), Fold.of(1, p.opening, gap, 0.0).rise
     if _is_front(p):

@@ -18,7 +18,7 @@ COMPARING = ("tau", "measure", "identity", "rewrite", "renamed", "fuzzy")
 
 
 def asked(parameters: Any) -> tuple[tuple[str, Any], ...]:
-    """Return names and values of the view's parameters :data:`COMPARING`: what results are kept under."""
+    """Return names and values of the view's parameters :data:`COMPARING`: the key of cached results."""
     return tuple((name, getattr(parameters, name)) for name in COMPARING)
 
 

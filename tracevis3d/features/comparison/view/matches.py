@@ -188,7 +188,7 @@ class Likeness:
 
 
 def likeness(comparison: Comparison, calls: tuple[Ints, Ints], anywhere: bool = True) -> Likeness:
-    """Ask how similar the calls ``calls[0]`` of A and ``calls[1]`` of B are.
+    """Return how similar the calls ``calls[0]`` of A and ``calls[1]`` of B are, computed when requested.
 
     With ``anywhere`` false, what is best for B's calls is searched for among the drawn calls of A only.
 
@@ -315,7 +315,7 @@ def places(trace: Trace, ids: Ints, window: tuple[int, int]) -> tuple[Floats, Fl
 
 
 def unmatched_calls(comparison: Comparison, trace: int) -> Ints:
-    """Return the calls that have no match, nor any below them, whose callers are not such.
+    """Return the outermost calls that have no match and none below them.
 
     Parameters
     ----------

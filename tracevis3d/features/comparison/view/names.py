@@ -82,7 +82,7 @@ def names(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> Labels:
 
 
 def _chains(wall: Wall, boxes: Boxes, room: Floats, enough: float, most: int) -> list[Ints]:
-    """Return boxes, the widest first, each with as many below it as a line of text needs.
+    """Return boxes, the widest first, each with as many boxes below it as a line of text needs.
 
     Parameters
     ----------

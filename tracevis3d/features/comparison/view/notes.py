@@ -41,7 +41,7 @@ def title(comparison: match.Comparison, picture: Layout) -> str:
 
 
 def facts(comparison: match.Comparison) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-    """Return how many pairs of sets are how similar, as a help to choose τ."""
+    """Return how many pairs of sets have which similarity, which helps to choose τ."""
     known = comparison.similarity
     if comparison.settings.measure not in QUICK or len(known.calls_a) * len(known.calls_b) > _MOST_COUNTED:
         return ()

@@ -1,4 +1,4 @@
-"""Alarms about memory: call sites whose blocks only become more."""
+"""Alarms about memory: call sites whose blocks only increase."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class MemoryAlarms:
         self._next = 0
 
     def look(self, now: int) -> list[Alarm]:
-        """Return what goes wrong at ``now``, in the trace's nanoseconds."""
+        """Return the alarms at ``now``, in the trace's nanoseconds."""
         batches, last = self._growing.batches("memory", self._next)
         if self._blocks is None:
             if not batches:

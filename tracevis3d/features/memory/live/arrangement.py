@@ -1,4 +1,4 @@
-"""Where the items of the live memory lie side by side: each on its way to where it belongs."""
+"""The places of the items of live memory, side by side, each moving to its target."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Arrangement:
         return Placed(self.x, item_of, self._blocks.low, self.per_unit)
 
     def start_from(self, before: Placed, reordered: bool, edge: int, by_site: bool, whole: bool) -> None:
-        """Lay items that were made anew, and let them start from where they were drawn.
+        """Place new items, which start from where they were drawn before.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Arrangement:
                 self.rise[i] = 0.0
 
     def lay(self, edge: int, by_site: bool, whole: bool) -> None:
-        """Decide where items belong: one beside the other in their order, without those that are past.
+        """Compute the targets of items: side by side in their order, without those that have ended.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class Arrangement:
         return np.asarray(np.lexsort((items[:, k.FIRST], rank[owner])))
 
     def move(self, rising: bool) -> bool:
-        """Go some of the way to where items belong; return whether more is left.
+        """Move items a step towards their targets; return whether they have not arrived yet.
 
         ``rising``: what has sunk may rise again.
 

@@ -147,7 +147,7 @@ class LiveBlocks:
         )  # fmt: skip
 
     def _make_room(self) -> bool:
-        """Let blocks go that are past; have more room if that is not enough. Return whether there is any."""
+        """Drop ended blocks, enlarge the tables if that is not enough; return whether there is room."""
         k, totals = self.k, self.totals
         if totals[k.SPELLS] >= len(self._spells):
             # The oldest half is removed, whether past or not.
@@ -234,7 +234,7 @@ class LiveBlocks:
         return float(take(self._blocks, count, np.int64(edge), int(self.logarithmic), self._site_wide))
 
     def idle(self, since: int) -> int:
-        """Return the bytes of live blocks that were not touched after ``since``."""
+        """Return the bytes of live blocks that were last touched before ``since``."""
         take: Any = self.k.idle_bytes
         return int(take(self._blocks, int(self.totals[self.k.BLOCKS]), np.int64(since)))
 

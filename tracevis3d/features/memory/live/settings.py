@@ -38,7 +38,7 @@ class Settings:
 
 
 def apply(view: Memory, settings: Any) -> None:
-    """Let a live view lie and show what ``settings`` say.
+    """Apply ``settings`` to a live view.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ _MOST_FOUND = 5
 
 
 class SiteWatch:
-    """Samples call sites, and says which leak, rise and fall, or keep idle memory.
+    """Samples call sites, and finds those that leak, rise and fall, or keep idle memory.
 
     Parameters
     ----------

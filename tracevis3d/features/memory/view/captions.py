@@ -191,7 +191,7 @@ def site_names(picture: Layout, hair: int) -> tuple[Lines, Labels] | None:
 
 
 def _spread(at: Floats, apart: float) -> Floats:
-    """Return ascending places that are so far apart, each as near to its own as may be."""
+    """Return ascending places with a minimum distance, each as close as possible to its own."""
     # Runs that are too close are centred on the mean of what they stand for.
     runs: list[tuple[float, int]] = []
     for value in at.tolist():

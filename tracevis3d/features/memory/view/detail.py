@@ -1,4 +1,4 @@
-"""Memory's blocks in more detail, in the places that they have in their picture."""
+"""Blocks of memory in more detail, at their places in the picture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class LevelOfDetail:
-    """A terrain in which neighbours come apart when one zooms in; see ``views.detail``.
+    """A terrain in which merged neighbours are separated by zooming in; see ``views.detail``.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class LevelOfDetail:
         self._heights = heights(self._picture)
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:
-        """Return the blocks of the whole window, within ``seen`` each that can be seen by itself.
+        """Return the blocks of the whole window; within ``seen``, each that is wide enough is drawn alone.
 
         Parameters
         ----------

@@ -121,7 +121,7 @@ class Layout:
 
     @property
     def reach(self) -> float:
-        """How high the highest is, in scene units."""
+        """The height of the highest item, in scene units."""
         return HEIGHT * self.parameters.relief * self.parameters.opening
 
     @property

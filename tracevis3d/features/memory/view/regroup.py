@@ -1,4 +1,4 @@
-"""Blocks on their way from one order to another: each that stands alone slides to its new place."""
+"""The transition from one order of blocks to another: each that is drawn alone slides to its new place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The finding that a picture of memory is about, and the view staged around it."""
+"""The finding that a picture of memory is about, and the view arranged around it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def story(use: MemoryUse, p: Parameters) -> MemoryFinding | None:
 
 
 def headline_finding(use: MemoryUse, p: Parameters) -> MemoryFinding | None:
-    """Return the finding that a picture's title tells: the one that it is about, else the first that matters.
+    """Return the finding in a picture's title: the one that it is about, else the first that matters.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def headline_finding(use: MemoryUse, p: Parameters) -> MemoryFinding | None:
 
 
 def staged(trace: Trace, use: MemoryUse, p: Parameters) -> Parameters:
-    """Return the parameters of a picture about one finding: its time alone, where nothing else is asked for.
+    """Return the parameters of a picture about one finding: only its time, if nothing else is requested.
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
 
 
 def _title(picture: Layout) -> str:
-    """Return what was found first, and else how much memory there is."""
+    """Return the first finding, or else how much memory there is."""
     found = headline_finding(picture.use, picture.parameters)
     name = picture.trace.source.title
     return f"{name}: {sentence(found, picture.use) if found else _amounts(picture)}"

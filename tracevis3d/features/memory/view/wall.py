@@ -1,4 +1,4 @@
-"""The wall beside the terrain: what all memory does along the same time, as curves."""
+"""The wall beside the terrain: curves of all memory over the same time."""
 
 from __future__ import annotations
 

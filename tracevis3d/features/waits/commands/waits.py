@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _about(facts: dict[str, Any], name: str) -> dict[str, Any]:
-    """Return the facts about the objects of a name; * matches anything, and for what is left out.
+    """Return the facts about the objects of a name, which may end at a blank; * matches anything.
 
     Raises
     ------
@@ -181,7 +181,7 @@ def _longest(title: dict[Any, str], waits: list[dict[str, Any]]) -> str:
 
 
 def _text(trace: Trace, facts: dict[str, Any]) -> str:
-    """Return what people want to know: findings, threads, objects, the longest waits, the critical path."""
+    """Return the facts as text: findings, threads, objects, the longest waits, the critical path."""
     if not facts["waits"]:
         return _without_waits(trace)
     title = _titles(trace)
@@ -273,7 +273,7 @@ def _without_waits(trace: Trace) -> str:
 
 
 def _findings(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return kind and sentence of the first few of each kind, and how many more there are."""
+    """Return kind and sentence of the first few findings of each kind, and the number of the others."""
     rows: list[tuple[str, str]] = []
     of_kind: dict[str, list[dict[str, Any]]] = {}
     for finding in found:

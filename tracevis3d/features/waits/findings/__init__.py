@@ -1,1 +1,1 @@
-"""What is remarkable about a trace's waits."""
+"""Findings about a trace's waits."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def findings(waits: Waits) -> list[Finding]:
-    """Return all findings: the grave ones kind by kind, contention, then the others, what costs most first.
+    """Return all findings: serious ones by kind, contention, then the others, each by cost.
 
     Parameters
     ----------

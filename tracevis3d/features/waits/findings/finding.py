@@ -39,7 +39,7 @@ GRAVE = ("deadlock", "broken deadlock", "lock order", "never released", "held to
 
 @dataclass(frozen=True)
 class Finding:
-    """Something remarkable.
+    """A finding about waits.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Finding:
 
     @property
     def title(self) -> str:
-        """The sentence's point in few words, as a picture's title has it."""
+        """The point of the sentence in a few words, as a picture's title."""
         if self.headline:
             return self.headline
         point = self.sentence.split("; ")[0]
@@ -112,7 +112,7 @@ def some(names: list[str], most: int = 4) -> str:
 
 
 def several(names: list[str], most: int = 4) -> str:
-    """Return names as a sentence has them: a, b and c.
+    """Return names joined for a sentence: a, b and c.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ _SLEEP, _IDLE = KINDS_OF_WAITING.index("sleep"), KINDS_OF_WAITING.index("idle")
 
 
 def findings(waits: Waits) -> list[Finding]:
-    """Return those about objects that are held, in no order.
+    """Return the findings about objects that are held, in no order.
 
     Parameters
     ----------

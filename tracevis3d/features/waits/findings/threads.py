@@ -37,7 +37,7 @@ _SLEEP, _IDLE, _CONTENTION = (KINDS_OF_WAITING.index(kind) for kind in ("sleep",
 
 
 def findings(waits: Waits) -> list[Finding]:
-    """Return those about threads, in no order.
+    """Return the findings about threads, in no order.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ _NOTHING = {_IDLE: "nothing comes"}
 
 
 def _never_released(waits: Waits) -> list[Finding]:
-    """Return long waits that never end, but those of rings."""
+    """Return long waits that never end, without those of rings."""
     ops, title, outcomes = waits.ops, waits.trace.threads.title, waits.outcomes
     rows = np.flatnonzero(outcomes.never_ended & ~ops.nested)
     rows = rows[~np.isin(rows, [row for ring in outcomes.rings for row in ring.waits])]
@@ -308,7 +308,7 @@ def _lies_in_a_wait(waits: Waits, call: int) -> bool:
 def _innermost_alone(
     found: list[tuple[int, int, int, int, int]], calls: Calls
 ) -> list[tuple[int, int, int, int, int, int]]:
-    """Of calls within each other that last nearly as long keep the innermost, with the outermost's function.
+    """Of nested calls of nearly the same duration keep the innermost, with the function of the outermost.
 
     Takes and returns rows of time, call, function and more; the outermost's function comes first.
     """

@@ -116,7 +116,7 @@ class WaitAlarms:
         self._stuck: set[int] = set()
 
     def look(self, now: int) -> list[Alarm]:
-        """Return what goes wrong at ``now``, in the trace's nanoseconds, as far as the feed has come."""
+        """Return the alarms at ``now``, in the trace's nanoseconds, from what the feed has delivered."""
         batches, self._next = self._growing.batches("sync", self._next)
         for batch in batches:
             self._follow(batch)
@@ -127,7 +127,7 @@ class WaitAlarms:
     # -- what comes ---------------------------------------------------------------------------------------
 
     def _follow(self, batch: Mapping[str, Any]) -> None:
-        """Take a batch: of each operation and object what was last, and all waits that lasted."""
+        """Process a batch: the last row of each operation and object, and all waits with a duration."""
         operation, thing = batch["operation"].astype(np.int64), batch["object"].astype(np.int64)
         rows = np.flatnonzero(thing >= 0)
         if not len(rows):
@@ -220,7 +220,7 @@ class WaitAlarms:
         return Alarm("deadlock", ", ".join(objects), words, tuple(wait.thread for wait in ring))
 
     def _convoys(self, now: int) -> list[Alarm]:
-        """Return the objects that several threads have queued for all the time lately."""
+        """Return the objects that several threads have been queueing for without interruption."""
         since, found = now - _CONVOY_NS, []
         open_waits: dict[str, list[OpenWait]] = {}
         for wait in self._growing.waiting.values():
@@ -261,7 +261,7 @@ class WaitAlarms:
         return [Alarm("convoy", name, words, tuple(concerned))]
 
     def _growing_queues(self, now: int) -> list[Alarm]:
-        """Return the queues to which more is put than is taken, all the time."""
+        """Return the queues that grow steadily."""
         found = []
         for name, object in self._objects.items():
             samples = object.samples(now) if object.changes or object.before else []

@@ -1,4 +1,4 @@
-"""The live threads: an amphitheatre of rows; what each does, waits for, and what releases it."""
+"""The live view of threads: rows that show what each does, what it waits for, and what releases it."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Threads(LiveView):
     def _say(
         self, operations: Any, operation: NDArray[Any], names: Any, things: NDArray[Any]
     ) -> NDArray[np.float32]:
-        """Remember operation and object of some waits or transfers; return the numbers to ask for them by."""
+        """Store operation and object of some waits or transfers; return the numbers to look them up."""
         both = np.stack([operation.astype(np.int64), things.astype(np.int64)], axis=1)
         pairs, which = np.unique(both, axis=0, return_inverse=True)
         number = np.empty(len(pairs), np.float32)

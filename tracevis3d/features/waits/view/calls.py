@@ -126,7 +126,7 @@ def _pixels(picture: Layout) -> Floats:
 
 
 def idle_blocks(picture: Layout, color: int) -> Wedges:
-    """Return the time in which a thread without calls waited for something to do.
+    """Return blocks for the times in which a thread without calls waited for work.
 
     Parameters
     ----------

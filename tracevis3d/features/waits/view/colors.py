@@ -133,7 +133,7 @@ def _moved(legend: Legend, by: int) -> Legend:
 
 
 def _with_shades(legend: Legend, first: int, shades: list[Indices]) -> Legend:
-    """Return a legend whose entries stand for the paler and darker shades of their colours, too."""
+    """Return a legend whose entries also represent the paler and darker shades of their colours."""
     entries = []
     for e in legend.entries:
         colors = e.selector.colors
@@ -164,7 +164,7 @@ def shares(waits: Waits, calls: Ints, times: tuple[Ints, Ints]) -> tuple[Floats,
 
 
 def kinds(waited: Floats, transferred: Floats, printed: bool) -> tuple[Indices, Floats]:
-    """Return what calls' colours say (0: computing, 1: waiting, 2: I/O), and how strongly, 0 to 1.
+    """Return what each call's colour means (0: computing, 1: waiting, 2: I/O), and its strength, 0 to 1.
 
     Printed (SyncTrace, section IV-B3): computing where there is neither waiting nor I/O, else I/O where the
     waiting is less than half of it, else waiting. The default: what takes most of the time; waiting and I/O
@@ -250,7 +250,7 @@ def thread_colors(picture: Layout, paint: Paint) -> Indices:
 
 
 def state_colors(picture: Layout, paint: Paint, rows: Ints) -> tuple[Indices, Legend]:
-    """Return the colours of waits (rows of the operations) by what they are for, and what these mean.
+    """Return the colours of waits (rows of the operations) by what they wait for, and their legend.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ def shown(picture: Layout) -> Shown:
 
 
 def _never_ended(picture: Layout) -> tuple[Ints, Ints]:
-    """Return the waits that nobody ended, and where the thread that holds what each is for got that."""
+    """Return the waits that nobody ended, and where the holder of each one's object acquired it."""
     waits, ops, held = picture.waits, picture.waits.ops, picture.waits.held
     rows = np.flatnonzero(waits.outcomes.never_ended & ~ops.nested & (waits.held_by >= 0))
     found: list[tuple[int, int]] = []
@@ -220,7 +220,7 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
 
 
 def stems(picture: Layout, which: Shown, color: Indices) -> Wedges | None:
-    """Return on paper the last piece of each curve, over the row that releases, up to its ball.
+    """Return, on paper, the last piece of each curve, over the releasing row, up to its ball.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The rows of threads in more detail, in the places that they have in their picture."""
+"""The rows of threads in more detail, at their places in the picture."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
 
 
 def _links(waits: Waits) -> tuple[Link, ...]:
-    """Return what waits show: themselves, their objects, what released them, and the threads that held them.
+    """Return the links of waits: to themselves, their objects, their releases, and the holding threads.
 
     Releases, markers and tubes have the number of their wait, so all of one wait are the same thing.
     """

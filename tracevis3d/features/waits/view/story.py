@@ -1,4 +1,4 @@
-"""The finding that a picture is about: who held what the others wanted, and the view staged around it."""
+"""The finding that a picture is about, and the view arranged around it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def story(waits: Waits, p: Parameters) -> Finding | None:
 
 
 def staged(waits: Waits, p: Parameters, finding: Finding | None) -> Parameters:
-    """Return the parameters with which a finding is met first: who caused it stands in front.
+    """Return the parameters with which a finding is first shown: the thread that caused it is in front.
 
     With the parameter ``finding`` its threads and its time alone are shown, where nothing else is asked for.
 

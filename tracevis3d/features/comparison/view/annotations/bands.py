@@ -1,4 +1,4 @@
-"""Names above a wall whose outer face is turned away: an icicle of its widest calls, read from the front.
+"""Names above a wall whose outer face is not visible: an icicle of its widest calls, read from the front.
 
 Tubes come out of the face that is seen then, so that no name could be read on it.
 """

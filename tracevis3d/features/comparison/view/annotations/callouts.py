@@ -1,4 +1,4 @@
-"""Frames around the calls that a figure is about, with their names."""
+"""Frames around the subject calls of a figure, with their names."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def plates(
     wall: Wall, text: tuple[str, ...], middle: Floats, wide: Floats, height: float, ids: Ints, width: Floats,
     pen: FrameBuilder,
 ) -> tuple[Boxes, Labels]:  # fmt: skip
-    """Return words on plates of the frames' colour, which are read on whatever lies there.
+    """Return texts on plates in the frames' colour, so that they can be read on any background.
 
     Plates are level, or stand upright where the camera looks from the front.
 

@@ -1,4 +1,4 @@
-"""When a call itself runs, and none of those that it calls."""
+"""The times in which a call itself runs, and nothing that it calls."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _interval(line: Skyline, bar: int) -> tuple[int, int]:
 
 
 def _peaks(score: NDArray[np.float64], most: int) -> list[int]:
-    """Return the highest of ``score``, neighbours of one that was taken left out."""
+    """Return the highest of ``score``, without the neighbours of those already taken."""
     left = score.copy()
     apart = max(len(score) // 12, 1)
     found: list[int] = []

@@ -1,1 +1,1 @@
-"""What differs between two traces, call by call: its kind, how much it matters, its colour and its words."""
+"""The differences between two traces, call by call: kind, importance, colour and text."""

@@ -1,4 +1,4 @@
-"""Findings in few words: the title of a picture, and the texts of callouts."""
+"""Findings in a few words: the title of a picture, and the texts of callouts."""
 
 from __future__ import annotations
 

@@ -252,7 +252,7 @@ def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
 
 
 def moving_costs(evidence: Evidence, found: list[Finding]) -> Floats:
-    """Return how much longer, or less long, what has moved takes in B, as a share of the longer run.
+    """Return how much longer, or shorter, moved calls take in B, as a share of the longer run.
 
     The time of imports is left out: which import is the first of a module says nothing of the program.
 
@@ -287,7 +287,7 @@ def moving_costs(evidence: Evidence, found: list[Finding]) -> Floats:
 
 
 def _durations(evidence: Evidence, kind: Kinds, weight: Floats, part: Floats) -> None:
-    """Mark the paths of functions whose usual call takes longer, or less long: what stalled once does not."""
+    """Mark the paths of functions whose usual call takes longer, or shorter; stalls don't count."""
     paths, judged = evidence.paths, groups(evidence)
     usual = evidence.pace * evidence.factor * paths.self_time[0]
     for _, of in changed(evidence, judged, _LEAST):

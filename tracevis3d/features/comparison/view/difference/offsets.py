@@ -1,4 +1,4 @@
-"""When the same work is done in the other trace, beyond what the pace of both runs lets expect."""
+"""When the same work is done in the other trace, compared with what the pace of both runs predicts."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class DifferencePaint:
         return np.array(table, np.int32)[inverse.reshape(-1)] if len(used) else np.empty(0, np.int32)
 
     def of_matches(self, chosen: Chosen) -> Indices:
-        """Return the colour of each match: that of the one of its calls whose difference matters more.
+        """Return the colour of each match: that of its call whose difference matters more.
 
         Parameters
         ----------

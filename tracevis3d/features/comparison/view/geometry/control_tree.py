@@ -215,7 +215,7 @@ def _with_callers(caller: Ints, ends: Ints, root: Ints, most: int) -> Ints:
 
 
 def _close(key: NDArray[np.bool_], parent: NDArray[np.int32]) -> None:
-    """Make no node a key node whose caller is none: rounding may have put it so."""
+    """Make no node a key node whose caller is not one: rounding may have led to this."""
     while True:
         wrong = key & (parent >= 0) & ~key[np.maximum(parent, 0)]
         if not wrong.any():

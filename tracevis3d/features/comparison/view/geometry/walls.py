@@ -91,18 +91,18 @@ class Fold:
 
     @property
     def upwards(self) -> tuple[float, float, float]:
-        """The direction along the wall's slope that points up for a reader before the face that is seen."""
+        """The direction along the wall's slope that points up for a reader in front of the visible face."""
         sign = -1.0 if self.inner else 1.0
         return (0.0, sign * math.cos(self.rise), -sign * self.side * math.sin(self.rise))
 
     @property
     def normal(self) -> tuple[float, float, float]:
-        """The direction that the face that is seen looks in."""
+        """The normal of the visible face."""
         sign = -1.0 if self.inner else 1.0
         return (0.0, sign * self.side * math.sin(self.rise), sign * math.cos(self.rise))
 
     def ridge(self, step: Floats) -> Floats:
-        """Return how far the edges of steps, ``step`` high along the wall, stand out of its slope."""
+        """Return how far the edges of steps that are ``step`` high along the wall protrude from its slope."""
         return np.asarray(step) * (math.sin(self.rise) * math.cos(self.rise))
 
     def clear(self, half: float, least: float) -> Floats:

@@ -77,7 +77,7 @@ def thread_names(picture: Layout, color: Indices) -> tuple[list[Labels], Marks]:
 
 
 def _title(picture: Layout, thread: int) -> str:
-    """Return a thread's title; among many without what programs put behind its name in brackets."""
+    """Return a thread's title; if there are many, without what is in brackets behind its name."""
     if len(picture.rows) <= _MANY:
         return lane_title(picture.trace, thread)
     return _BRACKETS.sub("", lane_title(picture.trace, thread, _SHORTER))
@@ -92,7 +92,7 @@ def _texts(picture: Layout, kind: str, text: list[str], anchor: Floats, align: i
 
 
 def summaries(picture: Layout) -> list[Labels]:
-    """Return, right of each row, how long its thread waits, and for whom most; on paper below its name."""
+    """Return how long each thread waits, and mostly for whom: right of its row, on paper below its name."""
     waits, ops, threads = picture.waits, picture.waits.ops, picture.trace.threads
     own = waits.own
     text: list[str] = []
@@ -155,7 +155,7 @@ def summaries(picture: Layout) -> list[Labels]:
 
 
 def _lives(picture: Layout) -> tuple[list[str], list[int]]:
-    """Return when threads run, where no waits are known, and their rows."""
+    """Return when threads run, if no waits are known, and their rows."""
     calls, threads = picture.trace.calls, picture.trace.threads
     quiet = longest_quiet(picture.waits)
     text, row_of = [], []
@@ -174,7 +174,7 @@ def _lives(picture: Layout) -> tuple[list[str], list[int]]:
 
 
 def quiet_names(picture: Layout, colors: CallColors) -> list[Labels]:
-    """Return, where no waits are known, how long each thread calls nothing: there it may have waited.
+    """Return, if no waits are known, how long each thread calls nothing, in which it may have waited.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ _WAIT = ("for what others hold", "for work", "for a signal or result", "sleep", 
 
 
 def title(trace: Trace, waits: Waits) -> str:
-    """Return what is to be seen where nothing was found: who runs most, and what the others wait for.
+    """Return a title if there are no findings: who runs most, and what the others wait for.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Names of waits on plates that stand before everything: for whom, for how long, for what."""
+"""Names of waits on plates in front of everything: for whom, for how long, for what."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _BEFORE, _ON = 0.15, 0.012
 
 
 def short(text: str) -> str:
-    """Return a thread's name without what programs put behind it in brackets, and not too long."""
+    """Return a thread's name, shortened, without what is in brackets behind it."""
     text = text.split(" (")[0]
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def called(picture: Layout, thread: int, beside: int) -> str:
-    """Return what a thread is called beside another: with its id where both have one name.
+    """Return the name of a thread beside another, with its id if both have the same name.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[W
 
 
 def _nearest(picture: Layout, view: Projection) -> float:
-    """Return the distance from the camera at which nothing stands any more."""
+    """Return a distance from the camera that lies before all rows."""
     n = len(picture.rows)
     rows, ends = np.repeat(np.arange(n), 4), np.tile([0.0, 1.0, 0.0, 1.0], n)
     reach = picture.reach(rows) * np.tile([0.0, 0.0, 1.0, 1.0], n)
