@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tracevis3d.features.memory.blocks import NEVER, Oddity, find_blocks
 from tracevis3d.features.memory.call_sites import Sites
-from tracevis3d.features.memory.curves import curves, site_table
+from tracevis3d.features.memory.curves import curves, idle_intervals, site_table
 from tracevis3d.features.memory.findings import cohorts, find_memory, holes
 from tracevis3d.features.memory.moments import find_moments
 from tracevis3d.features.memory.pyramid import Pyramid
@@ -225,6 +225,7 @@ def test_curves_by_looking_at_each_moment(rows, cells, recent, data) -> None:
     blocks = find_blocks(memory, end)
     start = data.draw(st.sampled_from([0, 0, end // 3]))
     stop = data.draw(st.sampled_from([end, end, start, end - end // 4]))
+    assert list(zip(*(column.tolist() for column in idle_intervals(blocks)))) == list(intervals(blocks))
     found = curves(blocks, (start, stop), cells, recent)
     span = max(stop - start, 1)
     assert (found.start, found.recent) == (start, recent)
@@ -252,6 +253,14 @@ def test_curves_by_looking_at_each_moment(rows, cells, recent, data) -> None:
         )  # fmt: skip
         now = [value for time, value in after if time < right]
         assert found.idle[c] * max(now[-1] if now else 0, 1) == pytest.approx(idle)
+
+
+def test_a_single_byte_may_be_idle() -> None:
+    blocks = find_blocks(memory_of([(ALLOC, 0, 1, 0), (ALLOC, 1, 0, 40)]), 41)
+    assert curves(blocks, (0, 41), 4, 15).idle.tolist() == [0.0, 1.0, 1.0, 1.0]
+    # Nothing lives, so nothing is idle.
+    blocks = find_blocks(memory_of([(ALLOC, 0, 1, 0), (FREE, 0, 0, 5), (ALLOC, 1, 0, 35)]), 41)
+    assert curves(blocks, (0, 41), 4, 15).idle.tolist() == [0.0] * 4
 
 
 @given(ROWS)
