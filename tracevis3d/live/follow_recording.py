@@ -161,9 +161,9 @@ class Follower:
     Attributes
     ----------
     rows : int
-        Handed over.
+        Number of rows published.
     left_out : int
-        Calls that lasted longer than the lag.
+        Number of calls that lasted longer than the lag.
     """
 
     def __init__(self, path: Path, publisher: Publisher, lag_ns: int) -> None:

@@ -1,10 +1,9 @@
-"""The publisher: hands a program's events to any number of viewers, and never holds the program up.
+"""The publisher: sends a program's events to any number of viewers, and never blocks the program.
 
-It binds a ROUTER. A viewer says how many batches it can take (its credit) and grants more as it goes. While
-it has none a bounded number of rows waits for it; beyond that they are dropped for it alone, in whole
-batches, and the next one says how many rows were dropped. So a slow viewer costs neither the program nor
-other
-viewers anything.
+It binds a ROUTER. A viewer says how many batches it can take (its credit), and grants more later. While it
+has no credit, a bounded number of rows waits for it. Beyond that, whole batches are dropped for this viewer
+alone, and the next batch says how many rows were dropped. So a slow viewer affects neither the program nor
+other viewers.
 """
 
 from __future__ import annotations
@@ -96,14 +95,14 @@ class Publisher:
     retells : bool
         Whether :meth:`retell` is called whenever :attr:`joined` has grown.
     keeps_opening : bool
-        Keep what is published in the first :data:`OPENING_S` seconds for viewers that come by then: they get
-        all of it, and need not be told what is open.
+        Keep what is published in the first :data:`OPENING_S` seconds for viewers that join by then: they get
+        all of it, without a report of what is open.
     patient : bool
-        Wait for viewers that are behind, as long as they take something and :data:`.viewer.PATIENCE_S` in all
-        after that: for files, which are in no hurry. Programs must not.
+        Wait for viewers that are behind while they take data, and at most :data:`.viewer.PATIENCE_S` seconds
+        without. For recorded files only: a running program must not wait.
     suggestions : callable, optional
-        Called with each :class:`.protocol.Suggest` that a viewer makes, in the publisher's own thread; left
-        out: the program takes none, and viewers are informed.
+        Called with each :class:`.protocol.Suggest` that a viewer makes, in the publisher's own thread. If
+        left out, the program takes none, and viewers are informed.
 
     Attributes
     ----------
@@ -114,9 +113,9 @@ class Publisher:
     skipped : int
         Rows dropped for single viewers that were behind, summed over these.
     joined : int
-        How many viewers have come so far, or have to be sent again what is open, as they have lost rows.
+        Number of viewers that have joined, or lost rows: each needs a :meth:`retell`.
     sent_away : int
-        Viewers that were dropped because they asked or sent too much, or were idle when others came;
+        Viewers that were disconnected because they asked or sent too much, or were idle when others joined;
         ``why_sent_away`` is the sentence for the last one.
 
     Raises

@@ -74,8 +74,8 @@ class Subscriber:
     gaps : list of Gap
         Where they are missing.
     locked_out : str
-        One sentence on why the publisher lets this viewer not in: one of them has keys and the other not, or
-        other ones; empty as long as nothing speaks for that.
+        Why the publisher does not accept this viewer, as a sentence: only one of them has keys, or the key
+        is unknown. Empty as long as there is no sign of that.
     bad : int
         Messages that made no sense and were left out.
     behind : bool
@@ -85,8 +85,8 @@ class Subscriber:
     answers : deque of Answer
         The last ones to suggestions.
     paused : bool
-        Messages are taken and counted, but their rows are left out. What was open then is closed when it
-        continues, and the publisher is asked to send what is open.
+        Messages are counted, but their rows are left out. On continuing, open calls are closed, and the
+        publisher is asked to report those that are open by then.
 
     Raises
     ------

@@ -109,15 +109,15 @@ class Viewer:
     credit : int
         Batches that it can take.
     knows_what_is_open : bool
-        Whether it needs not be sent what is open.
+        Whether it needs no report of open calls and live blocks.
     base : int
         Rows dropped for everybody before it came.
     patience : float
-        Seconds that may be waited for it.
+        Seconds that the publisher may wait for it.
     number : int
         The descriptor of its connection; -1: unknown.
     before : Viewer, optional
-        The same viewer, which says hello again: that resets no limit.
+        The same viewer before it said hello again: limits are not reset.
     """
 
     def __init__(
