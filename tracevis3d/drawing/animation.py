@@ -17,7 +17,7 @@ _BEFORE, _AFTER = 0.08, 0.12
 
 @dataclass(frozen=True)
 class Change:
-    """One parameter's way.
+    """The change of one parameter.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Change:
 
 
 def read_changes(parameters: type, texts: Mapping[str, Any]) -> tuple[Change, ...]:
-    """Return the ways that ``texts`` name.
+    """Return the changes that ``texts`` describe.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from .primitives import Axis, Callout, Camera, Drawing, Element, Labels, Legend,
 
 
 class DrawingBuilder:
-    """A drawing in the making. Empty parts and None are left out.
+    """A drawing that is being built. Empty parts and None are left out.
 
     Attributes
     ----------

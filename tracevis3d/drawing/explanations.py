@@ -1,4 +1,4 @@
-"""What explains a drawing, apart from what shows its data: an overlay in the window, print in a picture.
+"""The explanations of a drawing, apart from its data: an overlay in the window, print in a picture.
 
 A drawing is packed with its explanations into the scene, so that a saved .blend explains itself without the
 trace.
@@ -61,7 +61,7 @@ class Explanations:
 
 
 def explanations_of(drawing: Drawing, palette: NDArray[np.float32] | None = None) -> Explanations:
-    """Return what explains ``drawing``.
+    """Return the explanations of ``drawing``.
 
     Parameters
     ----------

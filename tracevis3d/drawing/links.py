@@ -1,4 +1,4 @@
-"""What elements show beside calls: things that two of them share link them, in all views of a trace."""
+"""Links: what elements show beside calls. Elements that share a thing are linked, in all views of a trace."""
 
 from __future__ import annotations
 

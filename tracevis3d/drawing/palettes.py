@@ -1,4 +1,4 @@
-"""Colours: sets for things that differ in kind, ramps for quantities, and who gets which.
+"""Colours: sets for kinds, ramps for quantities, and how they are assigned.
 
 All colours are sRGB as they are to appear on the screen.
 """

@@ -338,7 +338,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Callout:
-    """A short statement about a point of the scene: what is to be seen first.
+    """A short statement about a point of the scene that should be noticed first.
 
     Attributes
     ----------
@@ -496,7 +496,7 @@ class Meaning:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A picture before it is a scene.
+    """The content of a picture, as plain arrays.
 
     Attributes
     ----------
@@ -544,5 +544,5 @@ class Drawing:
     relations: tuple[Relation, ...] = ()
 
     def meaning_of(self, element: Element) -> Meaning | None:
-        """Return what the ids of one of the elements represent; None if nothing is said of them."""
+        """Return what the ids of one of the elements represent; None if that is not declared."""
         return self.meaning.get(f"{element.kind}:{element.source}") or self.meaning.get(element.kind)

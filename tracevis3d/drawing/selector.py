@@ -1,4 +1,4 @@
-"""Selectors: which of a drawing's elements something represents, by what the elements keep in the scene."""
+"""Selectors: elements of a drawing, chosen by properties that are stored in the scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements and texts with what many of one kind have in common: one width, one height, ids in order."""
+"""Shorthand for elements and texts that have much in common: one width, one height, ids in order."""
 
 from __future__ import annotations
 

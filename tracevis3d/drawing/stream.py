@@ -1,4 +1,4 @@
-"""The primitives of a moving drawing: bars that flow along time, where they lie, and the texts on them.
+"""The primitives of a moving drawing: bars that move along time, their places, and the texts on them.
 
 A drawing that moves is not made again for each picture: what has come to its end is a bar that lies still on
 a page, and pages move. Coordinates are those of the stream, in scene units: time (0 is *now*, what was lies
@@ -177,7 +177,7 @@ class Page:
         self.changed = (0, 0)
 
     def clear(self, origin: int) -> None:
-        """Take all bars away."""
+        """Remove all bars."""
         self.corner[: self.count] = 0
         self.touch(0, self.count)
         self.count, self.origin = 0, origin

@@ -1,4 +1,4 @@
-"""Stops: places of a scene that a talk goes to, one after the other."""
+"""Viewpoints: places of a scene that a talk shows, one after the other."""
 
 from __future__ import annotations
 

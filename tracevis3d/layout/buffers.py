@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class Buffers:
-    """Arrays by name that grow when they have to: fresh memory costs more than the kernels that fill it.
+    """Arrays by name that grow as needed: fresh memory costs more than the kernels that fill it.
 
     Examples
     --------

@@ -118,7 +118,7 @@ class CutBuffers:
 
 @dataclass(frozen=True, eq=False)
 class CutIndex:
-    """The calls of each thread sorted by depth, then start, with what a cut needs to leap over them.
+    """The calls of each thread sorted by depth, then start, with tables that let a cut skip many of them.
 
     24.8 bytes a call. A call's place in that order is its *position*; the calls of one thread and depth
     are a *level*. :meth:`arrays` gives the columns to store, :meth:`from_arrays` takes them back.

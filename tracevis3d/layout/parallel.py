@@ -1,4 +1,4 @@
-"""Work on many things shared between threads: kernels let others run."""
+"""Work on many items divided among threads, which works because kernels release the GIL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An order of things in which those that belong together are neighbours."""
+"""Seriation: an order in which related things are neighbours."""
 
 from __future__ import annotations
 

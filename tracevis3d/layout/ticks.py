@@ -1,4 +1,4 @@
-"""Where the ticks of an axis go: round values, and texts that say them exactly."""
+"""The ticks of an axis: round values, and their exact texts."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def read_arguments(path: str, recording: str, hash: str, offset: int) -> dict[st
 
 
 def _find(path: str, recording: str) -> Path:
-    """Return where the recording is now: where it was, or beside the .tv3 file that was made of it."""
+    """Return the path of the recording: its recorded one, or next to the .tv3 file that was made from it."""
     recorded = Path(recording or path)
     for found in (recorded, Path(path).parent / recorded.name):
         if found.is_file():

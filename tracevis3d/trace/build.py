@@ -355,7 +355,7 @@ class _Builder:
         return merged
 
     def _sort_ties(self, e: Events, bounds: Ints, ends_first: Ints, order: Ints, stop: Ints) -> None:
-        """Put those that open at one time longest first, in place."""
+        """Sort events that open at the same time, the longest first, in place."""
         n = len(order)
         place, run, rank = (np.empty(n, np.int64) for _ in range(3))
         group = np.empty(n, np.uint8)
@@ -370,7 +370,7 @@ class _Builder:
         order[place] = which[np.lexsort((rank, -length, group, run))]
 
     def _note(self, counted: Ints, index: Ints | None = None) -> None:
-        """Take in a kernel's counts; ``index`` are the events that its events represent."""
+        """Add a kernel's counts; ``index`` maps its events to those of the file."""
         for row, (count, event) in enumerate(counted.tolist()):
             if count:
                 first = int(event if index is None else index[event])
@@ -378,7 +378,7 @@ class _Builder:
                 self.found[row, 0] += count
 
     def _report(self) -> None:
-        """Pass what was found on to the problems."""
+        """Add the counts to the problems."""
         k = self.kernels
         names = {
             k.LATE: "out of order",

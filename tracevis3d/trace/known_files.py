@@ -30,7 +30,7 @@ def folder() -> Path:
 
 
 def recall(path: Path) -> dict[str, Any]:
-    """Return what is known about the file at ``path`` as it is now; empty if nothing is."""
+    """Return the facts about the file at ``path`` in its present state; empty if there are none."""
     try:
         state = _state(path)
         with open(_place(path), encoding="utf-8") as file:

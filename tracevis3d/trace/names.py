@@ -39,7 +39,7 @@ class FunctionWords:
 
 
 def words_of(trace: Trace, function: int) -> FunctionWords:
-    """Return what people call a function of ``trace``.
+    """Return the displayed name of a function of ``trace``.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def named_threads(trace: Trace, text: str, parameter: str = "threads") -> NDArra
 
 
 def word_of_thread(trace: Trace, thread: int) -> str:
-    """Return by what :func:`named_threads` knows one thread alone: its id, its title, or process and id.
+    """Return the text by which :func:`named_threads` finds just one thread: id, title, or process and id.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def word_of_thread(trace: Trace, thread: int) -> str:
 
 
 def _words(trace: Trace) -> list[tuple[str, str, str, str]]:
-    """Return by which words each thread may be called."""
+    """Return the texts by which each thread can be found."""
     threads = trace.threads
     return [
         (threads.name[t], str(threads.tid[t]), threads.title(t), f"{threads.process[t]}:{threads.tid[t]}")
@@ -185,7 +185,7 @@ def _words(trace: Trace) -> list[tuple[str, str, str, str]]:
 
 
 def lane_title(trace: Trace, thread: int, longest: int = LONGEST_TITLE) -> str:
-    """Return what stands beside a lane: the thread's title, after its process if there are several.
+    """Return the text beside a lane: the thread's title, after its process if there are several.
 
     Titles longer than ``longest`` are shortened, their processes' names first.
 
@@ -219,7 +219,7 @@ JOINED_LATE = "a viewer joined late"
 
 
 def known_from(trace: Trace) -> int:
-    """Return from when on a trace knows all that happened: a viewer of a feed may have joined late.
+    """Return the time from which a trace is complete: a viewer of a feed may have joined late.
 
     Of what was before it knows what was still open or lived when the viewer joined.
 

@@ -102,7 +102,7 @@ class Problems(Mapping[str, Problem]):
             self._kinds[kind] = Problem(count, first)
 
     def subtract(self, kind: str, count: int) -> None:
-        """Count ``count`` fewer of ``kind``: they were none.
+        """Count ``count`` fewer of ``kind``, which turned out to be none.
 
         Parameters
         ----------

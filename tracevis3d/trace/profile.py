@@ -1,4 +1,4 @@
-"""What a profile of samples says: how much was sampled, and the share of it that a call has."""
+"""The facts of a profile of samples: how much was sampled, and the share of each call."""
 
 from __future__ import annotations
 

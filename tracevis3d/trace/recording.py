@@ -1,4 +1,4 @@
-"""A trace in the making: what a reader fills, event by event or in columns, and then finishes."""
+"""A trace that is being read: a reader adds events, one by one or in columns, and then finishes it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ContainerPath = tuple[tuple[str, str], ...]
 
 
 class SplitName(Protocol):
-    """What a recorded function name says about the function."""
+    """The parts of a recorded function name."""
 
     @property
     def label(self) -> str:
@@ -134,7 +134,7 @@ class Recording:
         return list(self._threads)
 
     def name_thread(self, process: RecordedId, tid: RecordedId, name: str) -> None:
-        """Remember what a thread is called; the last name given counts, and that there were others is noted.
+        """Set the name of a thread; the last one counts, and a different earlier one is noted.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class Recording:
         self._thread_names[process, tid] = name
 
     def name_process(self, process: RecordedId, name: str) -> None:
-        """Remember what a process is called; the last name given counts.
+        """Set the name of a process; the last one counts.
 
         Parameters
         ----------
@@ -636,7 +636,7 @@ class Recording:
         self._samples.append((self.thread(process, thread), frames, round(weight)))
 
     def _add_singles(self) -> None:
-        """Add what was handed in one at a time as events."""
+        """Add the calls and samples that were added one by one as events."""
         if self._single_calls:
             thread, function, start, end = (np.array(column, np.int64) for column in zip(*self._single_calls))
             # Complete events are expected in the order of their ends, inner ones first.
@@ -856,7 +856,7 @@ class Recording:
 
 
 class _Details:
-    """What a format itself says about a function."""
+    """The facts about a function that the format itself records."""
 
     __slots__ = ("containers", "file", "label", "line")
 

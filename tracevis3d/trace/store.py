@@ -382,7 +382,7 @@ def find_wrong(trace: Trace) -> str:
 
 
 def _has_cycle(parent: NDArray[np.int64]) -> bool:
-    """Return whether following parents ever comes back."""
+    """Return whether the parents form a cycle."""
     reached = parent
     for _ in range(len(parent).bit_length() + 1):
         if not (reached >= 0).any():

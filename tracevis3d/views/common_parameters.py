@@ -1,4 +1,4 @@
-"""Parameters that several views declare alike."""
+"""Parameters that several views have in common."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..parameters import parameter
 
 
 def palette(sentence: str = "The set of colours", default: str = "muted") -> Any:
-    """Declare which of the sets of colours a view takes.
+    """Declare the set of colours that a view uses.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def resolution(
     low: float = 0.05,
     high: float = 1000.0,
 ) -> Any:
-    """Declare from how many pixels of the picture on things are shown one by one.
+    """Declare the least width in pixels of elements that are drawn one by one.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def resolution(
 
 
 def labels(default: int, sentence: str, high: int = 5000, group: str = "Detail") -> Any:
-    """Declare how many names are written at most.
+    """Declare the maximum number of names.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def labels(default: int, sentence: str, high: int = 5000, group: str = "Detail")
 
 
 def entries(default: int, sentence: str = "The maximum number of colours in the legend") -> Any:
-    """Declare how many kinds have a colour of their own at most.
+    """Declare the maximum number of kinds with a colour of their own.
 
     Parameters
     ----------

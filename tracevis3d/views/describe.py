@@ -35,7 +35,7 @@ class StoredNames(Protocol):
     """The stored names of a trace that is not in memory: those that views have shown."""
 
     def function(self, function: int) -> FunctionWords | None:
-        """Return what a function is called; None if that is not kept."""
+        """Return the name of a function; None if it is not stored."""
         ...
 
     def thread(self, thread: int) -> str:
@@ -157,7 +157,7 @@ def describe_function(words: FunctionWords) -> Description:
 
 
 def self_time(trace: Trace, call: int) -> int | None:
-    """Return the nanoseconds that a call spends in itself; None if that would take too long to find out.
+    """Return the self time of a call in nanoseconds; None if computing it would take too long.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def occurrences(trace: Trace, function: int) -> int:
 
 
 def _cluster(trace: Trace, longest: int, element: PickedElement) -> Description:
-    """Return what a cluster holds, and which call lies where it was met."""
+    """Return the contents of a cluster, and the call at the place where it was met."""
     calls = trace.calls
     many = int(element.facts.get("count", 0)) or calls_inside(trace, element)
     said = Description(units.counted(many, "call") if many else "Several calls")

@@ -23,7 +23,7 @@ _NAME = 3.2
 
 @dataclass(frozen=True)
 class Pane:
-    """A part of a view along which one thing runs along x: the time of a trace, or bytes.
+    """A part of a view along whose x axis one quantity runs: the time of a trace, or bytes.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ def refined_cut(
     buffers: CutBuffers,
     step: int = 1,
 ) -> Cut:
-    """Return a cut of ``window`` that is as fine as ``resolution`` within ``seen``, and else as ``picture``.
+    """Return a cut of ``window`` as fine as ``resolution`` within ``seen``, and as ``picture`` elsewhere.
 
     Parameters
     ----------

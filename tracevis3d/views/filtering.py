@@ -1,4 +1,4 @@
-"""A filter stack on any view: what it hides is left out of the drawing, what it fades becomes a ghost.
+"""Filter stacks applied to any view: hidden calls are left out of the drawing, faded ones become ghosts.
 
 A view whose parameters have ``filters`` lays out what is left; the others keep their places.
 """
@@ -33,7 +33,7 @@ _MOST_LISTED = 4
 
 @cached_with_trace(most=_MOST)
 def outcome(trace: Trace, text: str) -> FilterResult:
-    """Return what a stack makes of a trace, and what each of its filters did; it is kept.
+    """Return the result of a stack on a trace, and of each of its filters; it is cached.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def outcome(trace: Trace, text: str) -> FilterResult:
 
 
 def listing(trace: Trace, text: str, whole: bool) -> Listed:
-    """Return what of a trace's call tree is listed under a stack; it is kept.
+    """Return the part of a trace's call tree that is listed under a stack; it is cached.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def applied(text: str, traces: Sequence[Trace], drawing: Drawing) -> Drawing:
 def draw(
     view: View, traces: Sequence[Trace], parameters: Any, filters: str, frame: Frame, progress: Progress
 ) -> Drawing:
-    """Draw a view of what a filter stack leaves.
+    """Draw a view with a filter stack applied.
 
     Parameters
     ----------

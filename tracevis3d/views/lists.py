@@ -1,4 +1,4 @@
-"""Lists beside a view, declared: its parts as rows with buttons, and what there is to be found in it."""
+"""Declarations of lists beside a view: its parts as rows with buttons, and its findings."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _change(
 
 @dataclass(frozen=True)
 class ListedFinding:
-    """Something that was found in the traces of a view, worded.
+    """A finding about the traces of a view, as text.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class ListedFinding:
 
 @dataclass(frozen=True)
 class Tour:
-    """A drawing, and where to stand to see each finding in it.
+    """A drawing, with a viewpoint for each finding.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Our own views and their commands, as a table: it is read without importing a view."""
+"""The library's own views and their commands, as a table that is read without importing a view."""
 
 from __future__ import annotations
 

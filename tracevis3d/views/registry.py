@@ -30,19 +30,19 @@ def others() -> list[str]:
 
 
 def suited(trace: Trace) -> str:
-    """Return the name of the view that shows most of a trace at first sight."""
+    """Return the name of the view that suits a trace best."""
     return max((view for view in loadable() if view.traces[0] == 1), key=lambda view: view.suits(trace)).name
 
 
 def actions_of(view: View) -> tuple[Action, ...]:
-    """Return what can be done with a view: its own actions, and what others offer for calls of any view."""
+    """Return the actions of a view: its own, and those that other views offer for calls of any view."""
     found = {action.name: action for other in loadable() for action in other.offers}
     found |= {action.name: action for action in view.actions}
     return tuple(sorted(found.values(), key=lambda action: action.group))
 
 
 def comparing(traces: int) -> View:
-    """Return the view that finds something in this many traces together.
+    """Return the view that has findings about this many traces together.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def live_forms() -> Mapping[str, LiveForm]:
 
 
 def watchers(growing: GrowingTrace) -> list[Watcher]:
-    """Return what all views have to look for trouble in a growing trace.
+    """Return the watchers of all views, which raise alarms about a growing trace.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def of_problems(trace: Trace) -> list[tuple[str, str, str]]:
 
 
 def of_drawing(drawing: Drawing, counts: Mapping[str, int]) -> list[tuple[str, str]]:
-    """Return label and text of what was drawn of the data; what frames it is not counted.
+    """Return label and text of the facts about the drawn data, without what frames it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where things lie on a time strip: a lane for each trace, and the window that is shown as a frame."""
+"""The layout of a time strip: a lane for each trace, and a frame around the shown window."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def lanes(
 
 
 def grip(ends: tuple[float, float], x: float, reach: float) -> str:
-    """Return what of a frame lies under the mouse.
+    """Return the part of a frame under the mouse.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def columns(lane: Lane, start: ArrayLike, end: ArrayLike, least: float = 1.0) ->
 
 
 def spread(xs: Sequence[float], apart: float, left: float, right: float) -> list[float]:
-    """Return places for signs that would lie on each other: in order, ``apart``, near to where they belong.
+    """Return places for signs that would overlap: in order, ``apart`` from each other, close to their own.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def bounded(trace: Trace, low: float, high: float) -> Window:
 
 
 def around(trace: Trace, call: int, margin: float = 0.04) -> Window:
-    """Return the window of a call with a little of what is beside it, as a share of its length.
+    """Return the window of a call with a margin, as a share of its length.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def moved(window: Window, share: float) -> tuple[float, float]:
 
 
 def flight_between(begin: Window, end: Window) -> Flight:
-    """Return the way from one window to another; :func:`window_on` reads it.
+    """Return the flight from one window to another; :func:`window_on` reads it.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ class CallPaths:
         return path[:-1] if len(path) > 1 else None
 
     def child(self, path: UniquePath, ordinal: int = 0) -> UniquePath | None:
-        """Return the path of a callee; None if there are fewer. Shown or not doesn't matter.
+        """Return the path of a callee, shown or not; None if there are fewer.
 
         Parameters
         ----------

@@ -18,7 +18,7 @@ _THREAD = re.compile(r"[Tt]hread \(\w+\)(: .*)?")
 
 
 def headline(trace: Trace) -> str:
-    """Return where most of the time goes: the function that is closest to the work and still has much of it.
+    """Return where most of the time goes: the innermost function that still has much of it.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def about(trace: Trace) -> str:
 
 
 def _of_what(trace: Trace) -> str:
-    """Return what the durations of calls are."""
+    """Return the quantity that the durations of calls represent."""
     if "no times" in trace.problems:
         return "the events"
     if len(trace.samples.weight):

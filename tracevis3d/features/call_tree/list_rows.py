@@ -53,7 +53,7 @@ class ListQuery:
 
 @cached_with_trace(most=6)
 def listing(trace: Trace, query: ListQuery) -> Listing:
-    """Return a list of a trace; it is kept. What a library finds is :func:`.lists.from_library`.
+    """Return a list of a trace; it is cached. For matches of a library see :func:`.lists.from_library`.
 
     Parameters
     ----------

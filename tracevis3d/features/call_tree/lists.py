@@ -1,4 +1,4 @@
-"""The lists of SEAT's views (section 4.5.5): functions, patterns, utilities, and what a library finds.
+"""The lists of SEAT's views (section 4.5.5): functions, patterns, utilities, and matches of a library.
 
 A list of any length is an array of keys in order; a row gets its texts when it is shown. So a window over
 the functions, or over millions of distinct subtrees, costs what the window holds.

@@ -372,7 +372,7 @@ class TreeNavigation:
 
 
 def numbered(tree: PartialTree, number: int) -> UniquePath:
-    """Return the path of a row as people count them, from 1.
+    """Return the path of a row by its number, from 1.
 
     Parameters
     ----------

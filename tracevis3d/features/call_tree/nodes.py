@@ -1,4 +1,4 @@
-"""Lists of what a trace is made of: functions and distinct subtrees with their occurrences (SEAT, 4.5.5).
+"""Lists of the functions and distinct subtrees of a trace, with their occurrences (SEAT, 4.5.5).
 
 SEAT's users were confused by the order of its Model view and by nodes of the same name (section 7.3.2), so
 the order is given, and subtrees of one function are distinguished by a short name of their shape.
@@ -217,7 +217,7 @@ def occurrences_of(graph: CompactTrace, node: int, most: int | None = None) -> N
 
 
 def list_sizes(graph: CompactTrace) -> dict[str, int]:
-    """Return how long the lists of callees of all distinct subtrees are together, with ever more folded.
+    """Return the total length of the lists of callees of all distinct subtrees, for each degree of folding.
 
     Parameters
     ----------

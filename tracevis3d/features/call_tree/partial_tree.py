@@ -1,4 +1,4 @@
-"""The partial tree: of a call tree of any size, just the rows that a window shows (SEAT, chapter 5).
+"""The partial tree: only those rows of a call tree of any size that a window shows (SEAT, chapter 5).
 
 The complete tree is never made. How many rows a subtree has depends on its class and on how far it is
 expanded, so it is counted once per class (:mod:`.row_counts`); what a person expanded, collapsed or hid by
@@ -220,7 +220,7 @@ class PartialTree(CallPaths):
         self._expansion.change(path, hidden=True)
 
     def unhide(self, path: UniquePath) -> None:
-        """Take the mark of :meth:`hide` away."""
+        """Remove the mark of :meth:`hide`."""
         self._expansion.change(path, hidden=False)
 
     def exceptions(self) -> list[tuple[UniquePath, int | None, Override | None, bool]]:

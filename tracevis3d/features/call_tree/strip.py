@@ -1,4 +1,4 @@
-"""The strip of all of a trace: its numbers in words, its cells, and their picture."""
+"""The strip of a whole trace: its numbers as text, its cells, and their picture."""
 
 from __future__ import annotations
 

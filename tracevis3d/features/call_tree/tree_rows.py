@@ -46,7 +46,7 @@ class TreeQuery:
 
     @property
     def key(self) -> str:
-        """Under what the paths of the tree are stored: paths under another key mean other rows."""
+        """The key under which paths of the tree are stored: paths under another key refer to other rows."""
         shown = "all" if self.show_filtered else "left"
         return f"{shown}{'-folded' if self.folded else ''} {self.filters}"
 
@@ -58,7 +58,7 @@ class TreeQuery:
         return cls(filters, shown == "all", bool(folded), 0)
 
     def listed(self, trace: Trace) -> Listed:
-        """Return the graph that the rows are of, and what filters mark in it."""
+        """Return the graph of the rows, and the nodes that filters mark."""
         return filtering.listing(trace, self.filters, self.show_filtered)
 
 
@@ -182,7 +182,7 @@ class TreeTexts:
         self._function = tree.graph.subtrees.function
 
     def label(self, node: int) -> str:
-        """Return what a row is called."""
+        """Return the name of a row."""
         if self._tree.is_sequence(node):
             return f"({words(self._tree.graph, node, self._labels)})"
         return str(self._labels[int(self._function[node])])

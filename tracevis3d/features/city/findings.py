@@ -1,4 +1,4 @@
-"""What is to be seen in a city, in one sentence."""
+"""The main finding of a city, in one sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SAME = 0.1
 
 
 def summary(parts: Parts, value: Floats, metric: str) -> tuple[str, int]:
-    """Say which part has most of a measure, and how unevenly it is spread.
+    """Return a sentence about the part with most of a measure, and how unevenly that is distributed.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def summary(parts: Parts, value: Floats, metric: str) -> tuple[str, int]:
 
 
 def change(names: list[str], before: Floats, after: Floats, metric: str) -> tuple[str, int]:
-    """Say which part changed most between two runs.
+    """Return a sentence about the part that changed most between two runs.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def measured(trace: Trace, parts: Parts, metric: str) -> Floats:
 
 
 def items(trace: Trace, metric: str) -> tuple[Ints, Floats, Ints]:
-    """Return what an additive measure adds up: calls, what each counts, and when.
+    """Return the items that an additive measure sums up: calls, their values, and their times.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What phases do: each kind is named by the function that is typical of it.
+"""Names of phases: each kind is named by the function that is typical of it.
 
 A function is typical if its calls, with all below them, take most of the time of such phases (as a term is
 frequent in a document), and little time in others (as it is rare elsewhere): the harmonic mean of the two.

@@ -52,7 +52,7 @@ class Rounds:
 
 
 def find_rounds(found: Interactions, low: int = 0, high: int | None = None) -> list[Rounds]:
-    """Find where the interactions ``low`` up to ``high`` go round, in order; none overlaps another.
+    """Find the rounds among the interactions ``low`` up to ``high``, in order; none overlaps another.
 
     The longest rounds count before those inside them. Linear in the calls: the number of windows is bounded.
 

@@ -1,4 +1,4 @@
-"""The order of elements around a circle in which the calls between them go short ways.
+"""The order of elements around a circle in which the calls between them are short.
 
 Children of a node are sorted by the barycentre of what their elements call and are called by, as in layered
 graph drawing (Sugiyama et al. 1981), on a circle; then neighbours are swapped as long as that helps. The
@@ -77,7 +77,7 @@ def shortest_ways(
 
 
 class _Ways:
-    """The pairs and what a given numbering of the elements makes of them."""
+    """The pairs of elements, for a given numbering of the elements."""
 
     def __init__(self, a: Int32s, b: Int32s, weight: Floats, elements: int) -> None:
         self.a, self.b, self.elements = a, b, elements

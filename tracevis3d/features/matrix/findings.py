@@ -1,4 +1,4 @@
-"""What is to be seen in a matrix, in one sentence each: the largest cell, hubs, slow rounds."""
+"""The findings of a matrix, one sentence each: the largest cell, hubs, slow rounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SLOW = 2.0
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to be seen.
+    """A finding about a matrix.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Finding:
 
 
 def findings(table: Table) -> tuple[Finding, ...]:
-    """Return what is to be seen, the most important first; at least one.
+    """Return the findings, the most important first; at least one.
 
     Parameters
     ----------

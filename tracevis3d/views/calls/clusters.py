@@ -77,7 +77,7 @@ def _topmost(trace: Trace, element: PickedElement) -> tuple[int, int]:
 
 
 def _levels(trace: Trace, element: PickedElement) -> int:
-    """Return how many levels a cluster is high: as its longest call's subtree, and those beside it, are."""
+    """Return the height of a cluster in levels: of its longest call's subtree, and of those beside it."""
     first, stop = _topmost(trace, element)
     if first >= stop:
         return 1

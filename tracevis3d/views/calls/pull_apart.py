@@ -1,4 +1,4 @@
-"""Pulling a view apart by threads, levels or modules, and putting it together again."""
+"""Pulling a view apart by threads, levels or modules, and undoing that."""
 
 from __future__ import annotations
 

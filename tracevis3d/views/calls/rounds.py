@@ -14,7 +14,7 @@ _FEWEST, _MOST = 6, 2000
 
 
 def repeated_function(trace: Trace, name: str) -> int:
-    """Return the function whose calls are rounds: the one that is named, or else the one with most time.
+    """Return the function whose calls are rounds: the named one, or else the one with the most time.
 
     Of all functions with a fitting number of calls to each thread that runs them, none within another, the
     one whose calls cover most time; of several that cover about the same, the innermost.

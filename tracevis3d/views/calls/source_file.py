@@ -1,4 +1,4 @@
-"""Source files on this machine: where a recorded file is, and what a comment says of a function in it."""
+"""Source files on this machine: where a recorded file is, and the comment about a function in it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def comment_in(recorded: str, line: int, folder: str, beside: str) -> str:
 
 @lru_cache(maxsize=8)
 def _lines(file: str, changed: int, size: int) -> tuple[str, ...]:
-    """Return the lines of a file as it was changed last."""
+    """Return the lines of a file in its present state."""
     try:
         with open(file, encoding="utf-8", errors="replace") as text:
             return tuple(text.read(_LARGEST).splitlines())

@@ -1,1 +1,1 @@
-"""Linking: what is highlighted with what is pointed at."""
+"""Linking: which elements are highlighted with the one that is pointed at."""

@@ -1,4 +1,4 @@
-"""What a brushed range of time leaves out."""
+"""The elements outside a brushed range of time."""
 
 from __future__ import annotations
 

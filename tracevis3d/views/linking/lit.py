@@ -88,7 +88,7 @@ class Shown:
         return [(source, self.keys[source], own) for source, own in known if source < len(self.keys)]
 
     def home(self, sort: str, source: int) -> str:
-        """Return what things of a sort belong to: a trace's key, or else the view.
+        """Return the owner of things of a sort: a trace's key, or else the view.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ class Shown:
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """Things that what is pointed at shows.
+    """The things that the element under the mouse shows.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ def asked_by(shown: Shown, element: int) -> list[Asked]:
 
 @dataclass
 class Lit:
-    """Elements of one object to be highlighted, by what they are to what is pointed at.
+    """Elements of one object to be highlighted, by their relation to the element under the mouse.
 
     Attributes
     ----------
@@ -263,7 +263,7 @@ def _of_calls(
 
 
 def _reached(present: Sequence[Shown], asked: Sequence[Asked], what: set[str]) -> list[Asked]:
-    """Return the things that the drawings' relations lead to."""
+    """Return the things that are reached by the drawings' relations."""
     found, seen = [], set()
     for shown in present:
         if shown.view in seen:

@@ -1,4 +1,4 @@
-"""From where a cone tree is seen: all of it, or on the way to one of its calls."""
+"""The camera of a cone tree: for all of it, or on the way to one of its calls."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Paint:
 def elements(
     picture: Layout, paint: Paint, path: Ints, p: Parameters, shown: NDArray[np.bool_] | None = None
 ) -> list[Any]:
-    """Return what represents calls, or for those of ``shown`` (n,), and the path.
+    """Return the elements that represent calls, or those of ``shown`` (n,), and the path.
 
     Parameters
     ----------

@@ -180,7 +180,7 @@ def _placed(
     picture: Layout, named: Ints, may: Floats, projection: Projection, unit: Floats, there: Occupied,
     frame: Frame, p: Parameters,
 ) -> list[tuple[int, str, _Place, float]]:  # fmt: skip
-    """Return which names are written, where, and before which depth: the first ones have the choice."""
+    """Return which names are written, where, and in front of which depth; the first ones choose first."""
     pixel = projection.pixels(picture.center)
     radius = _reach(picture) / unit
     deep, closed = (picture.center - projection.eye) @ projection.forward, picture.closed
@@ -225,7 +225,7 @@ def _box(x: float, y: float, align: int, text: str, tall: float) -> tuple[float,
 
 @dataclass(frozen=True, eq=False)
 class _Weights:
-    """What the names of the shown nodes are worth.
+    """The priorities of the names of the shown nodes.
 
     Attributes
     ----------

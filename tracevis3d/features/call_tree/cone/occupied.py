@@ -1,4 +1,4 @@
-"""The occupied part of the picture: names go where there is room."""
+"""The occupied part of the picture, so that names are placed where there is room."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ class Occupied:
         return found
 
     def take(self, left: float, bottom: float, right: float, top: float) -> None:
-        """Keep a rectangle for a name.
+        """Reserve a rectangle for a name.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The boxes of an icicle in more detail, in the places that they have in its picture."""
+"""The boxes of an icicle in more detail, at their places in the picture."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
 
 
 def levels_of_row(level: float, pixels_per_unit: float) -> int:
-    """Return how many levels are drawn as one, so that none of what is drawn is too low to be seen.
+    """Return how many levels are drawn as one, so that every drawn level is high enough to be seen.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ _PALE, _GREY = 0.45, np.array([[0.72, 0.73, 0.75, 1.0]], np.float32)
 
 
 class Icicle(LiveView):
-    """Calls of each thread, one upon the other."""
+    """The calls of each thread, stacked by depth."""
 
     hidden_what = "calls deeper than 64, or of threads beyond 16"
 

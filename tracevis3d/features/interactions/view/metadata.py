@@ -23,7 +23,7 @@ _TABLE = 1 << 26
 
 
 class Meanings:
-    """Meanings in the making: of each kind, the elements of all drums are numbered one after another."""
+    """Meanings that are being collected: the elements of a kind are numbered over all drums."""
 
     def __init__(self) -> None:
         self._rows: dict[str, list[_Row]] = {}

@@ -1,4 +1,4 @@
-"""Which thread makes the calls, and when: a row of bars for each thread, between the phases and the ruler."""
+"""A row of bars for each thread: when it makes calls, between the phases and the ruler."""
 
 from __future__ import annotations
 

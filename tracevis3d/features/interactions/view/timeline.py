@@ -81,7 +81,7 @@ def _calls_of_kinds(picture: Layout) -> Floats:
 
 
 def legend(picture: Layout, color: NDArray[np.int32]) -> Legend | None:
-    """Return what the largest kinds of phases do, in order of appearance; None where none are drawn.
+    """Return the legend of the largest kinds of phases, in order of appearance; None if none are drawn.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What pairs of elements are coloured by: layers that they go against, or what differs between two runs."""
+"""The colours of pairs of elements: by the layers that they go against, or by how two runs differ."""
 
 from __future__ import annotations
 
