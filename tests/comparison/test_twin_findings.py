@@ -16,10 +16,11 @@ from tracevis3d.features.comparison.findings.counts import alone, detours, new_f
 from tracevis3d.features.comparison.findings.disturbances import drifts, importing, stalls
 from tracevis3d.features.comparison.findings.durations import changed, extra_times, pace, times
 from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
-from tracevis3d.features.comparison.findings.find import find
+from tracevis3d.features.comparison.findings.find import KINDS, find
 from tracevis3d.features.comparison.findings.likeness import groups_of
 from tracevis3d.features.comparison.findings.moves import add_most_similar, joined
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
+from tracevis3d.features.comparison.findings.ranking import rank as code_rank
 from tracevis3d.features.comparison.findings.stretches import stretches
 from tracevis3d.features.comparison.matching.match import compare
 
@@ -170,6 +171,15 @@ def rank(f):
     if f.kind in ("slower", "faster"):
         weight = 1 if len(f.path) > 1 else 0.1
     return (0, 0, -(50 if f.details.get("unit") else weight) * f.score, *first)
+
+
+@given(
+    st.sampled_from(list(KINDS)), st.floats(0, 1), st.sampled_from([(), ("main",), ("main", "work")]),
+    st.sampled_from([{}, {"unit": True}, {"unit": False}]), st.lists(st.integers(0, 9), max_size=2),
+)  # fmt: skip
+def test_the_rank_of_a_finding_follows_from_what_it_says(kind, score, path, details, nodes):
+    finding = Finding(kind, score, ("", ""), path, details=details, nodes=np.array(nodes, np.int64))
+    assert code_rank(finding) == rank(finding)
 
 
 @given(run_pairs(), TAUS)
