@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from tracevis3d.features.comparison.findings.counts import alone, detours, new_f
 from tracevis3d.features.comparison.findings.disturbances import drifts, importing, stalls
 from tracevis3d.features.comparison.findings.durations import changed, extra_times, pace, times
 from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
-from tracevis3d.features.comparison.findings.find import KINDS, find
+from tracevis3d.features.comparison.findings.find import KINDS, _explains, _goes_with, find
 from tracevis3d.features.comparison.findings.likeness import groups_of
 from tracevis3d.features.comparison.findings.moves import add_most_similar, joined
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
@@ -191,6 +191,21 @@ def test_what_was_moved(pair, tau):
     expected = plain.add_most_similar([row(f) for f in found])
     all_same(alike, expected)
     all_same(joined(evidence, alike), plain.joined(expected))
+
+
+@given(run_pairs(), TAUS)
+@settings(max_examples=60, deadline=None)
+def test_what_explains_what_and_goes_with_what(pair, tau):
+    evidence = evidence_of(pair, tau)
+    plain, every = Plain(evidence), found_first(evidence)
+    every = joined(evidence, add_most_similar(evidence, every))[:8]
+    for other in every:
+        for finding in every:
+            assert _explains(evidence, other, finding) == plain.explains(row(other), row(finding))
+            if finding.kind == other.kind == "repetitions":
+                unit = replace(other, details={**other.details, "unit": True})
+                for one in (unit, other):
+                    assert _goes_with(one, finding) == plain.goes_with(row(one), row(finding))
 
 
 @given(run_pairs(), TAUS, st.integers(0, 12))

@@ -861,7 +861,9 @@ class Plain:
         if f["kind"] != "repetitions" or not unit["details"].get("unit"):
             return False
         more, less = (g["calls"][1] / g["calls"][0] for g in (unit, f))
-        return 1 / 1.25 <= more / less <= 1.25 and (more > 1) == (less > 1) and more != 1 and less != 1
+        return (
+            0.8 - 1e-9 <= more / less <= 1.25 + 1e-9 and (more > 1) == (less > 1) and more != 1 and less != 1
+        )
 
     def explains(self, result, f):
         called = ("unmatched", "moved", "only", "alone", "repetitions")

@@ -161,7 +161,9 @@ def _goes_with(unit: Finding, finding: Finding) -> bool:
     if finding.kind != "repetitions" or not unit.details.get("unit"):
         return False
     factors = [math.log(f.calls[1] / f.calls[0]) for f in (unit, finding)]
-    return abs(factors[0] - factors[1]) <= math.log(_GOES_WITH) and factors[0] * factors[1] > 0
+    # Just this factor is within it, whatever the rounding.
+    near = abs(factors[0] - factors[1]) <= math.log(_GOES_WITH) + 1e-12
+    return near and factors[0] * factors[1] > 0
 
 
 def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
