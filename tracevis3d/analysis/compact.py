@@ -51,7 +51,7 @@ class CompactTrace:
 
     @cached_property
     def parents(self) -> Edges:
-        """The graph upside down: the edges that lead to each class, ``child`` being where they come from.
+        """The reversed graph: the edges that lead to each class; ``child`` is where they come from.
 
         The ancestors of a node form an inverted tree (section 2.9); with it all occurrences are found.
         """
@@ -63,7 +63,7 @@ class CompactTrace:
 
     @cached_property
     def forest(self) -> Edges:
-        """The edges with one node more for each thread, from m on, whose children are its root calls."""
+        """The edges, with one more node for each thread, from m on, whose children are its root calls."""
         edges = self.edges
         child, count, first = [edges.child], [edges.count], [edges.first]
         for t in range(len(self.root_first) - 1):

@@ -1,4 +1,4 @@
-"""When two subtrees count as alike: the matching criteria of pattern detection (SEAT, section 2.9.1.1)."""
+"""The matching criteria of pattern detection: when two subtrees count as alike (SEAT, section 2.9.1.1)."""
 
 from __future__ import annotations
 

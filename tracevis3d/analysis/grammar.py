@@ -98,7 +98,7 @@ class Grammar:
         return list(zip(self.value[part].tolist(), self.times[part].tolist(), strict=True))
 
     def expand(self) -> Edges:
-        """Return the lists as they were read: nothing is lost."""
+        """Return the lists exactly as they were read."""
         edges = int(self.length[: self.lists].sum())
         first = np.zeros(self.lists + 1, np.int64)
         child, count = np.empty(edges, np.int32), np.empty(edges, np.int64)
@@ -151,7 +151,7 @@ class Grammar:
         return first, by, owner[by]
 
     def uses(self, rule: int) -> int:
-        """Return in how many places of lists and other rules a rule is written."""
+        """Return the number of places in lists and other rules in which a rule occurs."""
         first = self._uses[0]
         return int(first[rule + 1 - self.lists] - first[rule - self.lists])
 

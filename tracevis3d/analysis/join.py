@@ -220,7 +220,7 @@ class SetJoin:
         return lanes, row, None
 
     def _take(self, size: int) -> NDArray[np.uint8]:
-        """Return zeros, where possible in a used buffer: fresh memory costs more than all the rest."""
+        """Return zeros, if possible in a used buffer: fresh memory costs more than everything else."""
         try:
             buffer = self._buffers.pop()
         except IndexError:

@@ -1,4 +1,4 @@
-"""Lists of any length: an array of keys in order, and rows whose texts are made when they are shown."""
+"""Lists of any length: a sorted array of keys, and rows whose texts are made when they are shown."""
 
 from __future__ import annotations
 

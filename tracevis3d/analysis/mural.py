@@ -24,7 +24,7 @@ WIDTH, HEIGHT = 384, 24
 
 @dataclass(frozen=True, eq=False)
 class Mural:
-    """How full each cell of the strip is.
+    """The occupancy of each cell of the strip.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Patterns and utilities that outlive a trace: promoted to a library, found in other traces (SEAT, 4.5.5).
+"""The pattern library: patterns and utilities of one trace that are found in others (SEAT, 4.5.5).
 
 A library is a JSON file. A pattern is stored as the graph of its subtree, with the functions' names; so it is
 found wherever functions of the same names call each other so, by any criterion of likeness.
@@ -153,7 +153,7 @@ def promote(trace: Trace, graph: CompactTrace, call: int, name: str, criterion: 
 
 
 def with_pattern(known: Library, pattern: Pattern) -> Library:
-    """Return a library with a pattern more, in place of one of the same name.
+    """Return a library with one more pattern, which replaces one of the same name.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def with_pattern(known: Library, pattern: Pattern) -> Library:
 
 
 def with_utilities(known: Library, names: Sequence[str]) -> Library:
-    """Return a library with utilities more.
+    """Return a library with more utilities.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Repetitions inside one trace, found with the means of the comparison (TraceDiff, sections III and IV-B).
+"""Repetitions inside one trace, found by the methods of the comparison (TraceDiff, sections III and IV-B).
 
 Exactly: subtrees that are the same, next to each other or anywhere. Alike: neighbours whose sets of functions
 are similar, as two calls of two traces are.
@@ -139,7 +139,7 @@ def find_runs(subtrees: Subtrees, longest_period: int = LONGEST_PERIOD) -> Runs:
 
 
 def find_alike(subtrees: Subtrees, sets: Sets, least: Fraction = ALIKE) -> Runs:
-    """Find where neighbours are alike: the Jaccard similarity of their sets is above ``least``, strictly.
+    """Find similar neighbours: those whose sets have a Jaccard similarity strictly above ``least``.
 
     A run is as long as each child is like the next one; its period is 1. Runs of equal subtrees are among
     them.

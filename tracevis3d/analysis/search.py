@@ -312,7 +312,7 @@ class Found:
         return self.after(low, most=skipped + most)[skipped:]
 
     def spread(self, most: int) -> NDArray[np.int32]:
-        """Return at most ``most`` of the calls, spread evenly over all: every so-manieth of each function."""
+        """Return at most ``most`` of the calls, spread evenly: every n-th of each function."""
         if most <= 0 or not self.count:
             return np.empty(0, np.int32)
         step = -(-self.count // most)

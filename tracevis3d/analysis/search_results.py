@@ -35,7 +35,7 @@ class TypedQuery:
 
 @cached_with_trace(most=4)
 def find(trace: Trace, query: TypedQuery) -> Found:
-    """Find the calls of the functions whose names match; what was found is kept.
+    """Find the calls of the functions whose names match; the result is cached.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def find(trace: Trace, query: TypedQuery) -> Found:
 
 
 def summary(found: Found) -> str:
-    """Return how much was found, in words."""
+    """Return the number of results as text."""
     if found.count:
         return f"{counted(found.count, 'call')} of {counted(len(found.functions), 'function')}"
     if len(found.functions):

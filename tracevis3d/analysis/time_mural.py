@@ -1,4 +1,4 @@
-"""A mural of a trace along time: how much of each moment's time calls of each depth take.
+"""A mural of a trace along time: the share of each moment's time that calls of each depth take.
 
 After Jerding and Stasko, "The information mural" (InfoVis 1995): however long the trace is, each call adds to
 its cells, so that nothing is left out.

@@ -1,4 +1,4 @@
-"""One pattern: subtrees that are like that of one call, as SEAT's Pattern view hides them (4.5.5)."""
+"""One pattern: subtrees that are like the subtree of one call, as SEAT's Pattern view hides them (4.5.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stacks of filters as a person edits them one by one, and what each filter does, in words."""
+"""Editing a filter stack, one filter at a time, and descriptions of what each filter does."""
 
 from __future__ import annotations
 

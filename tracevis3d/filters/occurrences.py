@@ -1,4 +1,4 @@
-"""Calls by where and when they happened."""
+"""Filters of single calls: by thread, duration, depth, time, or number."""
 
 from __future__ import annotations
 

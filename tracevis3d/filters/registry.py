@@ -95,5 +95,5 @@ names, find, loadable = _filters.names, _filters.find, _filters.loadable
 
 
 def others() -> list[str]:
-    """Return the names of those that plug-ins add."""
+    """Return the names of the filters that plug-ins add."""
     return sorted(name for name in _filters.others if name not in _OWN)

@@ -1,4 +1,4 @@
-"""One sequence of callees that occurs again, all that it takes in: a rule of the compact trace's grammar."""
+"""All calls of one sequence of callees that recurs: a rule of the compact trace's grammar."""
 
 from __future__ import annotations
 

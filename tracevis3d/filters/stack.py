@@ -246,7 +246,7 @@ def as_text(stack: Sequence[Applied]) -> str:
 
 
 def added(text: str, name: str, **values: str) -> str:
-    """Return the stack ``text`` with a filter more; one that is there already is not added twice.
+    """Return the stack ``text`` with one more filter; one that is already there is not added twice.
 
     ``effect`` and ``what`` among the values are those of :class:`Applied`; by default it hides subtrees.
 

@@ -25,7 +25,7 @@ names, find, loadable, has = _views.names, _views.find, _views.loadable, _views.
 
 
 def others() -> list[str]:
-    """Return the names of those that plug-ins add."""
+    """Return the names of the views that plug-ins add."""
     return sorted(name for name in _views.others if name not in _OWN)
 
 
