@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,18 +12,15 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit, straight
-from ....errors import UsageError
-from ....layout.cut import Cut, busy_time, call_span, cut_index
+from ....layout.cut import Cut, call_span, cut_index
 from ....layout.icicle import level_heights
-from ....layout.seriation import seriate
 from ....trace.model import Trace
 from ....trace.names import named_threads
-from ....units import read_time
-from ....views.thread_selection import choose_threads
 from ....views.time_window import time_window
 from ..waits import Waits
 from .geometry.above_rows import Overview, place_overview, place_skyline
 from .geometry.amphitheatre import Theatre, folded, half_cylinder, semicircle, share_height
+from .rows.choice import choose, windows_of
 
 if TYPE_CHECKING:
     from .parameters import Parameters
@@ -40,9 +36,6 @@ SHARE = (0.80, 0.78)
 RADIUS, MAIN_HEIGHT = 2.8, 1.7
 #: Free height between the main thread's panel and the half cylinder.
 _APART = 0.42
-_LEAST_ROW_PX = 36.0
-#: Rows of threads with less than this share of the most concerned one's time are left out by themselves.
-_CONCERNED = 0.004
 _MANY_ROWS = 16
 _HIGHEST_LEVEL = 0.16  # of the half cylinder's radius
 
@@ -104,6 +97,8 @@ class Layout:
         Line height of texts, in scene units.
     left_out : int
         Threads that are not shown, for a note.
+    alike : int64 (rows,)
+        How many of them do the same as a row's thread; 0 where another row says it.
     """
 
     trace: Trace
@@ -125,6 +120,7 @@ class Layout:
     least_text: float
     text: float
     left_out: int
+    alike: Ints
 
     def share(self, row: Ints, time: Ints) -> Floats:
         """Return where times lie in their rows' windows, from 0 to 1; not clipped.
@@ -183,8 +179,8 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
         If a window is empty, or a thread doesn't exist.
     """
     window = time_window(trace, p.start, p.end)
-    threads, main, left_out = _choose(trace, waits, p, frame, window)
-    windows = _windows(trace, p, window, threads)
+    threads, main, left_out, alike = choose(trace, waits, p, frame.height * SHARE[1], window)
+    windows = windows_of(trace, p, window, threads)
     # Among many rows, which are low, details are merged sooner; not on the main thread's.
     coarser = min(max(len(threads) / _MANY_ROWS, 1.0), 3.0)
     cuts = tuple(
@@ -212,80 +208,11 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
     picture = Layout(
         trace, waits, p, rows, row_of, main, cuts, edge, np.array([w[0] for w in windows], np.int64),
         np.array([w[1] for w in windows], np.int64), height, over, skyline, theatre, camera, 0.0,
-        frame.least_text, 0.0, left_out,
+        frame.least_text, 0.0, left_out, alike,
     )  # fmt: skip
     pixels = _pixels_per_unit(camera, frame)
     text = max(0.19, 1.75 * frame.least_text / pixels)
     return replace(picture, pixels_per_unit=pixels, text=text)
-
-
-def _choose(
-    trace: Trace, waits: Waits, p: Parameters, frame: Frame, window: tuple[int, int]
-) -> tuple[Ints, bool, int]:
-    """Return the threads from the top, whether the first is the main thread, and how many are left out."""
-    live = busy_time(trace, window)
-    # Involvement in waits counts as much as being busy.
-    concerned = waits.waited + waits.hubs()[0]
-    weight = np.where((live > 0) | (concerned > 0), np.maximum(live // 8, 1) + concerned, 0)
-    pixels = frame.height * SHARE[1] * 0.72
-    budget, cost = pixels / _LEAST_ROW_PX, np.ones(len(live))
-    shown = np.where(weight >= _CONCERNED * weight.max(initial=0), weight, 0)
-    automatic = p.threads.strip() in ("", "auto")
-    chosen = choose_threads(trace, p.threads, "recorded", shown if automatic else weight, cost, budget)
-    hidden = set(named_threads(trace, p.hide, "hide").tolist()) if p.hide.strip() else set()
-    chosen = np.array([t for t in chosen.tolist() if t not in hidden], np.int64)
-    others = int(np.count_nonzero(weight)) - int(np.count_nonzero(weight[chosen]))
-    chosen = _ordered(trace, waits, p, chosen, weight)
-    first = _main(trace, waits, p, chosen, live)
-    if first < 0:
-        return chosen, False, others
-    return np.concatenate([[first], chosen[chosen != first]]), True, others
-
-
-def _main(trace: Trace, waits: Waits, p: Parameters, chosen: Ints, live: Ints) -> int:
-    """Return the thread that stands before the others; -1: none."""
-    if p.main == "none" or not len(chosen):
-        return -1
-    if p.main != "auto":
-        return int(named_threads(trace, p.main, "main")[0])
-    if len(chosen) < 2:
-        return -1
-    ended = waits.hubs()[0][chosen]
-    if ended.max() > 0:
-        return int(chosen[int(ended.argmax())])
-    return int(chosen[int(live[chosen].argmax())])
-
-
-def _ordered(trace: Trace, waits: Waits, p: Parameters, chosen: Ints, weight: Ints) -> Ints:
-    """Return the threads in the order that ``order`` says: names, or a word."""
-    if p.order == "strength":
-        strength = waits.matrix.dense(len(trace.threads))[np.ix_(chosen, chosen)]
-        return chosen[seriate(strength)]
-    if p.order == "recorded":
-        return chosen
-    if p.order == "busiest":
-        return chosen[np.argsort(-weight[chosen], kind="stable")]
-    if p.order == "name":
-        titles = [(trace.threads.title(t), t) for t in chosen.tolist()]
-        return np.array([t for _, t in sorted(titles)], np.int64)
-    given = [t for t in named_threads(trace, p.order, "order").tolist() if t in set(chosen.tolist())]
-    return np.array([*given, *(t for t in chosen.tolist() if t not in set(given))], np.int64)
-
-
-def _windows(trace: Trace, p: Parameters, window: tuple[int, int], threads: Ints) -> list[tuple[int, int]]:
-    """Return each row's window: that of all, or its own by ``windows``."""
-    own: dict[int, tuple[int, int]] = {}
-    for entry in filter(None, (part.strip() for part in p.windows.split(";"))):
-        match = re.fullmatch(r"(.+?)\s*=\s*(\S+)\s*\.\.\s*(\S+)", entry)
-        if match is None:
-            raise UsageError(
-                f"windows={entry}: a thread and its window are expected, such as worker-1=20ms..80ms"
-            )
-        low, high = read_time("windows", match[2]), read_time("windows", match[3])
-        if not 0 <= low < high:
-            raise UsageError(f"windows={entry}: the end must be after the start")
-        own.update(dict.fromkeys(named_threads(trace, match[1], "windows").tolist(), (low, high)))
-    return [own.get(t, window) for t in threads.tolist()]
 
 
 def _cut(

@@ -41,9 +41,10 @@ from .found_waits import findings_of, waits_of
 from .layout import Layout, compose
 from .metadata import metadata
 from .parameters import Parameters
+from .rows.alike import SHOW_ALIKE
+from .rows.thread_list import THREADS
 from .skyline import skyline
 from .story import callout, hold_bars, staged, story
-from .thread_list import THREADS
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
@@ -285,7 +286,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
-    actions=with_actions(pull_apart({"thread": {"spacing": 1.6, "pull": 2.0}})),
+    actions=with_actions(SHOW_ALIKE, pull_apart({"thread": {"spacing": 1.6, "pull": 2.0}})),
     live=LiveForm(
         "Threads: computing, waiting, reading or writing; blue bars go from a release to its wait",
         _live,

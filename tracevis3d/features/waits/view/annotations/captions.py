@@ -43,7 +43,7 @@ def thread_names(picture: Layout, color: Indices) -> tuple[list[Labels], Marks]:
     (list of Labels, Marks)
     """
     n = len(picture.rows)
-    names = [_title(picture, row.thread) for row in picture.rows]
+    names = _titles(picture)
     row = np.arange(n)
     theatre, paper = picture.theatre, picture.parameters.paper
     ids = np.array([r.thread for r in picture.rows], np.int64)
@@ -74,6 +74,14 @@ def thread_names(picture: Layout, color: Indices) -> tuple[list[Labels], Marks]:
             chosen = [name for name, yes in zip(names, which.tolist()) if yes]
             groups.append(_texts(picture, "thread", chosen, anchor[which], align, rank[which]))
     return groups, marks
+
+
+def _titles(picture: Layout) -> list[str]:
+    """Return what stands beside the rows: their threads, and how many more do the same."""
+    return [
+        f"{_title(picture, row.thread)} + {more:,} alike" if more else _title(picture, row.thread)
+        for row, more in zip(picture.rows, picture.alike.tolist())
+    ]
 
 
 def _title(picture: Layout, thread: int) -> str:
@@ -127,7 +135,7 @@ def summaries(picture: Layout) -> list[Labels]:
         text, row_of = _lives(picture)
     if not text:
         return []
-    titles = [_title(picture, row.thread) for row in picture.rows]
+    titles = _titles(picture)
     at = np.array(row_of, np.int64)
     rank = 5e8 + picture.height[at]
     if picture.parameters.paper >= 0.5:

@@ -104,7 +104,10 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
         if hidden > 0:
             notes.append(f"{hidden:,} waits are shorter than {p.resolution:g} px or beyond tubes={p.tubes:,}")
     if picture.left_out:
-        notes.append(f"{picture.left_out:,} more threads have calls or waits here (threads=all)")
+        alike = int(picture.alike.sum())
+        many = f"{alike:,}" if alike < picture.left_out else "all"
+        like = f", {many} of them like one that is shown" if alike else ""
+        notes.append(f"{picture.left_out:,} more threads have calls or waits here{like} (threads=all)")
     merged = sum(int(cut.clusters.calls.sum()) for cut in picture.cuts)
     if merged:
         total = sum(cut.total for cut in picture.cuts)

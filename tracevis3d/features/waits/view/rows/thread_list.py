@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ....drawing.primitives import Drawing, Image
-from ....trace.model import Trace
-from ....views.actions import Choice
-from ....views.lists import ListRow, RowList, RowLook
+from .....drawing.primitives import Drawing, Image
+from .....trace.model import Trace
+from .....views.actions import Choice
+from .....views.lists import ListRow, RowList, RowLook
 
 #: Rows that the list has at most.
 _MOST = 600

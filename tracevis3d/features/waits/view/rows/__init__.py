@@ -1,0 +1,1 @@
+"""Which threads are the rows of the picture, in which order, and the list of them."""
