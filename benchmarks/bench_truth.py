@@ -72,13 +72,13 @@ def main() -> None:
             if right is not None:
                 blamed[not right] += 1
             if woke and woke[0][0] == "taker":
-                wanted = [by for _, by in woke if by]
                 ops, name = waits.ops, waits.trace.threads.name
-                rows = [i for i in waits.own.tolist() if ops.names[ops.name[i]] == "Queue.get"]
-                found = [name[waits.woken_by[i]] for i in rows if waits.woken_by[i] >= 0]
-                same = Counter(wanted) & Counter(found)
-                wakers[0] += sum(same.values())
-                wakers[1] += max(len(wanted), len(found)) - sum(same.values())
+                gets = [i for i in range(len(ops)) if ops.names[ops.name[i]] == "Queue.get"]
+                own = set(waits.own.tolist())
+                for i, (_, by) in zip(gets, woke, strict=True):
+                    if i in own:
+                        known = waits.woken_by[i] >= 0 and name[waits.woken_by[i]] == by
+                        wakers[not known] += 1
             off = ", ".join([f"not {k}" for k in sorted(program.expected - kinds)]
                             + sorted(kinds - program.expected - program.also))  # fmt: skip
             if off or right is False:

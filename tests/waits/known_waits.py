@@ -172,7 +172,7 @@ def farm(workers: int, items: int) -> list[tuple[str, str]]:
 
 
 def producers(makers: int, timeout: float | None) -> list[tuple[str, str]]:
-    """Several put in turn, one takes, perhaps with a timeout: who put an item woke who took it."""
+    """Several put in turn, one takes, perhaps with a timeout; return who took what from whom, in order."""
     items: queue.Queue[str] = queue.PriorityQueue() if timeout else queue.Queue()
     got: list[tuple[str, str]] = []
 
@@ -184,11 +184,9 @@ def producers(makers: int, timeout: float | None) -> list[tuple[str, str]]:
     def take() -> None:
         while len(got) < 3 * makers:
             try:
-                waited = items.qsize() == 0
-                by = items.get(timeout=timeout)
+                got.append(("taker", items.get(timeout=timeout)))
             except queue.Empty:
                 continue
-            got.append(("taker", by if waited else ""))
 
     together(("taker", take), *((f"maker-{i}", partial(make, i)) for i in range(makers)))
     return got
