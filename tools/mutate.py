@@ -109,6 +109,7 @@ SUBJECTS = {
     **{f"filters/{name}.py": ("filters/test_twin_stack",) for name in ("stack", "reduce", "listed")},
     "features/comparison/findings/disturbances.py": (
         "comparison/findings/test_twin_imports",
+        "comparison/findings/test_noise",
         "comparison/test_twin_findings",
     ),
     "features/comparison/findings/paths.py": ("comparison/test_twin_findings_paths",),

@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from tests.comparison.test_findings import found, leaf, traced
-from tests.comparison.test_twin_findings import evidence_of
-from tracevis3d.features.comparison.findings.disturbances import importing, slow_start
+from tests.comparison.test_twin_findings import all_same, evidence_of
+from tests.support.plain_findings import Plain
+from tracevis3d.features.comparison.findings.counterparts import groups
+from tracevis3d.features.comparison.findings.disturbances import drifts, importing, slow_start
+from tracevis3d.features.comparison.findings.durations import changed
 from tracevis3d.features.comparison.findings.ranking import NOISE, rank
 
 
@@ -75,6 +78,17 @@ def test_a_stage_in_which_all_drags_is_one_finding_of_no_function():
     assert (drift.kind, drift.functions[1]) == ("drift", "sort")
     assert drift.details["factor"] == pytest.approx(2, rel=0.1)
     assert {f.kind for f in others} <= {"alike"}
+
+
+def test_a_stall_is_no_part_of_how_a_stage_drags():
+    slow = {"sort": 2, **{f"sort.{i}": 2 for i in range(12)}}
+    evidence = evidence_of((varied(1, steps()), varied(2, steps(), {"sort": (0, 30_000)}, slow)))
+    plain, judged = Plain(evidence), groups(evidence)
+    known = np.array([g for _, of in changed(evidence, judged) for g in of.tolist()], np.int64)
+    (drift,) = drifts(evidence, judged, known)
+    assert drift.functions[1] == "sort"
+    assert 10_000 < drift.details["change_ns"] < 20_000
+    all_same([drift], plain.drifts(plain.groups()))
 
 
 def test_a_function_called_once_is_slower_if_all_its_stretches_are():
