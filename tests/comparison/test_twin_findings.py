@@ -208,6 +208,15 @@ def test_what_explains_what_and_goes_with_what(pair, tau):
                     assert _goes_with(one, finding) == plain.goes_with(row(one), row(finding))
 
 
+@pytest.mark.parametrize(("change", "explained"), [(49, False), (50, True), (150, True), (151, False)])
+@pytest.mark.parametrize("kind", ["slower", "faster"])
+def test_a_wait_explains_its_callers_change_up_to_half_of_it(change, explained, kind):
+    wait = Finding("offset", 0.1, ("", ""), details={"change_ns": change, "within": "f"})
+    for cause, wanted in (("f", explained), ("g", False)):
+        finding = Finding(kind, 0.1, ("", ""), details={"change_ns": 100, "cause": cause})
+        assert _explains(None, wait, finding) == wanted
+
+
 @given(run_pairs(), TAUS, st.integers(0, 12))
 @settings(max_examples=60, deadline=None)
 def test_what_is_reported_and_in_which_order(pair, tau, top):
