@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import json
 import shutil
+import struct
 import subprocess
 import sys
 import tomllib
@@ -13,6 +14,7 @@ import zipfile
 
 import pytest
 
+from tests.extension.test_native_parts import pe
 from tools.release import extension as build
 from tools.release import slim
 from tools.release.__main__ import main
@@ -20,8 +22,8 @@ from tools.release.__main__ import main
 LINUX = build.Target.parse("linux-x64-cp313")
 
 
-def wheel(folder, name, requires=()):
-    """Write a wheel that has metadata alone."""
+def wheel(folder, name, requires=(), files=None):
+    """Write a wheel that has its metadata, and these files."""
     path = folder / name
     project, version = name.split("-")[:2]
     lines = [f"Metadata-Version: 2.1\nName: {project}\nVersion: {version}\n"]
@@ -29,6 +31,8 @@ def wheel(folder, name, requires=()):
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(f"{project}-{version}.dist-info/METADATA", "".join(lines))
         archive.writestr(f"{project}-{version}.dist-info/RECORD", "")
+        for path_in_it, content in (files or {}).items():
+            archive.writestr(path_in_it, content)
     return path
 
 
@@ -188,8 +192,9 @@ def test_a_repository_lists_each_zip_for_its_platform_and_python(tmp_path, monke
     pytest.importorskip("bpy", reason="no bpy")
     from tools.release import check, repository
 
-    own = wheel(tmp_path, "msgspec-1.0-cp313-cp313-manylinux_2_28_x86_64.whl")
-    other = wheel(tmp_path, "msgspec-1.0-cp314-cp314-win_amd64.whl")
+    for_linux = {"msgspec/_core.so": struct.pack("<4s14xH44x", b"\x7fELF", 62)}
+    own = wheel(tmp_path, "msgspec-1.0-cp313-cp313-manylinux_2_28_x86_64.whl", files=for_linux)
+    other = wheel(tmp_path, "msgspec-1.0-cp314-cp314-win_amd64.whl", files={"msgspec/_core.pyd": pe()})
     windows = build.Target.parse("windows-x64-cp314")
     monkeypatch.setattr(build, "fetch", lambda target: [own if target == LINUX else other])
     zips = [build.build(target, tmp_path / "dist") for target in (LINUX, windows)]
