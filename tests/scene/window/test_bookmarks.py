@@ -56,4 +56,6 @@ def test_what_is_no_blend_is_said_in_one_sentence(tmp_path, capsys) -> None:
     (tmp_path / "rubbish.blend").write_text("rubbish")
     done = run(str(tmp_path / "rubbish.blend"))
     assert done.returncode == 1
-    assert done.stderr.strip().endswith("is not a .blend that this Blender can open")
+    assert done.stderr.strip().endswith(
+        "is not a .blend that this Blender can open: save it with this version of Blender, or an older one"
+    )
