@@ -107,6 +107,10 @@ SUBJECTS = {
         )
     },
     **{f"filters/{name}.py": ("filters/test_twin_stack",) for name in ("stack", "reduce", "listed")},
+    "features/comparison/findings/counterparts.py": (
+        "comparison/findings/test_noise",
+        "comparison/test_twin_findings",
+    ),
     "features/comparison/findings/disturbances.py": (
         "comparison/findings/test_twin_imports",
         "comparison/findings/test_noise",
@@ -118,7 +122,6 @@ SUBJECTS = {
         for name in (
             "evidence",
             "counts",
-            "counterparts",
             "durations",
             "order",
             "ranking",

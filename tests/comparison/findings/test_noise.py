@@ -98,6 +98,17 @@ def test_a_function_called_once_is_slower_if_all_its_stretches_are():
     assert (told.kind, told.functions[1]) == ("slower", "main")
 
 
+@pytest.mark.parametrize("calls", [15, 16, 36, 37])
+def test_of_the_stretches_between_calls_one_in_twenty_may_have_stalled(calls):
+    tree = steps(calls)
+    slow = [part for i, call in enumerate(tree[2]) for part in (call, 90_000 if i in (3, 9) else 3000 + i)]
+    evidence = evidence_of((varied(1, tree), traced(("main", 300, slow))))
+    judged, expected = groups(evidence), Plain(evidence).groups()
+    assert len(judged) == len(expected)
+    for name in ("low", "high", "change", "ratio"):
+        assert getattr(judged, name) == pytest.approx([group[name] for group in expected], abs=1e-6), name
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_runs_that_vary_and_stall_differ_by_nothing(seed):
     chance = np.random.default_rng(seed)

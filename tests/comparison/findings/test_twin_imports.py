@@ -111,7 +111,7 @@ class Imports(Plain):
 
 
 @given(runs())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_imports_are_those_of_pythons_own_functions_and_of_modules_within_modules(pair):
     evidence = evidence_of(pair)
     plain = Imports(evidence)
