@@ -6,9 +6,10 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.comparison.test_findings import leaf, traced
 from tests.support.plain_findings import Plain
 from tests.support.run_pairs import run_pairs
 from tracevis3d.features.comparison.findings.counterparts import groups, in_place
@@ -95,7 +96,20 @@ def test_evidence_is_that_of_the_plain_twin(pair, tau, data):
             assert evidence.longest_calls(np.array(nodes, np.int64), s, 3, window) == longest[:3]
 
 
+def renamed(name, many):
+    """A function that is called so often, by any name, does the same work."""
+    work = (name, 200, [leaf("x"), leaf("y"), leaf("z")])
+    return traced(("main", 300, [*[work] * many, leaf("rest")]))
+
+
+def with_users(*below):
+    """Several functions that call something."""
+    return traced(("main", 300, [(f"user{i}", 100, [leaf("own"), *below]) for i in range(5)]))
+
+
 @given(run_pairs(), TAUS)
+@example((renamed("old", 4), renamed("new", 9)), "0.3")
+@example((with_users(), with_users(leaf("new"))), "0.3")
 @settings(max_examples=60, deadline=None)
 def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
     evidence = evidence_of(pair, tau)
