@@ -188,13 +188,12 @@ class Plain:
         for nodes in self.by_function([n for n in range(self.n) if self.state[n] == RECOUNTED], 0):
             time = sum(self.time[1][n] - self.pace * self.before[n] * self.time[0][n] for n in nodes)
             calls = sum(self.below[1][n] - self.before[n] * self.below[0][n] for n in nodes)
-            f = self.function[0][nodes[0]]
             about = self.about(nodes)
             parts = [n / max(t.time, 1) for n, t in zip(about["time_ns"], self.traces, strict=True)]
             parts += [n / max(t.n, 1) for n, t in zip(about["below"], self.traces, strict=True)]
+            in_all = [of[self.function[s][nodes[0]]] for s, of in enumerate(self.of_function)]
             details = {
-                "paths": len(nodes), "unit": max(parts) >= 0.1, "with": [],
-                "calls_of_function": [of[f] for of in self.of_function],
+                "paths": len(nodes), "unit": max(parts) >= 0.1, "with": [], "calls_of_function": in_all,
             }  # fmt: skip
             found.append(
                 self.finding(

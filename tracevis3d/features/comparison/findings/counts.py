@@ -49,7 +49,8 @@ def repetitions(evidence: Evidence) -> list[Finding]:
         time = paths.time[1, nodes] - evidence.pace * expected * paths.time[0, nodes]
         calls = paths.below[1, nodes] - expected * paths.below[0, nodes]
         first = int(nodes[0])
-        function = int(paths.function[0, first])
+        # It may have another name in B.
+        in_all = [int(evidence.calls_of_function[s, paths.function[s, first]]) for s in range(2)]
         about = evidence.about(nodes)
         shares = [
             part / max(whole, 1)
@@ -67,7 +68,7 @@ def repetitions(evidence: Evidence) -> list[Finding]:
                     "paths": len(nodes),
                     "unit": max(shares) >= _UNIT,
                     "with": [],
-                    "calls_of_function": evidence.calls_of_function[:, function].tolist(),
+                    "calls_of_function": in_all,
                 },
             )
         )
