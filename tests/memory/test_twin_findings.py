@@ -58,6 +58,18 @@ class Program:
         for _ in range(self.few(0, 3)):
             self.block(self.few(0, END // 2), END // 2 + 5, 100, site)
 
+    def climb(self, site) -> None:
+        """Keep more and more, early or late, and free a little in between."""
+        many, from_ = self.any(8, 9, 30), self.any(0, END // 4, END // 2)
+        early = self.any(1, 1, 5)
+        for i in range(many):
+            born = from_ + (END - from_) * i // (many * early)
+            self.block(born, None, self.any(1, 50, 400), site)
+        self.block(END - 2, None, self.any(1, 2000), site)
+        for _ in range(self.any(0, 0, 1, 2)):
+            born = self.few(0, END - 10)
+            self.block(born, self.few(born + 1, END - 1), self.any(1, 1000), site)
+
     def forgotten(self, site) -> None:
         """Keep a block that is last used in about the middle."""
         born = self.any(0, END // 2 - 1, END // 2, END // 2 + 1)
@@ -104,10 +116,9 @@ class Program:
 
 
 @st.composite
-def programs(draw):
+def programs(draw, segments=("leak", "forgotten", "churn", "tooth", "fragments", "cohort")):
     """Return blocks, their sites and what sites do."""
     program = Program(draw)
-    segments = ["leak", "forgotten", "churn", "tooth", "fragments", "cohort"]
     for _ in range(draw(st.sampled_from([1, 1, 2, 3, 4]))):
         getattr(program, draw(st.sampled_from(segments)))(draw(st.integers(0, 2)))
     rows = sorted(program.rows, key=lambda row: row[0])
@@ -371,6 +382,17 @@ def test_findings_are_those_of_the_plain_twin(program, has_addresses, clock, sna
     wanted = plain_findings(blocks, sites, has_addresses, clock, snapshots)
     unsure = set(KINDS) if snapshots is not None else set() if has_addresses else {"forgotten", "cohort"}
     assert all(f.how == ("inferred" if f.kind in unsure else "recorded") for f in found)
+    assert [(f.kind, f.site, f.start_ns, f.end_ns, f.bytes) for f in found] == [f[:5] for f in wanted]
+    for mine, other in zip(found, wanted):
+        assert mine.details == pytest.approx(other[5])
+
+
+@given(programs(("leak", "climb", "climb", "forgotten")), SNAPSHOTS)
+@settings(deadline=None, max_examples=100)
+def test_what_grows_from_snapshot_to_snapshot(program, snapshots) -> None:
+    blocks, sites = program
+    found = find_memory(blocks, sites, site_table(blocks, sites), False, 0.0, snapshots)
+    wanted = plain_findings(blocks, sites, False, 0.0, snapshots)
     assert [(f.kind, f.site, f.start_ns, f.end_ns, f.bytes) for f in found] == [f[:5] for f in wanted]
     for mine, other in zip(found, wanted):
         assert mine.details == pytest.approx(other[5])
