@@ -20,7 +20,7 @@ CALLS = {
 CORRESPONDENCES = {
     "thread": "by the thread that waits",
     "object": "by the object that is waited for, grey where one thread alone ever waits for it",
-    "state": "by what is waited for: contention, for what another thread holds, is the one loud colour",
+    "state": "by what is waited for; only contention, for what another thread holds, has a strong colour",
 }
 #: Values of the parameter ``overview``.
 SHOWN = {
