@@ -200,7 +200,11 @@ class Way:
         pair, sphinx, threaded = self.pair, self.sphinx, self.threaded
         large = self.outside(LARGE) if LARGE.is_file() else self.generated()
         at_live_views = Turn(
-            "point at live views in a window", "watching/live_memory.py", self.memory, done="pointed"
+            "point at live views in a window",
+            "watching/live_memory.py",
+            self.memory,
+            *self.shared("icicle", "interactions", "threads"),
+            done="pointed",
         )
         self.windows(
             Turn("import in a window, ESC, undo", "windows/importing.py", large, done="passed"),

@@ -79,9 +79,11 @@ def main():
 
     # A click with Ctrl lets a call and its match start together; another one takes that back.
     for apart, x, y, call in matched():
+        if abs(apart) <= 0.05:
+            continue
         window.move(x, y)
-        yield 0.3
-        if state.hit is not None and state.hit.traces.get(keys[0]) == call and abs(apart) > 0.05:
+        yield support.soon(lambda call=call: state.hit is not None and state.hit.traces.get(keys[0]) == call)
+        if state.hit is not None and state.hit.traces.get(keys[0]) == call:
             break
     else:
         raise AssertionError("no call with a match that starts elsewhere is in sight")
@@ -143,7 +145,7 @@ def main():
     for i in np.argsort(-holds.size[:, 0]).tolist():
         x, y = window.pixel(holds.low[i] + holds.size[i] * [0.5, 0.0, 0.5])
         window.move(x, y)
-        yield 0.2
+        yield support.at_rest()
         if state.hit is not None:
             found = np.array(state.hit.point)
             break

@@ -120,7 +120,7 @@ def main():
     met = 0
     for i in np.argsort(-holds.size[:, 0])[:12].tolist():
         window.move(*pixel_of(i))
-        yield 0.2
+        yield support.at_rest()
         if state.hit is not None:
             met += 1
             assert first - 1e-3 <= state.hit.point[0] <= last + 1e-3

@@ -1,4 +1,4 @@
-"""Point at live views in a real window: ``live_memory.py MEMORY FOLDER``.
+"""Point at live views in a real window: ``live_memory.py MEMORY [VIEW ...] FOLDER``, memory's and others.
 
 A program that is made up publishes calls, waits and blocks. The mouse rests on bars of each live view while
 time flows and while it stands; the view of memory is arranged, zoomed by the wheel, and something is
@@ -15,7 +15,10 @@ import bpy
 import numpy as np
 import support
 
-memory, place = map(Path, support.arguments())
+memory, *others, place = support.arguments()
+place = Path(place)
+#: What is said of bars of each live view.
+WORDS = {"memory": "Block of", "icicle": "codec.", "threads": "Wait", "interactions": "codec"}
 
 
 class Program(threading.Thread):
@@ -147,12 +150,8 @@ def main():
             send("MOUSEMOVE", "NOTHING", *at)
         return False
 
-    for view, word in (
-        ("memory", "Block of"),
-        ("icicle", "codec."),
-        ("threads", "Wait"),
-        ("interactions", "codec"),
-    ):
+    for view in ("memory", *others):
+        word = WORDS[view]
         if wanted.view != view:
             wanted.view = view
         # Until it is somewhere in the view.
@@ -202,8 +201,8 @@ def main():
     for _ in range(4):
         send("WHEELUPMOUSE", "PRESS", *at, ctrl=True)
         yield 0.3
+    yield lambda: flow.sight[1] - flow.sight[0] < 0.3
     left, right = flow.sight
-    assert right - left < 0.3
     yield support.updated(feed, 4)
     support.screenshot(place / "memory-nearer.png")
     send("WHEELDOWNMOUSE", "PRESS", *at, ctrl=True)

@@ -77,7 +77,7 @@ def main():
             if met(x, y) != kind:
                 continue
             at.move(x, y)
-            yield 0.3
+            yield support.soon(lambda word=word: word in " ".join(result()))
             if word in " ".join(result()):
                 break
         assert word in " ".join(result()), (kind, result())
@@ -88,8 +88,8 @@ def main():
         if met(x, y):
             continue
         at.move(x, y)
-        yield 0.3
         # What explains the view may lie before the mantle, and there are places without a call.
+        yield support.soon(lambda: state.hit is None and {"time", "element"} <= labels())
         if state.hit is None and {"time", "element"} <= labels():
             break
     assert state.hit is None, result()

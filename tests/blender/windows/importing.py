@@ -91,8 +91,8 @@ def main():
     for _ in range(3):
         with bpy.context.temp_override(window=window, area=area, region=region):
             assert bpy.ops.tracevis3d.search_step("INVOKE_DEFAULT", step="NEXT") == {"FINISHED"}
-        yield 0.2
-    assert scene.tracevis3d_search.index == 2
+        yield support.at_rest()
+    yield lambda: scene.tracevis3d_search.index == 2
     shown = bpy.context.window_manager.tracevis3d_details
     assert shown.summary.startswith("1 call")
     assert len(shown.rows) > 6

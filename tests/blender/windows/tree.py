@@ -61,22 +61,21 @@ def main():
     view.tracevis3d_tree.levels = 5
     assert len(rows) > 5
     do("tree_keys", "INVOKE_DEFAULT")
+
+    def current():
+        return [row.path for row in rows if row.current]
+
     press("HOME")
-    yield 0.2
-    current = [row.path for row in rows if row.current]
-    assert current == ["0"], current
+    yield lambda: current() == ["0"]
     for key, wanted in (("DOWN_ARROW", 1), ("DOWN_ARROW", 2), ("UP_ARROW", 1)):
         press(key)
-        yield 0.2
-        assert rows[wanted].current, (key, [row.current for row in rows])
+        yield lambda wanted=wanted: rows[wanted].current
     press("PAGE_DOWN")
-    yield 0.2
-    assert view.tracevis3d_tree.row > 1
+    yield lambda: view.tracevis3d_tree.row > 1
     press("HOME")
-    yield 0.2
+    yield lambda: current() == ["0"]
     press("ESC")
-    yield 0.2
-    assert not bpy.types.TRACEVIS3D_OT_tree_keys.walking
+    yield lambda: not bpy.types.TRACEVIS3D_OT_tree_keys.walking
     do("tree_click", path=rows[2].path, part="label")
     do("tree_click", path=rows[5].path, part="label", shift=True)
     # A click in the strip at the foot of the view goes to that part of the trace.
@@ -87,13 +86,12 @@ def main():
     x, y = int(region.x + 0.7 * right + 0.3 * left), int(region.y + (low + high) / 2)
     for key, value in (("MOUSEMOVE", "NOTHING"), ("LEFTMOUSE", "PRESS"), ("LEFTMOUSE", "RELEASE")):
         window.event_simulate(type=key, value=value, x=x, y=y)
-        yield 0.3
+        yield support.at_rest()
     yield lambda: view.tracevis3d_tree.row > before
     strip = view.tracevis3d_strip
     assert 0.3 < strip.first / strip.calls < 0.9, (strip.first, strip.calls)
     do("tree_go", to="CALL", number=strip.calls - 1)
-    yield 0.2
-    assert any(row.current for row in rows)
+    yield lambda: any(current())
     area.tag_redraw()
     yield support.at_rest()
     support.screenshot(place / "tree.png")
