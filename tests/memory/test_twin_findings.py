@@ -388,7 +388,7 @@ def test_findings_are_those_of_the_plain_twin(program, has_addresses, clock, sna
 
 
 @given(programs(("leak", "climb", "climb", "forgotten")), SNAPSHOTS)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 def test_what_grows_from_snapshot_to_snapshot(program, snapshots) -> None:
     blocks, sites = program
     found = find_memory(blocks, sites, site_table(blocks, sites), False, 0.0, snapshots)
@@ -396,6 +396,25 @@ def test_what_grows_from_snapshot_to_snapshot(program, snapshots) -> None:
     assert [(f.kind, f.site, f.start_ns, f.end_ns, f.bytes) for f in found] == [f[:5] for f in wanted]
     for mine, other in zip(found, wanted):
         assert mine.details == pytest.approx(other[5])
+
+
+@pytest.mark.parametrize(("late", "kinds"), [(333, []), (334, ["growth"])])
+def test_growth_is_a_quarter_in_the_second_half_at_least(late, kinds) -> None:
+    program = Program(None)
+    steps = (0, 100, 1), (END // 5, 100, 5), (2 * END // 5, 100, 4), (4 * END // 5, late, 1)
+    for born, size, many in steps:
+        for _ in range(many):
+            program.block(born, None, size, 0)
+    time, kind, address, size, _ = (list(column) for column in zip(*program.rows))
+    memory = Memory(
+        np.array(time), np.array(address, np.uint64), np.array(size), np.array(kind, np.uint8),
+        np.zeros(len(time), np.int32), np.full(len(time), -1),
+    )  # fmt: skip
+    blocks = find_blocks(memory, END)
+    sites = Sites(np.zeros(len(blocks), np.int32), np.full(1, -1, np.int32), np.zeros(1, np.int32), ("a",))
+    snapshots = np.linspace(END // 10, END, 7).astype(np.int64)
+    found = find_memory(blocks, sites, site_table(blocks, sites), False, 0.0, snapshots)
+    assert [f.kind for f in found if f.kind in ("leak", "growth")] == kinds
 
 
 @given(programs(), st.sampled_from([1, 7, 64]))

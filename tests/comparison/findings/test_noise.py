@@ -10,21 +10,22 @@ from tests.comparison.test_twin_findings import all_same, evidence_of
 from tests.support.plain_findings import Plain
 from tracevis3d.features.comparison.findings.counterparts import groups
 from tracevis3d.features.comparison.findings.disturbances import drifts, importing, slow_start
-from tracevis3d.features.comparison.findings.durations import changed
+from tracevis3d.features.comparison.findings.durations import changed, times
 from tracevis3d.features.comparison.findings.ranking import NOISE, rank
 
 
-def varied(seed, tree, stalls=None, slow=None):
-    """Return a run whose times vary by a tenth; ``stalls`` maps a function to (which call, how long).
+def varied(seed, tree, stalls=None, slow=None, by=0.1):
+    """Return a run whose times vary by a tenth, or by as much as is said.
 
-    ``slow`` maps functions to how many times as long they take.
+    ``stalls`` maps a function to (which call, how long); ``slow`` maps functions to how many times as long
+    they take.
     """
     chance, seen = np.random.default_rng(seed), {}
 
     def again(call):
         name, own, below = call
         seen[name] = seen.get(name, -1) + 1
-        own = own * (slow or {}).get(name, 1) * chance.uniform(1.0, 1.1)
+        own = own * (slow or {}).get(name, 1) * chance.uniform(1.0, 1.0 + by)
         which, long = (stalls or {}).get(name, (-1, 0))
         return name, round(own + (long if seen[name] == which else 0)), [again(child) for child in below]
 
@@ -70,6 +71,19 @@ def test_the_change_of_a_function_does_not_count_its_stalls():
     assert slower.details["median_ns"][1] == pytest.approx(3 * slower.details["median_ns"][0], rel=0.1)
     assert slower.certainty == "certain"
     assert (stall.kind, stall.functions[1]) == ("stall", "work")
+
+
+def test_a_change_is_one_beyond_three_times_what_paths_usually_differ_by():
+    a, told = varied(1, steps(), by=0.5), []
+    for factor in np.linspace(1.3, 2.2, 19):
+        evidence = evidence_of((a, varied(2, steps(), slow={"work": factor}, by=0.5)))
+        plain, judged = Plain(evidence), groups(evidence)
+        assert 3 * evidence.noise > np.log(1.15)
+        found = times(evidence, judged)
+        all_same(found, plain.times(plain.groups()))
+        told.append(bool(found))
+    assert told == sorted(told)
+    assert {*told} == {False, True}
 
 
 def test_a_stage_in_which_all_drags_is_one_finding_of_no_function():
