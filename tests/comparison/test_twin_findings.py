@@ -146,7 +146,14 @@ def test_what_takes_longer(pair):
     all_same(pace(evidence), plain.same_pace())
 
 
+def two_callers(step):
+    """Two functions each call two others, in one order or in the other."""
+    one, two = [leaf("a"), leaf("b", 900)], [leaf("c", 700), leaf("d", 900)]
+    return traced(("main", 300, [("one", 100, one[::step]), leaf("stay"), ("two", 100, two[::step])]))
+
+
 @given(run_pairs())
+@example((two_callers(1), two_callers(-1)))
 @settings(max_examples=60, deadline=None)
 def test_what_is_done_in_another_order_or_later(pair):
     evidence = evidence_of(pair)

@@ -232,12 +232,12 @@ def offsets(evidence: Evidence, pairs: Pairs) -> list[Finding]:
         wait.append(gap)
         before.append(earlier)
         certain &= clear
-    same = (before[0] >= 0) == (before[1] >= 0)
+    # -1: it is the first of its caller.
     node = np.full((2, len(kept)), -1, np.int64)
     for s in range(2):
         has = before[s] >= 0
         node[s, has] = pairs.node[kept[before[s][has]]]
-    certain &= same & (node[0] == node[1])
+    certain &= node[0] == node[1]
     change = wait[1] - evidence.pace * wait[0]
     longer = np.maximum(wait[0], wait[1]) >= _LEAST_FACTOR * np.minimum(wait[0], wait[1])
     reported = np.flatnonzero(certain & longer & (np.abs(change) >= evidence.least_time))
