@@ -140,13 +140,29 @@ def test_a_damaged_cache_is_compiled_anew(tmp_path: Path, suffix: str) -> None:
         assert kernels["tracevis3d.kernels.run_sums.sum_runs"][1] == compiled
 
 
-def test_a_copy_of_the_library_finds_what_another_one_has_compiled(tmp_path: Path) -> None:
-    copy = tmp_path / "elsewhere"
-    shutil.copytree(ROOT / "tracevis3d", copy / "tracevis3d", ignore=shutil.ignore_patterns("__pycache__"))
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """Return a folder with a copy of the library."""
+    place = tmp_path / "elsewhere"
+    shutil.copytree(ROOT / "tracevis3d", place / "tracevis3d", ignore=shutil.ignore_patterns("__pycache__"))
+    return place
+
+
+def test_a_copy_of_the_library_finds_what_another_one_has_compiled(tmp_path: Path, copy: Path) -> None:
     run(SMALL, tmp_path)
     facts, kernels, _ = run(SMALL, tmp_path, library=copy)
     assert facts == {"sums": [3.0, 6.0]}
     assert kernels["tracevis3d.kernels.run_sums.sum_runs"][1] == 0
+
+
+def test_where_the_folder_can_not_be_made_kernels_are_kept_beside_their_sources(
+    tmp_path: Path, copy: Path
+) -> None:
+    (tmp_path / "numba").touch()
+    for compiled in (1, 0):
+        _, kernels, _ = run(SMALL, tmp_path, library=copy)
+        assert kernels["tracevis3d.kernels.run_sums.sum_runs"][1] == compiled
+    assert list(copy.rglob("run_sums.*.nbc"))
 
 
 def test_what_versions_used_long_ago_have_compiled_is_removed(tmp_path: Path) -> None:

@@ -86,13 +86,14 @@ def _folder() -> Path:
     """Return the folder of these sources, used now; those of versions used long ago are removed."""
     root = Path(numba.config.CACHE_DIR)
     folder = root / f"kernels-{_hash_of_sources()[:16]}"
-    is_new = not folder.exists()
-    folder.mkdir(parents=True, exist_ok=True)
-    os.utime(folder)
-    if is_new:
-        by_use = sorted(root.glob("kernels-*"), key=_last_used, reverse=True)
-        for old in by_use[_VERSIONS:]:
-            shutil.rmtree(old, ignore_errors=True)
+    # Where it can't be made or written to, Numba looks for another one.
+    with contextlib.suppress(OSError):
+        is_new = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+        if is_new:
+            for old in sorted(root.glob("kernels-*"), key=_last_used, reverse=True)[_VERSIONS:]:
+                shutil.rmtree(old, ignore_errors=True)
     return folder
 
 
