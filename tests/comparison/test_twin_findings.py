@@ -107,6 +107,19 @@ def with_users(*below):
     return traced(("main", 300, [(f"user{i}", 100, [leaf("own"), *below]) for i in range(5)]))
 
 
+def test_what_takes_hardly_any_time_has_little_weight():
+    def run(factor):
+        return traced(("main", 1_000_000, [leaf(f"f{i}", 50 * factor * (i + 1) ** 2) for i in range(9)]))
+
+    evidence = evidence_of((run(1), run(2)))
+    spread = [column.tolist() for column in evidence.spread]
+    nodes, ratio, weight = zip(*Plain(evidence).spread())
+    assert spread[0] == list(nodes)
+    assert spread[1] == pytest.approx(list(ratio))
+    assert spread[2] == pytest.approx(list(weight))
+    assert 0 < min(weight) < 0.0005 == max(weight)
+
+
 @given(run_pairs(), TAUS)
 @example((renamed("old", 4), renamed("new", 9)), "0.3")
 @example((with_users(), with_users(leaf("new"))), "0.3")
