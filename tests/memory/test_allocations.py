@@ -229,6 +229,9 @@ def test_curves_by_looking_at_each_moment(rows, cells, recent, data) -> None:
     found = curves(blocks, (start, stop), cells, recent)
     span = max(stop - start, 1)
     assert (found.start, found.recent) == (start, recent)
+    moments, near = find_moments(blocks, (start, stop), cells), range(start - 3, stop + 3)
+    inside = [min(max((time - start) // found.step, 0), len(found) - 1) for time in near]
+    assert moments.cell(np.array(near)).tolist() == inside
     # Cells are whole nanoseconds, as few as there may be, and there is none behind the window.
     assert found.step == -(-span // min(cells, span))
     assert len(found) == -(-span // found.step)
