@@ -70,5 +70,5 @@ def main():
     support.screenshot(place / f"{name}-stopped.png")
 
 
-# On a busy machine a look at all blocks of memory stops the program for many seconds.
+# Under tracemalloc a page of pydoc takes some 30 times as long, on a busy machine many seconds.
 support.drive(main(), place, name, patience=240.0)
