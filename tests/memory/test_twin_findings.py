@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 from statistics import median
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tracevis3d.features.memory import findings
 from tracevis3d.features.memory.blocks import find_blocks
 from tracevis3d.features.memory.call_sites import Sites
 from tracevis3d.features.memory.curves import site_table
@@ -417,12 +419,13 @@ def test_growth_is_a_quarter_in_the_second_half_at_least(late, kinds) -> None:
     assert [f.kind for f in found if f.kind in ("leak", "growth")] == kinds
 
 
-@given(programs(), st.sampled_from([1, 7, 64]))
+@given(programs(), st.sampled_from([1, 7, 64]), st.sampled_from([3, 1 << 19]))
 @settings(deadline=None, max_examples=30)
-def test_live_bytes_of_groups_in_cells(program, cells) -> None:
+def test_live_bytes_of_groups_in_cells(program, cells, at_once) -> None:
     blocks, sites = program
     every = [Block(blocks, sites, i) for i in range(len(blocks))]
-    grid = byte_time(blocks, sites.of_block, 3, cells) // END
+    with patch.object(findings, "_AT_ONCE", at_once):
+        grid = byte_time(blocks, sites.of_block, 3, cells) // END
     assert grid.tolist() == [plain_live([b for b in every if b.site == site], cells) for site in range(3)]
 
 

@@ -18,6 +18,8 @@ Ints = NDArray[np.int64]
 
 #: Number of cells of time for growth and equal lifetimes.
 GRID = 64
+#: Blocks that are counted at once, for the memory that it takes.
+_AT_ONCE = 1 << 19
 #: Share of the largest amount of live bytes below which findings are not reported.
 _LEAST = 0.005
 #: A site grows if its last half adds this share of its kept bytes, by at least this many blocks.
@@ -195,16 +197,16 @@ def byte_time(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = G
     """
     span = max(blocks.end, 1)
     grid = np.zeros(groups * (cells + 1))
-    freed = np.flatnonzero(blocks.free_row >= 0)
-    for sign, group, time, size in (
-        (1.0, of, blocks.born, blocks.size),
-        (-1.0, of[freed], blocks.died[freed], blocks.size[freed]),
-    ):
-        cell = np.minimum(time * cells // span, cells - 1)
-        rest = (cell + 1) * span - time * cells
-        at = group * np.int64(cells + 1) + cell
-        grid += sign * np.bincount(at, size * rest.astype(np.float64), len(grid))
-        grid += sign * np.bincount(at + 1, size * (span - rest).astype(np.float64), len(grid))
+    for first in range(0, len(blocks), _AT_ONCE):
+        part = slice(first, first + _AT_ONCE)
+        freed = np.flatnonzero(blocks.free_row[part] >= 0) + first
+        for sign, which, times in ((1.0, part, blocks.born), (-1.0, freed, blocks.died)):
+            time, size = times[which], blocks.size[which]
+            cell = np.minimum(time * cells // span, cells - 1)
+            rest = (cell + 1) * span - time * cells
+            at = of[which] * np.int64(cells + 1) + cell
+            grid += sign * np.bincount(at, size * rest.astype(np.float64), len(grid))
+            grid += sign * np.bincount(at + 1, size * (span - rest).astype(np.float64), len(grid))
     return np.asarray(np.cumsum(grid.reshape(groups, cells + 1), axis=1)[:, :cells])
 
 
