@@ -424,7 +424,7 @@ def test_growth_is_a_quarter_in_the_second_half_at_least(late, kinds) -> None:
 def test_live_bytes_of_groups_in_cells(program, cells, at_once) -> None:
     blocks, sites = program
     every = [Block(blocks, sites, i) for i in range(len(blocks))]
-    with patch.object(findings, "_AT_ONCE", at_once):
+    with patch.object(findings, "AT_ONCE", at_once):
         grid = byte_time(blocks, sites.of_block, 3, cells) // END
     assert grid.tolist() == [plain_live([b for b in every if b.site == site], cells) for site in range(3)]
 

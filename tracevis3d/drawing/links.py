@@ -27,7 +27,7 @@ class Link:
     sort : str
         One of :data:`SHARED`, or a word of the drawing's own. ``start`` is a range of time: of calls that
         start in it.
-    thing : int64 (n,) or (m,)
+    thing : int (n,) or (m,)
         What each id shows; -1: nothing.
     first : int64 (n + 1,) or (0,)
         Id ``i`` shows ``thing[first[i]:first[i + 1]]``; empty: each shows one thing.
@@ -44,7 +44,7 @@ class Link:
     """
 
     sort: str
-    thing: Ints
+    thing: Ints | NDArray[np.int32]
     first: Ints = None  # type: ignore[assignment]  # made below: of the length of nothing
     stop: Ints = None  # type: ignore[assignment]
     role: Role = "same"
@@ -66,8 +66,8 @@ class Link:
         if len(self.stop):
             return np.array([[self.thing[element], self.stop[element]]], np.int64)
         if len(self.first):
-            return self.thing[self.first[element] : self.first[element + 1]]
-        found = self.thing[element : element + 1]
+            return np.asarray(self.thing[self.first[element] : self.first[element + 1]], np.int64)
+        found = np.asarray(self.thing[element : element + 1], np.int64)
         return found[found >= 0]
 
     def taken(self, ids: Ints) -> Link:
@@ -115,7 +115,9 @@ class Link:
             # Of the ranges that begin before its end, one reaches beyond its begin.
             before = np.searchsorted(low, self.stop, "left")
             return np.asarray((before > 0) & (high[np.maximum(before, 1) - 1] > self.thing))
-        hit = _within(self.thing, things) if things.ndim == 2 else np.isin(self.thing, things)
+        hit = (
+            _within(self.thing.astype(np.int64), things) if things.ndim == 2 else np.isin(self.thing, things)
+        )
         hit &= self.thing >= 0
         if not len(self.first):
             return hit

@@ -479,7 +479,7 @@ class Meaning:
     ----------
     calls : tuple of (int, int64 (ids,))
         A view's trace, and for each id the call of it that belongs to the element; -1: none.
-    values : tuple of (str, float (ids,))
+    values : tuple of (str, float or int (ids,))
         More values of each id: a title and values. Titles that end in ``(ns)`` and ``(bytes)`` are
         shown in human units.
     texts : tuple of (str, sequence of str, int (ids,))
@@ -489,7 +489,7 @@ class Meaning:
     """
 
     calls: tuple[tuple[int, NDArray[np.int64]], ...] = ()
-    values: tuple[tuple[str, NDArray[np.floating[Any]]], ...] = ()
+    values: tuple[tuple[str, NDArray[np.floating[Any] | np.integer[Any]]], ...] = ()
     texts: tuple[tuple[str, Sequence[str], NDArray[np.integer[Any]]], ...] = ()
     links: tuple[Link, ...] = ()
 

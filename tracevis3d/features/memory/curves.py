@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -150,22 +152,23 @@ def site_table(blocks: Blocks, sites: Sites) -> SiteTable:
     -------
     SiteTable
     """
-    n, freed = len(sites), blocks.free_row >= 0
+    n = len(sites)
     live, peak = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
     peak_row = np.full(n + 1, -1, np.int64)
     follow_sites(blocks.row, blocks.size, sites.of_block, blocks.ended, live, peak, peak_row)
 
-    def each(weight: NDArray[np.generic] | None) -> NDArray[np.float64]:
-        found = np.bincount(sites.of_block, weight, n).astype(np.float64)
+    def each(weight: Callable[[slice], NDArray[Any] | None]) -> NDArray[np.float64]:
+        found = blocks.sums(sites.of_block, n, weight)
         return np.append(found, found.sum())
 
-    blocks_of = each(None)
+    blocks_of = each(lambda part: None)
+    lived = each(lambda part: np.minimum(blocks.died[part], blocks.end) - blocks.born[part])
     return SiteTable(
         blocks=blocks_of.astype(np.int64),
-        allocated=each(blocks.size).astype(np.int64),
+        allocated=each(lambda part: blocks.size[part]).astype(np.int64),
         kept=live,
-        kept_blocks=each(~freed).astype(np.int64),
+        kept_blocks=each(lambda part: blocks.free_row[part] < 0).astype(np.int64),
         peak=peak,
         peak_row=peak_row,
-        lifetime=each(blocks.until - blocks.born) / np.maximum(blocks_of, 1),
+        lifetime=lived / np.maximum(blocks_of, 1),
     )

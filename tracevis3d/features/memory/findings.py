@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.memory.allocations import fill_waves
-from .blocks import Blocks
+from .blocks import AT_ONCE, Blocks
 from .call_sites import Sites
 from .curves import SiteTable
 
@@ -18,8 +18,6 @@ Ints = NDArray[np.int64]
 
 #: Number of cells of time for growth and equal lifetimes.
 GRID = 64
-#: Blocks that are counted at once, for the memory that it takes.
-_AT_ONCE = 1 << 19
 #: Share of the largest amount of live bytes below which findings are not reported.
 _LEAST = 0.005
 #: A site grows if its last half adds this share of its kept bytes, by at least this many blocks.
@@ -197,8 +195,8 @@ def byte_time(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = G
     """
     span = max(blocks.end, 1)
     grid = np.zeros(groups * (cells + 1))
-    for first in range(0, len(blocks), _AT_ONCE):
-        part = slice(first, first + _AT_ONCE)
+    for first in range(0, len(blocks), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
         freed = np.flatnonzero(blocks.free_row[part] >= 0) + first
         for sign, which, times in ((1.0, part, blocks.born), (-1.0, freed, blocks.died)):
             time, size = times[which], blocks.size[which]
@@ -340,10 +338,12 @@ def _forgotten(
     blocks: Blocks, sites: Sites, table: SiteTable, least: float, has_addresses: bool
 ) -> list[MemoryFinding]:
     """Sites with live bytes that were not accessed for half of the run."""
-    touched = blocks.last_touch
-    old = (blocks.free_row < 0) & (blocks.end - touched >= _FORGOTTEN * blocks.end)
-    if not has_addresses:
-        old &= _surely_kept(blocks, sites, blocks.end - touched >= _FORGOTTEN * blocks.end)
+    touched, kept = blocks.last_touch, np.flatnonzero(blocks.free_row < 0)
+    if has_addresses:
+        old = kept[blocks.end - touched[kept] >= _FORGOTTEN * blocks.end]
+    else:
+        long = blocks.end - touched >= _FORGOTTEN * blocks.end
+        old = kept[(long & _surely_kept(blocks, sites, long))[kept]]
     bytes_ = np.bincount(sites.of_block[old], blocks.size[old], len(sites))
     count = np.bincount(sites.of_block[old], minlength=len(sites))
     since = np.full(len(sites), blocks.end)
@@ -460,9 +460,13 @@ def _regular(value: Ints, tops: Ints, bottoms: Ints) -> tuple[Ints, Ints]:
 
 def _churn(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list[MemoryFinding]:
     """Sites that allocate many short-lived blocks, of which few live at once."""
-    short = (blocks.free_row >= 0) & (blocks.died - blocks.born <= _SHORT * blocks.end)
-    count = np.bincount(sites.of_block[short], minlength=len(sites))
-    bytes_ = np.bincount(sites.of_block[short], blocks.size[short], len(sites))
+
+    def short(part: slice) -> NDArray[np.bool_]:
+        lived = blocks.died[part] - blocks.born[part]
+        return np.asarray((blocks.free_row[part] >= 0) & (lived <= _SHORT * blocks.end))
+
+    count = blocks.sums(sites.of_block, len(sites), short)
+    bytes_ = blocks.sums(sites.of_block, len(sites), lambda part: short(part) * blocks.size[part])
     which = (count >= _CHURN) & (count >= 0.5 * table.blocks[:-1])
     which &= (table.allocated[:-1] >= _TIMES * table.peak[:-1]) & (bytes_ >= max(4 * least, 1))
     return [
@@ -544,10 +548,10 @@ def cohorts(blocks: Blocks, cells: int = GRID) -> tuple[NDArray[np.int32], Ints]
     # Blocks are in order of creation: those of a cell follow each other.
     edges = np.array([-(-cell * span // cells) for cell in range(1, cells)], np.int64)
     first = np.searchsorted(blocks.born, edges)
-    died = blocks.died.astype(np.float64)
-    died *= cells
-    died //= span
-    key = np.minimum(died, cells - 1, out=died).astype(np.int32)
+    key = np.empty(len(blocks), np.int32)
+    for begin in range(0, len(blocks), AT_ONCE):
+        part = slice(begin, begin + AT_ONCE)
+        key[part] = np.minimum(blocks.died[part].astype(np.float64) * cells // span, cells - 1)
     key[blocks.free_row < 0] = cells
     count = np.diff(first, prepend=0, append=len(blocks))
     key += np.repeat(np.arange(cells, dtype=np.int32) * (cells + 1), count)
@@ -555,13 +559,14 @@ def cohorts(blocks: Blocks, cells: int = GRID) -> tuple[NDArray[np.int32], Ints]
     table[key] = 1
     keys = np.flatnonzero(table)
     table[keys] = np.arange(len(keys))
-    return table[key], keys
+    return np.take(table, key, out=key, mode="clip"), keys
 
 
 def _cohorts(blocks: Blocks, least: float) -> list[MemoryFinding]:
     """The largest groups of blocks that live from about the same moment to about the same moment."""
     of, keys = cohorts(blocks)
-    count, bytes_ = np.bincount(of, minlength=len(keys)), np.bincount(of, blocks.size, len(keys))
+    count = blocks.sums(of, len(keys), lambda part: None)
+    bytes_ = blocks.sums(of, len(keys), lambda part: blocks.size[part])
     lived = keys % (GRID + 1) - keys // (GRID + 1)
     # Blocks that die in the cell in which they are born are churn.
     which = np.flatnonzero((count >= 5) & (lived >= 1) & (bytes_ >= max(4 * least, 1)))

@@ -29,20 +29,23 @@ def _of_blocks(trace: Trace, now: int) -> Meaning:
     use = memory_use(trace)
     blocks, memory = use.blocks, trace.memory
     unit = " (ns)" if use.has_times else " (records)"
-    idle = (np.minimum(blocks.until, now) - np.minimum(blocks.last_touch, now)).astype(np.float64)
+    idle = blocks.last_touch
+    np.subtract(np.minimum(blocks.until, now), np.minimum(idle, now), out=idle)
+    call = memory.call[blocks.row]
+    # Of many millions of blocks each column counts: what is there already is not copied.
     return Meaning(
-        calls=((0, memory.call[blocks.row]),) if (memory.call[blocks.row] >= 0).any() else (),
+        calls=((0, call),) if (call >= 0).any() else (),
         values=(
-            ("size (bytes)", blocks.size.astype(np.float64)),
-            (f"allocated at{unit}", blocks.born.astype(np.float64)),
+            ("size (bytes)", blocks.size),
+            (f"allocated at{unit}", blocks.born),
             (f"since its last access{unit}", idle),
         ),
         texts=(
             ("call site", use.sites.name, use.sites.of_block),
-            ("freed", ("never", "yes"), (blocks.free_row >= 0).astype(np.int64)),
+            ("freed", ("never", "yes"), (blocks.free_row >= 0).view(np.int8)),
         ),
         links=(
-            Link("block", np.arange(len(blocks))),
-            Link("site", np.asarray(use.sites.of_block, np.int64), role="related"),
+            Link("block", np.arange(len(blocks), dtype=np.int32)),
+            Link("site", use.sites.of_block, role="related"),
         ),
     )
