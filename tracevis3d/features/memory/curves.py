@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.memory.allocations import follow_sites
-from .blocks import Blocks
+from .blocks import AT_ONCE, Blocks
 from .call_sites import Sites
 from .moments import find_moments
 
@@ -88,14 +88,19 @@ def curves(blocks: Blocks, window: tuple[int, int], cells: int, recent: int) -> 
     moments = find_moments(blocks, window, cells)
     start, step, edge = moments.start, moments.step, moments.edge
     cells = len(moments)
-    inside = (blocks.born >= start) & (blocks.born < edge[-1])
-    cell = (blocks.born[inside] - start) // step
+    begun, taken = np.zeros(cells, np.int64), np.zeros(cells)
+    for first in range(0, len(blocks), AT_ONCE):
+        born, size = blocks.born[first : first + AT_ONCE], blocks.size[first : first + AT_ONCE]
+        inside = (born >= start) & (born < edge[-1])
+        cell = (born[inside] - start) // step
+        begun += np.bincount(cell, minlength=cells)
+        taken += np.bincount(cell, size[inside], cells)
     return Curves(
         start,
         step,
         moments.live,
-        np.bincount(cell, minlength=cells).astype(np.int64),
-        np.bincount(cell, blocks.size[inside], cells).astype(np.int64),
+        begun,
+        taken.astype(np.int64),
         _idle(blocks, edge, recent) / np.maximum(moments.after, 1),
         recent,
     )
@@ -124,8 +129,15 @@ def _idle(blocks: Blocks, edge: Ints, recent: int) -> NDArray[np.float64]:
         block, begin, end = idle_intervals(blocks)
     else:
         # Most blocks of a large program live too short to be idle at all.
-        block = np.flatnonzero(blocks.until - blocks.born > recent)
-        begin, end = blocks.born[block], blocks.until[block]
+        block = np.concatenate(
+            [
+                first + np.flatnonzero(_lived(blocks, slice(first, first + AT_ONCE)) > recent)
+                for first in range(0, len(blocks), AT_ONCE)
+            ]
+            or [np.empty(0, np.int64)]
+        )
+        begin = blocks.born[block]
+        end = np.minimum(blocks.died[block], blocks.end)
     begin = begin + recent
     long = end > begin
     size = blocks.size[block[long]].astype(np.float64)
@@ -137,6 +149,11 @@ def _idle(blocks: Blocks, edge: Ints, recent: int) -> NDArray[np.float64]:
     high = np.where(ends_late, cells, np.searchsorted(edge[1:], until, "left"))
     change = np.bincount(low, size, cells + 1) - np.bincount(high, size, cells + 1)
     return np.asarray(np.cumsum(change)[:cells])
+
+
+def _lived(blocks: Blocks, part: slice) -> Ints:
+    """Return how long blocks lived within the recording."""
+    return np.asarray(np.minimum(blocks.died[part], blocks.end) - blocks.born[part])
 
 
 def site_table(blocks: Blocks, sites: Sites) -> SiteTable:
@@ -162,7 +179,7 @@ def site_table(blocks: Blocks, sites: Sites) -> SiteTable:
         return np.append(found, found.sum())
 
     blocks_of = each(lambda part: None)
-    lived = each(lambda part: np.minimum(blocks.died[part], blocks.end) - blocks.born[part])
+    lived = each(lambda part: _lived(blocks, part))
     return SiteTable(
         blocks=blocks_of.astype(np.int64),
         allocated=each(lambda part: blocks.size[part]).astype(np.int64),
