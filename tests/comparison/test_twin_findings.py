@@ -216,7 +216,25 @@ def test_the_rank_of_a_finding_follows_from_what_it_says(kind, score, path, deta
     assert code_rank(finding) == rank(finding)
 
 
+def test_the_group_of_a_pair_of_calls():
+    same = two_callers(1), two_callers(1)
+    assert groups_of(evidence_of(same), [(0, 0), (2, 2)]) == [(0, 0), (0, 0)]
+    # Nothing is more alike than all of it.
+    assert groups_of(evidence_of(same, "1"), [(0, 0)]) == [None]
+    assert groups_of(evidence_of(same), []) == []
+
+
+def worked(old, new):
+    """Two functions call a third one, which nothing else calls."""
+    work = [("work", 100, [leaf("part", 10)])]
+    callers = [("old", 200, work * old), ("new", 200, work * new)]
+    return traced(("main", 300, [*callers, *[leaf(f"rest{i}") for i in range(3)]]))
+
+
 @given(run_pairs(), TAUS)
+@example((worked(13, 0), worked(0, 4)), "0.3")
+@example((worked(13, 0), worked(0, 5)), "0.3")
+@example((worked(12, 0), worked(0, 4)), "0.3")
 @settings(max_examples=60, deadline=None)
 def test_what_was_moved(pair, tau):
     evidence = evidence_of(pair, tau)
