@@ -22,8 +22,8 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
             box.alert = True
             parts.paragraph(box, context, sentence + ".", "ERROR")
             return
-        if welcome.is_wanted():
-            self._draw_welcome(context)
+        if welcome.is_wanted() and (sentences := welcome.sentences(context.scene)):
+            self._draw_welcome(context, sentences)
         if (task := Task.current) is not None:
             column = layout.column(align=True)
             column.progress(factor=min(max(task.done, 0.0), 1.0), text=task.state)
@@ -50,10 +50,10 @@ class TRACEVIS3D_PT_trace(parts.SidebarPanel, bpy.types.Panel):
         if Task.current is None and not differences.is_compared(context.scene):
             self._draw_next(context, len(drawn))
 
-    def _draw_welcome(self, context: bpy.types.Context) -> None:
-        """Say what to do, until that is closed."""
+    def _draw_welcome(self, context: bpy.types.Context, sentences: tuple[str, ...]) -> None:
+        """Say what to do, until it was done or closed."""
         box = self.layout.box()
-        for number, sentence in enumerate(welcome.SENTENCES):
+        for number, sentence in enumerate(sentences):
             row = box.row()
             parts.paragraph(row, context, sentence, "RIGHTARROW_THIN", room=2.0 if not number else 1.0)
             if not number:

@@ -41,6 +41,7 @@ _LOOK = 0.25  # seconds of rest after which the visible share of highlighted ele
 _REST = 0.6  # seconds without an event after which the viewpoint of a 3D view is stored
 _MINUTE = 60.0
 _AUTOSAVE_REST = 3.0  # seconds without an event before Blender is given the time to save
+_ASIDE = 0.02  # seconds of that time, twice
 
 
 def notes(context: bpy.types.Context) -> str:
@@ -188,9 +189,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             and self._press is None
         ):
             self._leave(context)
-            # The tool continues with the next move of the mouse.
-            if not self.by_tool:
-                bpy.app.timers.register(_resume, first_interval=0.2)
+            _step_aside(self.by_tool)
             return {"FINISHED", "PASS_THROUGH"}
         return {"PASS_THROUGH"}
 
@@ -659,15 +658,25 @@ def _hush(sentence: str) -> None:
         redraw()
 
 
-def _resume() -> None:
-    """Continue exploring after Blender had the time to save."""
-    manager = bpy.context.window_manager
-    if not manager.windows or state.exploring:
-        return
-    window = manager.windows[0]
-    with bpy.context.temp_override(window=window):
-        if bpy.ops.tracevis3d.explore.poll():
-            bpy.ops.tracevis3d.explore("INVOKE_DEFAULT")
+def _step_aside(by_tool: bool) -> None:
+    """Let Blender save, and continue: a click without a move of the mouse must not be lost."""
+    # Blender tries to save every 10 ms. After a long redraw all timers are due in one round, ours perhaps
+    # first: in the second round it has saved.
+    rounds = iter((_ASIDE,))
+
+    def resume() -> float | None:
+        for wait in rounds:
+            return wait
+        manager = bpy.context.window_manager
+        if not manager.windows or state.exploring:
+            return None
+        with bpy.context.temp_override(window=manager.windows[0]):
+            wanted = keys.is_chosen(bpy.context) if by_tool else True
+            if wanted and bpy.ops.tracevis3d.explore.poll():
+                bpy.ops.tracevis3d.explore("INVOKE_DEFAULT", by_tool=by_tool)
+        return None
+
+    bpy.app.timers.register(resume, first_interval=_ASIDE)
 
 
 def _tag_panels() -> None:

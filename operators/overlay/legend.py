@@ -26,7 +26,7 @@ from .content import Content, contents
 from .page import is_page
 
 #: Muting of the rest: while an entry is pointed at, while it is chosen, and while it is shown alone.
-_STRENGTHS = {"pointed": 0.72, "chosen": 0.84, "alone": 1.0}
+_STRENGTHS = {"pointed": 0.5, "chosen": 0.64, "alone": 1.0}
 
 Words = tuple[str, str]
 

@@ -3,6 +3,10 @@
 Blender's own render of a view draws no overlay of add-ons, so the view is drawn anew into a picture.
 """
 
+import os
+import shutil
+import subprocess
+import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,6 +25,12 @@ from .lettering import in_pixels
 from .room import free_of
 
 _NAME = "TraceVis3D view"
+#: Programs that put on the clipboard what they are given, the variable that names their display, their words.
+_PROGRAMS = (
+    ("wl-copy", "WAYLAND_DISPLAY", "--type", "image/png"),
+    ("xclip", "DISPLAY", "-selection", "clipboard", "-target", "image/png"),
+)
+_PATIENCE = 5.0  # seconds
 
 
 def picture_of(context: bpy.types.Context, area: bpy.types.Area) -> bpy.types.Image:
@@ -57,7 +67,37 @@ def picture_of(context: bpy.types.Context, area: bpy.types.Area) -> bpy.types.Im
 
 
 def _to_clipboard(context: bpy.types.Context, area: bpy.types.Area, image: bpy.types.Image) -> bool:
-    """Put an image on the clipboard, where Blender can: from an image editor, which the area is meanwhile."""
+    """Put an image on the clipboard, where Blender or a program of the system can."""
+    return _by_blender(context, area, image) or _by_program(image)
+
+
+def _by_program(image: bpy.types.Image) -> bool:
+    """Put an image on the clipboard by a program: Blender itself takes none on X11."""
+    for program, display, *words in _PROGRAMS:
+        found = shutil.which(program) if os.environ.get(display) else None
+        if found is None:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "view.png"
+            _save(image, path)
+            with path.open("rb") as given, suppress(OSError, subprocess.SubprocessError):
+                # It stays behind in the background, until something else is on the clipboard.
+                done = subprocess.run(
+                    [found, *words], stdin=given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                    timeout=_PATIENCE, check=False,
+                )  # fmt: skip
+                if done.returncode == 0:
+                    return True
+    return False
+
+
+def _save(image: bpy.types.Image, path: Path) -> None:
+    image.filepath_raw, image.file_format = str(path), "PNG"
+    image.save()
+
+
+def _by_blender(context: bpy.types.Context, area: bpy.types.Area, image: bpy.types.Image) -> bool:
+    """Put an image on the clipboard by Blender: from an image editor, which the area is meanwhile."""
     if not hasattr(bpy.ops.image, "clipboard_copy"):
         return False
     before = area.type
@@ -73,7 +113,7 @@ def _to_clipboard(context: bpy.types.Context, area: bpy.types.Area, image: bpy.t
 
 
 class TRACEVIS3D_OT_copy_view(bpy.types.Operator, ExportHelper):
-    """Copy the picture of the 3D view with its title, legend and names, or write it to a file"""
+    """Copy the picture of the 3D view with all texts; to a file where the clipboard takes no pictures"""
 
     bl_idname = "tracevis3d.copy_view"
     bl_label = "Copy View"
@@ -102,6 +142,7 @@ class TRACEVIS3D_OT_copy_view(bpy.types.Operator, ExportHelper):
         if copied:
             self.report({"INFO"}, "The picture of the view is on the clipboard")
             return {"FINISHED"}
+        self.report({"INFO"}, "Blender can't put pictures on the clipboard here: choose a file")
         self.filepath = settings.require_active(context).name.replace("/", "_") + self.filename_ext
         return ExportHelper.invoke(self, context, event)
 
@@ -111,8 +152,7 @@ class TRACEVIS3D_OT_copy_view(bpy.types.Operator, ExportHelper):
         image = picture_of(context, area)
         try:
             with replacing(path) as written:
-                image.filepath_raw, image.file_format = str(written), "PNG"
-                image.save()
+                _save(image, written)
         except TraceVisError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

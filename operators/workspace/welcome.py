@@ -5,6 +5,7 @@ from pathlib import Path
 import bpy
 
 from .. import preconditions, preferences
+from ..state import selection, settings, trace_state
 
 #: Three sentences that say what to do.
 SENTENCES = (
@@ -20,6 +21,14 @@ def is_wanted() -> bool:
     """Return whether the sentences are to be shown."""
     stored = preferences.stored()
     return stored is not None and bool(stored.welcome)
+
+
+def sentences(scene: bpy.types.Scene) -> tuple[str, ...]:
+    """Return what a person still needs: who has a trace, not how to import; who has selected, nothing."""
+    keys = [key for view in settings.all_in(scene) for key in trace_state.keys_of(view)]
+    if any(selection.revision(key) for key in keys):
+        return ()
+    return SENTENCES[1:] if keys else SENTENCES
 
 
 class TRACEVIS3D_OT_open_example(bpy.types.Operator):

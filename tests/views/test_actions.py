@@ -422,10 +422,11 @@ def test_calls_that_are_not_there_can_not_be_aligned(traces):
         ("icicle", "module", {"apart": 6.0}),
         ("threads", "thread", {"spacing": 1.6, "pull": 2.0}),
         ("cone", "level", {"steepness": 2.0}),
+        ("compare", "level", {"taper": 0.0, "gap": 3.4}),
     ],
 )
-def test_a_view_is_pulled_apart_on_a_way_and_put_together_again(threads, view, way, wanted):
-    given = state(view, threads, choice=way)
+def test_a_view_is_pulled_apart_on_a_way_and_put_together_again(traces, threads, view, way, wanted):
+    given = state(view, *(traces if view == "compare" else (threads,)), choice=way)
     change = run("pull_apart", given)
     assert change.parameters == wanted
     for share in (0.0, 0.3, 1.0):

@@ -40,6 +40,8 @@ _MOST = 25_000
 
 #: A view shows new detail: its collection.
 on_enter: signals.Signal[[Any]] = signals.Signal()
+#: Objects are about to be replaced by others of more detail, or of less.
+on_replace: signals.Signal[[list[Any]]] = signals.Signal()
 
 
 class _Rest:
@@ -133,7 +135,7 @@ def _follow(scene: bpy.types.Scene, view: bpy.types.Collection, region: Any, eye
         if within is not None:
             low, high, pixels = pane.at(within[0]), pane.at(within[1]), within[2]
         if pixels < _WORTH * pane.pixels_per_unit:
-            changed |= detail_objects.leave(view, pane.source)
+            changed |= _leave(view, pane.source)
             continue
         now = detail_objects.shown_detail(view, pane.source)
         if now is not None and now[0] <= low and high <= now[1] and 1 / _WORTH < pixels / now[2] < _WORTH:
@@ -190,7 +192,7 @@ def _open_around_eye(
     look = detail_objects.view_of(region, eye, own[0].matrix_world)
     near = levels.look_from(look, detail_objects.opened(view, levels.source))
     if near is None:
-        return detail_objects.leave(view, levels.source)
+        return _leave(view, levels.source)
     _enter(view, near, levels.source, levels.kinds, levels.camera, traces, look, near.opened)
     return True
 
@@ -211,6 +213,7 @@ def _enter(
         drawing = thinned(drawing, {i: filtering.states(trace, stack) for i, trace in enumerate(traces)})
     # As in a picture: no object is made for a kind without elements.
     parts = tuple(part for part in drawing.elements if len(part))
+    on_replace.send(_shown(view, source) or detail_objects.picture_of(view, source, kinds))
     detail_objects.enter(
         view,
         source,
@@ -226,6 +229,18 @@ def _enter(
         bool(window_time.scene_of(view).tracevis3d_detail_rendered),
     )
     on_enter.send(view)
+
+
+def _shown(view: bpy.types.Collection, source: int) -> list[Any]:
+    """Return the objects of a trace's detail."""
+    return [shown for shown in detail_objects.objects_of(view, source) if "tracevis3d_kind" in shown]
+
+
+def _leave(view: bpy.types.Collection, source: int) -> bool:
+    """Show the picture's own objects of a trace again; return whether there was a detail."""
+    if shown := _shown(view, source):
+        on_replace.send(shown)
+    return detail_objects.leave(view, source)
 
 
 def seen(parts: list[Any], region: Any, eye: Any) -> tuple[float, float, float] | None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from . import columns, lens, slabs, veil, visible, xray
+from . import columns, fading, lens, slabs, veil, visible, xray
 
-_MODULES: tuple[Any, ...] = (veil, slabs, xray, columns, lens)
+_MODULES: tuple[Any, ...] = (fading, veil, slabs, xray, columns, lens)
 
 
 def register() -> None:
@@ -22,6 +22,7 @@ def unregister() -> None:
 def forget() -> None:
     """Let go of everything that is about the present file."""
     visible.forget()
+    fading.forget()
     xray.forget()
     lens.forget()
     columns.forget()

@@ -155,6 +155,8 @@ def main():
     yield lambda: any(left)
     yield lambda: state.exploring
     bpy.app.timers.unregister(watch)
+    press("LEFTMOUSE", x, y, shift=True)  # where the mouse was left
+    yield lambda: not any(selection.selected(k).calls.tolist() == [c] for k, c in hit.traces.items())
     modal._AUTOSAVE_REST, modal._MINUTE = stood
     bpy.context.preferences.filepaths.auto_save_time = 60
 

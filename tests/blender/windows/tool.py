@@ -129,6 +129,21 @@ def main():
     yield over(x, y)
     assert state.exploring
 
+    # A saved file has Blender's own tool, so that it opens without the extension; ours stays, and comes back.
+    ours = window.workspace
+    saved = str(place / "tooled.blend")
+    written = []
+    watch = bpy.app.handlers.save_pre
+    watch.append(lambda *_: written.append(ours.tools.from_space_view3d_mode("OBJECT").idname))
+    with inside():
+        bpy.ops.wm.save_as_mainfile(filepath=saved, copy=True)
+    watch.pop()
+    assert written == [keys.OTHER_TOOL], written
+    assert chosen()
+    send("MOUSEMOVE", "NOTHING", x + 3, y)
+    yield over(x, y)
+    assert state.exploring
+
     # In another workspace nothing runs.
     window.workspace = begun
     yield lambda: window.workspace == begun
@@ -138,6 +153,15 @@ def main():
     send("MOUSEMOVE", "NOTHING", x + 5, y)
     yield support.at_rest()
     assert not state.exploring
+
+    bpy.ops.wm.open_mainfile(filepath=saved)
+    yield support.at_rest()
+    opened = bpy.context.window_manager.windows[0]
+    tool = opened.workspace.tools.from_space_view3d_mode("OBJECT")
+    assert tool.idname == keys.TOOL, tool.idname
+    window = opened
+    x, y = spot()
+    yield over(x, y)
 
 
 support.drive(main(), place, "tooled", patience=120.0)

@@ -9,6 +9,7 @@ from ...drawing.primitives import Drawing
 from ...progress import Progress
 from ...trace.model import Trace
 from ...views.calls.actions import with_actions
+from ...views.calls.pull_apart import pull_apart
 from ...views.view import View
 from .actions import ALIGN_HERE, COMPARE_FROM_HERE, FIND_SIMILAR, FOCUS, MOVE_WINDOW
 from .commands import COMMANDS
@@ -19,6 +20,9 @@ from .tables import TABLES
 from .view.base_drawing import base_drawing
 from .view.detail import LevelOfDetail
 from .view.parameters import Parameters, as_drawn
+
+#: Where it is pulled apart.
+_APART = {"level": {"taper": 0.0, "gap": 3.4}}
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
@@ -57,7 +61,7 @@ VIEW = View(
     draw=draw,
     level_of_detail=LevelOfDetail,
     describe=describe,
-    actions=with_actions(FOCUS, ALIGN_HERE, MOVE_WINDOW),
+    actions=with_actions(FOCUS, ALIGN_HERE, MOVE_WINDOW, pull_apart(_APART)),
     offers=(COMPARE_FROM_HERE, FIND_SIMILAR),
     findings=DIFFERENCES,
     commands=COMMANDS,

@@ -144,14 +144,17 @@ class CutOut:
     Parameters
     ----------
     cut : Surface
+    opacity : float
     """
 
-    def __init__(self, cut: Surface) -> None:
+    def __init__(self, cut: Surface, opacity: float = 1.0) -> None:
         import gpu
         from gpu_extras.batch import batch_for_shader
 
         self._shader = gpu.shader.from_builtin("SMOOTH_COLOR")
-        corners = {"pos": cut.point, "color": np.clip(cut.color, 0.0, 1.0)}
+        color = np.clip(cut.color, 0.0, 1.0)
+        color[:, 3] = opacity
+        corners = {"pos": cut.point, "color": color}
         self._batch = batch_for_shader(self._shader, "TRIS", corners, indices=cut.triangle)
 
     def draw(self, matrix: Matrix, view: Any) -> None:
@@ -169,7 +172,9 @@ class CutOut:
             gpu.matrix.load_matrix(toward_eye(view) @ gpu.matrix.get_model_view_matrix() @ matrix)
             gpu.state.depth_test_set("LESS_EQUAL")
             gpu.state.depth_mask_set(True)
+            gpu.state.blend_set("ALPHA")
             self._batch.draw(self._shader)
+            gpu.state.blend_set("NONE")
             gpu.state.depth_mask_set(False)
             gpu.state.depth_test_set("NONE")
 

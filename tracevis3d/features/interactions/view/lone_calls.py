@@ -96,7 +96,8 @@ def lone_calls(
         name = f"{_number(picture, drum, i)}  {spelled[i]}"
         when = units.duration(int(drum.found.time[r.first]))
         if id(r) in shown:
-            times = f"{r.count} {p.relation}, the first at" if r.count > 1 else "once, at"
+            only = f"their only {p.relation.removesuffix('s')}, at"
+            times = f"{r.count} {p.relation}, the first at" if r.count > 1 else only
             call = int(calls[i])
             point = vector(beads.point[i].astype(np.float64))
             callouts.append(

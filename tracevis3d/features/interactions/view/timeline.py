@@ -106,7 +106,8 @@ def legend(picture: Layout, color: NDArray[np.int32]) -> Legend | None:
         )
         for kind in largest
     )
-    return Legend("Phases", entries) if entries else None
+    title = f"Phases, the {len(entries)} longest of {len(does)}" if len(entries) < len(does) else "Phases"
+    return Legend(title, entries) if entries else None
 
 
 def strips(

@@ -408,7 +408,10 @@ def _legends(
         calls = Legend(p.relation.capitalize(), _layer_entries(picture, paint, p))
     else:
         calls = Legend(
-            p.relation.capitalize(), ramp=paint.ramp, ramp_tick=(0.0, 1.0), ramp_text=("caller", "callee")
+            f"Colour along each {p.relation.removesuffix('s')}",
+            ramp=paint.ramp,
+            ramp_tick=(0.0, 1.0),
+            ramp_text=("caller", "callee"),
         )
     found = [calls]
     entries = []
