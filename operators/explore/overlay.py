@@ -232,7 +232,8 @@ def _lit_related(
     ]
     if pointed is not None and pointed.shown in holds_of:
         # Elements without links are highlighted too.
-        found.append((pointed.shown, holds_of[pointed.shown], pointed.which, same))
+        pickable = holds_of[pointed.shown]
+        found.append((pointed.shown, pickable, pointed.within(pickable), same))
     return found
 
 

@@ -53,17 +53,19 @@ class Pointed:
     asked : list of Asked
     revision : int
         Another one for each.
+    stamp : tuple
+        Of what the object showed then.
     """
 
     shown: str
     element: int
     asked: list[Asked]
     revision: int
+    stamp: Any
 
-    @property
-    def which(self) -> Ints:
-        """The element, as what is lit is given: int64 (1,)."""
-        return whole_numbers(self.element)
+    def within(self, pickable: Any) -> Ints:
+        """Return the element among those that its object shows now, int64 (1,); none if these are others."""
+        return whole_numbers(self.element) if pickable.stamp == self.stamp else NOTHING
 
 
 _revisions = itertools.count(1)
@@ -73,7 +75,8 @@ def pointed_at(hit: Any) -> Pointed:
     """Return what an element shows that was hit."""
     view = bpy.data.collections[hit.view]
     shown = Shown(hit.shown, trace_state.keys_of(view), hit.pickable, view.name)
-    return Pointed(hit.shown, hit.element, linking.asked_by(shown, hit.element), next(_revisions))
+    asked = linking.asked_by(shown, hit.element)
+    return Pointed(hit.shown, hit.element, asked, next(_revisions), hit.pickable.stamp)
 
 
 def of_selection(present: list[tuple[Any, Any, Any]]) -> dict[str, Ints]:

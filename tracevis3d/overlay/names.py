@@ -28,7 +28,7 @@ _SHORTEST = 4.5
 #: Extra room with which a name is opaque; opacity otherwise, and of a shortened name.
 _CLEAR, _FAINTEST, _SHORTENED = 1.3, 0.75, 0.9
 #: Least height, in sizes of the type, of the line that the drawing gave a name: on an element, and beside it.
-_LEAST_ON, _LEAST_BESIDE = 0.75, 0.3
+_LEAST_ON, _LEAST_BESIDE = 0.55, 0.3
 #: Bonus for a name that is already shown.
 _STAYS = 1.5
 #: Maximum distance, in lines, of a name on the ground from its element; pairs compared together.

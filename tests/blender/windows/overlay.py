@@ -17,7 +17,7 @@ import support
 *words, place = support.arguments()
 place = Path(place)
 LEAST = 11.0  # pixels
-#: Views that no other step points at, flattens, and opens again.
+#: Views that no other step flattens and opens again.
 NEW = ("tracks", "matrix", "city", "ramp", "source")
 
 
@@ -71,9 +71,9 @@ def main():
             assert apart, (what, a, b)
         return shown
 
-    def press(kind, x, y):
-        window.event_simulate(type=kind, value="PRESS", x=x, y=y)
-        window.event_simulate(type=kind, value="RELEASE", x=x, y=y)
+    def press(kind, x, y, **keys):
+        window.event_simulate(type=kind, value="PRESS", x=x, y=y, **keys)
+        window.event_simulate(type=kind, value="RELEASE", x=x, y=y, **keys)
 
     def by_the_legend(name):
         """Point at an entry, click it, take it back, show it alone, and leave it."""
@@ -162,20 +162,80 @@ def main():
             support.extension(".operators.explore.acts").deselect_all(bpy.context)
         assert not explore.banner_is_shown(), name
 
+    def spot(name):
+        """Return a pixel under which an element is, about the middle of the region."""
+        for y in range(round(0.3 * region.height), round(0.8 * region.height), 7):
+            for x in range(round(0.3 * region.width), round(0.7 * region.width), 7):
+                with here():
+                    hit = pointer.under(bpy.context, region, area.spaces.active, x, y)
+                if hit is not None:
+                    return region.x + x, region.y + y
+        raise AssertionError(f"{name}: nothing is under any pixel")
+
+    def is_selected(collection):
+        return any(selection.selected(key) for key in trace_state.keys_of(collection))
+
+    def by_hand(name):
+        """Point, click, turn the wheel, drag, search, look at the page, undo, as a newcomer does."""
+        collection = settings.active_in(window.scene)
+        with here():
+            bpy.ops.view3d.view_all("EXEC_DEFAULT", center=False)
+            support.extension(".operators.explore.acts").deselect_all(bpy.context)
+            bpy.ops.ed.undo_push(message="Before")
+        yield support.at_rest()
+        x, y = spot(name)
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
+        yield lambda: explore.state.hit is not None and bool(explore.state.descriptions)
+        assert explore.state.descriptions[0].title, name
+        press("LEFTMOUSE", x, y)
+        yield lambda: is_selected(collection) or explore.state.pinned is not None
+        # Nearer by the wheel: the names are others, but still none lies on another.
+        before = view.view_distance
+        for _ in range(3):
+            window.event_simulate(type="WHEELUPMOUSE", value="PRESS", x=x, y=y)
+        yield lambda: view.view_distance < before
+        yield support.at_rest()
+        check(f"{name}, nearer")
+        support.screenshot(place / f"overlay-{name}-nearer.png")
+        # A drag takes a range, or moves what it has met; Esc and undo leave nothing of either behind.
+        window.event_simulate(type="LEFTMOUSE", value="PRESS", x=x, y=y)
+        for step in range(1, 5):
+            window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x + 20 * step, y=y)
+        window.event_simulate(type="LEFTMOUSE", value="RELEASE", x=x + 80, y=y)
+        yield support.at_rest()
+        assert explore.state.brush is None, name
+        # The search's field, the page, and all of it again.
+        press("SLASH", x, y)
+        yield support.at_rest()
+        # The field, then the dialog.
+        for _ in range(2):
+            press("ESC", x, y)
+            yield support.at_rest()
+        assert explore.state.exploring, name
+        press("NUMPAD_0", x, y)
+        yield lambda: page.is_page(window.scene)
+        yield support.at_rest()
+        assert not texts(), name
+        press("NUMPAD_0", x, y)
+        yield lambda: not page.is_page(window.scene)
+        press("HOME", x, y)
+        yield support.at_rest()
+        check(f"{name}, at home")
+        for _ in range(12):
+            if not is_selected(settings.active_in(window.scene)):
+                break
+            press("Z", x, y, ctrl=True)
+            yield support.at_rest()
+        assert not is_selected(settings.active_in(window.scene)), name
+        assert explore.state.exploring, name
+        with here():
+            support.extension(".operators.explore.acts").deselect_all(bpy.context)
+        check(f"{name}, undone")
+
     def by_the_data(name):
         """Point at an element, click it, and see the flat twin, which undo takes back."""
         collection = settings.active_in(window.scene)
-
-        def spot():
-            for y in range(round(0.3 * region.height), round(0.8 * region.height), 7):
-                for x in range(round(0.3 * region.width), round(0.7 * region.width), 7):
-                    with here():
-                        hit = pointer.under(bpy.context, region, area.spaces.active, x, y)
-                    if hit is not None:
-                        return region.x + x, region.y + y
-            raise AssertionError(f"{name}: nothing is under any pixel")
-
-        x, y = spot()
+        x, y = spot(name)
         window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=y)
         yield lambda: explore.state.hit is not None and bool(explore.state.descriptions)
         said = explore.state.descriptions[0]
@@ -184,12 +244,7 @@ def main():
         yield support.at_rest()
         support.screenshot(place / f"overlay-{name}-hover.png")
         press("LEFTMOUSE", x, y)
-        yield (
-            lambda: (
-                explore.state.pinned is not None
-                or any(selection.selected(key) for key in trace_state.keys_of(collection))
-            )
-        )
+        yield lambda: is_selected(collection) or explore.state.pinned is not None
         yield 0.5
         with here():
             support.extension(".operators.explore.acts").deselect_all(bpy.context)
@@ -317,8 +372,7 @@ def main():
             yield 0.5
         yield from by_the_legend(name)
         yield from by_a_callout(name)
-        if name in NEW:
-            yield from by_the_data(name)
+        yield from (by_the_data if name in NEW else by_hand)(name)
         press("ESC", *at)
         yield support.at_rest()
         assert not explore.state.exploring
