@@ -23,6 +23,10 @@ _DIRECTIONS = (
     (-1.0, 0.6),
     (1.0, -0.6),
     (-1.0, -0.6),
+    (0.6, 1.0),
+    (-0.6, 1.0),
+    (0.6, -1.0),
+    (-0.6, -1.0),
     (0.2, 1.0),
     (0.2, -1.0),
     (1.0, 0.0),
@@ -83,7 +87,10 @@ def lay_callouts(
         found = _room(x, y, wide, high, size, free, taken, leaders, statements, known, covered)
         if found is None:
             continue
-        out.places[k], box = found
+        place, box = found
+        # A place that was chosen before the data were seen is no reason to stay there.
+        if covered is not None or known >= 0:
+            out.places[k] = place
         statements.append(box)
         shown += 1
         own = theme.accent
