@@ -90,7 +90,7 @@ def test_flows_go_from_thread_to_thread():
     drawing = tv.interactions(trace, relation="flows", hierarchy="threads").drawing()
     assert "flows between" in drawing.notes[0]
     assert drawing.counts["calls"] == len(flows)
-    assert drawing.legends[0].title == "Flows"
+    assert drawing.legends[0].title == "Colour along each flow"
     # A trace without flows has a drum without chords, and says so.
     none = drawn(tv.load(EXAMPLES / "weka_parallel_9t.tsv.gz"), relation="flows")
     assert none.counts["calls"] == 0
