@@ -74,7 +74,7 @@ class Recorder:
                 elif what == 1:
                     parts.insert(pick.randrange(len(parts)), parts[at])
                 elif what == 2:
-                    parts[at] = kind, pick.choice((0, 1, number + 1, 2**32 - 1)), inner, 0
+                    parts[at] = kind, pick.choice((0, 1, min(number + 1, 2**32 - 1), 2**32 - 1)), inner, 0
                 else:
                     parts[at] = kind, number, damaged(inner, [("", one) for one in TOKENS], pick), 0
             content = b"".join(spool.HEADER.pack(k, n, len(d)) + d for k, n, d, _ in parts)
