@@ -33,11 +33,15 @@ def chain(functions, leaves=()):
 #: For the calls 0, 1 and 2, each within the one before: a copy, and behind it the calls 1 and 2 alone.
 LOOKS_BEHIND = plain.small_trace([1, 2, 3, 1, 2], [0, 1, 2, 1, 2], [1] * 5, names)
 
+#: The same, but one of the calls behind it calls itself.
+CALLS_ITSELF = plain.small_trace([1, 2, 3, 1, 2, 3, 4], [0, 1, 2, 1, 1, 1, 2], [1] * 7, names)
+
 
 @settings(max_examples=120, deadline=None)
 @given(a=plain.traces(), b=plain.traces(), tau=taus, measure=st.sampled_from(MEASURES))
 # The current group of the printed rule holds, but only for some of the next call's matches.
 @example(a=chain([0, 1], [2]), b=LOOKS_BEHIND, tau="0.7", measure="jaccard")
+@example(a=chain([0, 1], [2]), b=CALLS_ITSELF, tau="0.7", measure="jaccard")
 def test_both_rules(a, b, tau, measure):
     comparison = compare(a, b, tau=tau, measure=measure, identity="exact", cache=False)
     matches = matches_of(comparison)
