@@ -32,6 +32,7 @@ class _Work:
 
     def __init__(self) -> None:
         self.key: Any = None
+        self.asked: Any = None
         self.found: list[tuple[Any, Any]] = []
         self._lock = threading.Lock()
         self._wanted: tuple[Any, Callable[[], Any]] | None = None
@@ -108,7 +109,9 @@ def ask(context: bpy.types.Context, area: bpy.types.Area) -> None:
         return
     view = pointer.projection_of(region, space.region_3d)
     key = pointed.revision, tuple(view.matrix.ravel())
-    if key != _shares.key:
+    # It is measured where the view stands still: asked for once more.
+    stands, _shares.asked = key == _shares.asked, key
+    if stands and key != _shares.key:
         make = _gathered(context, space, lit)
         _shares.start(key, lambda: visible_share(make(), view))
 
