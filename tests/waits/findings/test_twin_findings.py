@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import cycle, islice, pairwise
 from pathlib import Path
 from statistics import median
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -836,3 +838,13 @@ def test_of_very_many_outliers_the_twenty_longest_are_reported(functions):
 def test_an_outlier_lasts_64_times_as_long_in_powers_of_two(longest, kinds):
     rows = [("a", 10 * i, 10 * i + 1, "visit") for i in range(30)] + [("a", 300, 300 + longest, "visit")]
     assert [finding.kind for finding in findings(find_waits(trace_of(lines(rows))))] == kinds
+
+
+def test_what_is_called_during_a_wait_that_is_no_call_is_no_outlier():
+    trace = trace_of(lines(visits(1000)))
+    apart = replace(trace, sync=replace(trace.sync, call=np.full(len(trace.sync), -1)))
+    waits = find_waits(apart)
+    assert (waits.ops.call[waits.own] == -1).all()
+    found = [row(finding) for finding in findings(waits)]
+    assert "outlier" not in {kind for kind, *_ in found}
+    assert sorted(found) == sorted(Plain(waits).findings())
