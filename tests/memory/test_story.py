@@ -14,7 +14,7 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.output import Output
 from tracevis3d.errors import UsageError
 from tracevis3d.features.memory.report import write_report
-from tracevis3d.features.memory.summary import memory_facts
+from tracevis3d.features.memory.summary import memory_facts, sentence
 from tracevis3d.features.memory.view.arrangement import memory_use
 from tracevis3d.features.memory.view.parameters import Parameters
 from tracevis3d.features.memory.view.story import headline_finding, members
@@ -40,7 +40,8 @@ def test_the_blocks_of_one_finding_are_lit_and_all_else_is_grey(trace) -> None:
         if found.site >= 0 or found.kind in ("cohort", "imports"):
             assert [color in lit for color in blocks.color] == mine[blocks.id].tolist()
         assert len(drawing.callouts) == 1
-        assert drawing.title.startswith(trace.source.title)
+        assert drawing.title == sentence(found, use)
+        assert drawing.notes[0].startswith(f"{trace.source.title}: ")
     with pytest.raises(UsageError, match=f"there are {len(use.findings)} findings"):
         VIEW.draw([trace], Parameters(finding=len(use.findings) + 1), Frame(), silent)
 

@@ -194,8 +194,7 @@ def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
 def _title(picture: Layout) -> str:
     """Return the first finding, or else how much memory there is."""
     found = headline_finding(picture.use, picture.parameters)
-    name = picture.trace.source.title
-    return f"{name}: {sentence(found, picture.use) if found else _amounts(picture)}"
+    return sentence(found, picture.use) if found else _amounts(picture)
 
 
 def _amounts(picture: Layout) -> str:
@@ -206,7 +205,7 @@ def _amounts(picture: Layout) -> str:
 
 def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
     p, use, items = picture.parameters, picture.use, picture.items
-    notes = [_amounts(picture)]
+    notes = [f"{picture.trace.source.title}: {_amounts(picture)}"]
     if not len(items):
         notes.append("no block is live in this window")
     if merged:
