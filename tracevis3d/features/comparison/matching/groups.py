@@ -429,7 +429,8 @@ class _Heads:
         self._b = b
         self._states = states
         self._calls = len(calls)
-        above = np.where(calls.parent < 0, -1, b.place[np.maximum(calls.parent, 0)])
+        # No call is above a root: its parent, -1, is the place that was added last.
+        above = np.append(b.place, -1)[calls.parent]
         heads = np.flatnonzero(b.place != above)
         self._keys = np.sort(b.place[heads].astype(np.int64) * self._calls + heads)
         self._every = np.arange(len(b), dtype=np.int32)
