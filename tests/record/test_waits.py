@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import gc
 import json
 import os
 import queue
@@ -329,7 +330,13 @@ def test_memory_is_sampled(tmp_path):
         # Kept until the last look at what lives.
         return held
 
-    trace, _, _ = recorded(tmp_path, work, memory=True)
+    # What the tests before have left behind must not be freed meanwhile.
+    gc.collect()
+    gc.disable()
+    try:
+        trace, _, _ = recorded(tmp_path, work, memory=True)
+    finally:
+        gc.enable()
     names = list(trace.counters.name)
     at = (
         names.index("Python memory blocks value")
