@@ -13,6 +13,7 @@ from pathlib import Path
 from tests.fuzz.damage import damaged
 from tracevis3d.errors import TraceVisError
 from tracevis3d.formats import registry, unpack
+from tracevis3d.formats.profiles import perf_data
 from tracevis3d.progress import silent
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,6 +71,8 @@ class Readers:
 
     def try_one(self, path: Path) -> None:
         """Read ``path``; let out what a user would see as a traceback."""
+        # perf never ends on some damaged files; a user waits longer than a hang may take here.
+        perf_data.SILENT_S = 5.0
         try:
             trace = registry.open_trace(path, silent, self.form)
         except TraceVisError as error:

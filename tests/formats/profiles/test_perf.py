@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import sys
 
 import pytest
 
@@ -156,3 +157,19 @@ def test_a_damaged_file_of_perfs_is_refused_in_one_sentence(tmp_path):
     with pytest.raises(InputError, match="perf can't read it") as refused:
         registry.open_trace(path)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="stands in for perf with a shell script")
+def test_perf_is_stopped_where_it_prints_nothing_and_waited_for_where_it_does(tmp_path, monkeypatch):
+    path, program = tmp_path / "perf.data", tmp_path / "perf"
+    path.write_bytes(b"PERFILE2" + bytes(100))
+    monkeypatch.setattr(perf_data.shutil, "which", lambda name: str(program))
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(perf_data, "SILENT_S", 0.2)
+    with pytest.raises(InputError, match="printed nothing for 0 s, and was stopped"):
+        registry.open_trace(path)
+    sample = "a 1 1.000: cycles:\\n\\t aa f (/bin/a)\\n\\n"
+    program.write_text(f"#!/bin/sh\nfor i in 1 2 3 4; do sleep 0.1; printf '{sample}'; done\n")
+    monkeypatch.setattr(perf_data, "SILENT_S", 30.0)
+    assert list(registry.open_trace(path).functions.name) == ["f (/bin/a)"]
