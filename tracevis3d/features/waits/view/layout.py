@@ -147,6 +147,26 @@ class Layout:
         """Return the distance outward of each row's outermost edge."""
         return np.asarray(self.edge[np.array([r.levels for r in self.rows], np.int64)[row]])
 
+    def bars(self, r: int) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return where the bars of a row's calls are: inner and outer edge, and their shares of the window.
+
+        Parameters
+        ----------
+        r : int
+            Which row.
+
+        Returns
+        -------
+        inner, outer : float64 (n,)
+            Distances outward.
+        low, high : float64 (n,)
+            Not clipped.
+        """
+        calls, ids = self.trace.calls, self.cuts[r].calls
+        level, row = calls.depth[ids].astype(np.int64) - 1, np.full(len(ids), r)
+        inner, outer = self.out(level), self.out(level + 1)
+        return inner, outer, self.share(row, calls.start[ids]), self.share(row, calls.end[ids])
+
     def extent(self, row: Ints) -> Floats:
         """Return the distance outward at which each row ends, with its overview."""
         whole = self.reach(np.arange(len(self.rows)))

@@ -311,12 +311,10 @@ def function_names(
         ids = cut.calls
         mine = color[start : start + len(ids)]
         start += len(ids)
-        level = calls.depth[ids].astype(np.int64) - 1
-        inner, outer = picture.out(level), picture.out(level + 1)
+        inner, outer, begin, end = picture.bars(r)
         height = np.minimum(0.78 * (outer - inner) * picture.theatre.stretch[r], picture.text)
         row = np.full(len(ids), r)
-        low = np.clip(picture.share(row, calls.start[ids]), *seen)
-        high = np.clip(picture.share(row, calls.end[ids]), *seen)
+        low, high = np.clip(begin, *seen), np.clip(end, *seen)
         width = (high - low) * picture.theatre.width
         fits = np.flatnonzero(
             (height * picture.pixels_per_unit >= picture.least_text) & (width > 2.5 * height)

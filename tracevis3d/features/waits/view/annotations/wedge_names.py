@@ -47,11 +47,9 @@ def wedge_names(picture: Layout, color: Indices, most: int) -> list[Labels]:
         ids = cut.calls
         mine = color[start : start + len(ids)]
         start += len(ids)
-        level = calls.depth[ids].astype(np.int64) - 1
-        inner, outer = picture.out(level), picture.out(level + 1)
+        inner, outer, begin, end = picture.bars(r)
         row = np.full(len(ids), r)
-        low = np.clip(picture.share(row, calls.start[ids]), 0.0, 1.0)
-        high = np.clip(picture.share(row, calls.end[ids]), 0.0, 1.0)
+        low, high = np.clip(begin, 0.0, 1.0), np.clip(end, 0.0, 1.0)
         turn = float(theatre.sector[r, 1] - theatre.sector[r, 0])
         unit = theatre.level if turn > 0 else theatre.main_level
         height = np.minimum(_TALL * (outer - inner) * unit, picture.text)
