@@ -400,6 +400,17 @@ def test_what_grows_from_snapshot_to_snapshot(program, snapshots) -> None:
         assert mine.details == pytest.approx(other[5])
 
 
+def of_one_site(rows):
+    """Return the blocks of rows of time, kind, address and size, all of one call site."""
+    time, kind, address, size = (list(column) for column in zip(*(row[:4] for row in rows)))
+    memory = Memory(
+        np.array(time), np.array(address, np.uint64), np.array(size), np.array(kind, np.uint8),
+        np.zeros(len(time), np.int32), np.full(len(time), -1),
+    )  # fmt: skip
+    blocks = find_blocks(memory, END)
+    return blocks, Sites(np.zeros(len(blocks), np.int32), np.full(1, -1), np.zeros(1, np.int32), ("a",))
+
+
 @pytest.mark.parametrize(("late", "kinds"), [(333, []), (334, ["growth"])])
 def test_growth_is_a_quarter_in_the_second_half_at_least(late, kinds) -> None:
     program = Program(None)
@@ -407,13 +418,7 @@ def test_growth_is_a_quarter_in_the_second_half_at_least(late, kinds) -> None:
     for born, size, many in steps:
         for _ in range(many):
             program.block(born, None, size, 0)
-    time, kind, address, size, _ = (list(column) for column in zip(*program.rows))
-    memory = Memory(
-        np.array(time), np.array(address, np.uint64), np.array(size), np.array(kind, np.uint8),
-        np.zeros(len(time), np.int32), np.full(len(time), -1),
-    )  # fmt: skip
-    blocks = find_blocks(memory, END)
-    sites = Sites(np.zeros(len(blocks), np.int32), np.full(1, -1, np.int32), np.zeros(1, np.int32), ("a",))
+    blocks, sites = of_one_site(program.rows)
     snapshots = np.linspace(END // 10, END, 7).astype(np.int64)
     found = find_memory(blocks, sites, site_table(blocks, sites), False, 0.0, snapshots)
     assert [f.kind for f in found if f.kind in ("leak", "growth")] == kinds
@@ -435,13 +440,7 @@ def test_blocks_of_a_moment_at_a_steady_pace_make_no_teeth() -> None:
     for step in range(1, 64):
         for time, kind, size in ((0, ALLOC, 1000), (2, FREE, 0)):
             rows += [(step * END // 64 + time, kind, (step * 4 + i) << 12, size) for i in range(4)]
-    time, kind, address, size = (list(column) for column in zip(*rows))
-    memory = Memory(
-        np.array(time), np.array(address, np.uint64), np.array(size), np.array(kind, np.uint8),
-        np.zeros(len(rows), np.int32), np.full(len(rows), -1),
-    )  # fmt: skip
-    blocks = find_blocks(memory, END)
-    sites = Sites(np.zeros(len(blocks), np.int32), np.full(1, -1, np.int32), np.zeros(1, np.int32), ("a",))
+    blocks, sites = of_one_site(rows)
     kinds = {f.kind for f in find_memory(blocks, sites, site_table(blocks, sites), True)}
     assert kinds == {"forgotten"}
 
