@@ -64,7 +64,7 @@ def signs(
         lines_alone = corr.no_delay(picture, chosen)
         for text, which in (
             ("funnel: from a wait to its release", ~lines_alone),
-            ("thin line: from a wait that delays nobody", lines_alone),
+            ("thin line: idle, asleep or timed out", lines_alone),
         ):
             if which.any():
                 these = Selector(kinds=(*_FUNNELS, "release"), ids=tuple(chosen.wait[which].tolist()))
