@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.uftrace import format, symbols
-from tracevis3d.kernels.formats import scan_uftrace as s
+from tracevis3d.kernels.formats.scan import uftrace as s
 from tracevis3d.progress import silent
 
 ENTRY, EXIT, LOST, EVENT = range(4)

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.fuzz.damage import damaged
 from tracevis3d.errors import TraceVisError
 from tracevis3d.formats import registry, unpack
-from tracevis3d.formats.profiles import perf_data
+from tracevis3d.formats.profiles.perf import data as perf_data
 from tracevis3d.progress import silent
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ..analysis.compact import compact, expand
 from ..analysis.subtrees import Subtrees
 from ..errors import InputError, Unreadable
-from ..kernels.formats import scan_numbers as s
+from ..kernels.formats.scan import numbers as s
 from ..kernels.tree.compact import count_calls, order_nodes
 from ..progress import Progress, part
 from ..trace.events import BEGIN, END

@@ -25,7 +25,7 @@ from ..errors import InputError
 from ..formats.chrome.checked import Metadata
 from ..formats.chrome.read import read_records
 from ..formats.chrome.trace import Recorded, make_trace, raw_events
-from ..kernels.formats.scan_json import frame_events
+from ..kernels.formats.scan.json import frame_events
 from ..trace.events import BEGIN, COMPLETE, END
 from ..units import byte_size
 from . import protocol as p

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.formats.lay_stacks import count_stack_events, lay_stacks
+from ..kernels.formats.lay.stacks import count_stack_events, lay_stacks
 
 #: Kinds of an event.
 BEGIN, END, COMPLETE = 0, 1, 2

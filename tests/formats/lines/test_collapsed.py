@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.errors import InputError
-from tracevis3d.formats import collapsed, registry
-from tracevis3d.kernels.formats import scan_lines as s
+from tracevis3d.formats import registry
+from tracevis3d.formats.lines import collapsed
+from tracevis3d.kernels.formats.scan import lines as s
 from tracevis3d.kernels.intern import InternedNames
 from tracevis3d.progress import silent
 from tracevis3d.trace.events import BEGIN, END, events_of_stacks

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.errors import InputError
-from tracevis3d.formats import enter_exit, registry
+from tracevis3d.formats import registry
+from tracevis3d.formats.lines import enter_exit
 from tracevis3d.progress import silent
 
 LOG = b"".join(

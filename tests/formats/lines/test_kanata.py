@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 from tracevis3d.errors import InputError
 from tracevis3d.features.ramp.rounds import find_rounds
 from tracevis3d.formats import registry
-from tracevis3d.formats.kanata import sniff
+from tracevis3d.formats.lines.kanata import sniff
 
 #: Fuzzing begins with it too.
 SMALL = (ROOT / "tests" / "data" / "profiles" / "small.kanata").read_text()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tracevis3d as tv
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
-from tracevis3d.formats.rsf import _nest, sniff
+from tracevis3d.formats.lines.rsf import _nest, sniff
 from tracevis3d.views.describe import describe_call
 
 SMALL = """\

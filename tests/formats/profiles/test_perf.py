@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from tests.support.profile_facts import spans, weights_of
 from tracevis3d.errors import InputError, MissingDependency
 from tracevis3d.formats import registry
-from tracevis3d.formats.profiles import perf_data
+from tracevis3d.formats.profiles.perf import data
 from tracevis3d.trace import profile
 
 DATA = ROOT / "tests" / "data" / "profiles"
@@ -145,7 +145,7 @@ def test_tracepoints_are_moments_and_damage_is_counted(tmp_path):
 def test_its_own_file_needs_perf(tmp_path, monkeypatch):
     path = tmp_path / "perf.data"
     path.write_bytes(b"PERFILE2" + bytes(100))
-    monkeypatch.setattr(perf_data.shutil, "which", lambda name: None)
+    monkeypatch.setattr(data.shutil, "which", lambda name: None)
     with pytest.raises(MissingDependency, match="perf script"):
         registry.open_trace(path)
 
@@ -163,13 +163,13 @@ def test_a_damaged_file_of_perfs_is_refused_in_one_sentence(tmp_path):
 def test_perf_is_stopped_where_it_prints_nothing_and_waited_for_where_it_does(tmp_path, monkeypatch):
     path, program = tmp_path / "perf.data", tmp_path / "perf"
     path.write_bytes(b"PERFILE2" + bytes(100))
-    monkeypatch.setattr(perf_data.shutil, "which", lambda name: str(program))
+    monkeypatch.setattr(data.shutil, "which", lambda name: str(program))
     program.write_text("#!/bin/sh\nexec sleep 60\n")
     program.chmod(0o755)
-    monkeypatch.setattr(perf_data, "SILENT_S", 0.2)
+    monkeypatch.setattr(data, "SILENT_S", 0.2)
     with pytest.raises(InputError, match="printed nothing for 0 s, and was stopped"):
         registry.open_trace(path)
     sample = "a 1 1.000: cycles:\\n\\t aa f (/bin/a)\\n\\n"
     program.write_text(f"#!/bin/sh\nfor i in 1 2 3 4; do sleep 0.1; printf '{sample}'; done\n")
-    monkeypatch.setattr(perf_data, "SILENT_S", 30.0)
+    monkeypatch.setattr(data, "SILENT_S", 30.0)
     assert list(registry.open_trace(path).functions.name) == ["f (/bin/a)"]

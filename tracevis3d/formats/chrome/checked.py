@@ -1,6 +1,6 @@
 """The checked way to read a record of a Chrome trace: typed decoding with msgspec, any value of any type.
 
-It takes over where the scanner (:mod:`tracevis3d.kernels.formats.scan_json`) does not understand a record,
+It takes over where the scanner (:mod:`tracevis3d.kernels.formats.scan.json`) does not understand a record,
 and comes to the same result where both do.
 """
 
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from ...kernels.formats import scan_json as kernels
+from ...kernels.formats.scan import json as kernels
 from ...trace.recording import TIME_LIMIT
 from .rows import Rows
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.formats.lay_inside import lay_inside
-from ...kernels.formats.lay_samples import measure_depths
+from ...kernels.formats.lay.inside import lay_inside
+from ...kernels.formats.lay.samples import measure_depths
 from ...trace.model import RecordedId
 from ...trace.problems import Problems
 from ...trace.recording import Recording

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Unreadable
-from ...kernels.formats import scan_json as kernels
+from ...kernels.formats.scan import json as kernels
 from ...machine import memory as memory_limit
 from ...progress import Progress, part, silent
 from ...trace.model import Trace

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.formats import scan_json as kernels
+from ...kernels.formats.scan import json as kernels
 from ...trace.problems import KINDS
 
 #: Text 0, the empty name.
@@ -27,7 +27,7 @@ _PAD = 64
 
 
 class Rows:
-    """Growing columns, interned texts and counts of repairs (see :func:`.scan_json.scan_events`).
+    """Growing columns, interned texts and counts of repairs (``kernels.formats.scan.json``).
 
     Parameters
     ----------

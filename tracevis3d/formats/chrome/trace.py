@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.formats import scan_json as kernels
+from ...kernels.formats.scan import json as kernels
 from ...kernels.trace.pair_spans import pair_spans
 from ...trace.events import END
 from ...trace.model import SYNC_KINDS, RecordedId, Source, Trace

@@ -61,7 +61,7 @@ def sniff(head: bytes, name: str) -> float:
 def read(path: Path, progress: Progress) -> Trace:
     """Read a profile of callgrind's or Xdebug's.
 
-    Own weights are kept by function and line. Callgrind's calls are estimated (see :mod:`.call_graph`) and
+    Own weights are kept by function and line. Callgrind's calls are estimated and
     laid out by the first event, 1 ns each; Xdebug's are those that happened, in their order.
 
     Parameters

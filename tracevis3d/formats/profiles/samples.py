@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ...kernels.formats import lay_samples as kernels
+from ...kernels.formats.lay import samples as kernels
 from ...trace.events import COMPLETE, too_long
 from ...trace.recording import Recording
 

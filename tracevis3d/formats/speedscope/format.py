@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import Unreadable
-from ...kernels.formats.scan_profile import scan_numbers, scan_profile_events
+from ...kernels.formats.scan.profile import scan_numbers, scan_profile_events
 from ...progress import Progress, part
 from ...trace.events import events_of_stacks, too_long
 from ...trace.model import Source

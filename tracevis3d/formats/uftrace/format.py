@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError, Unreadable
-from ...kernels.formats import scan_uftrace as s
-from ...kernels.formats.scan_uftrace import count_sized, fill_keys
+from ...kernels.formats.scan import uftrace as s
+from ...kernels.formats.scan.uftrace import count_sized, fill_keys
 from ...progress import Progress, part
 from ...trace.model import Source
 from ...trace.recording import Recording

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..intern import intern_bytes
 from ..jit import inline, kernel
-from .scan_lines import find_byte
+from .scan.lines import find_byte
 
 #: Slots of the scanners' state (int64).
 POSITION, LINE, ROWS, OTHERS, NAMES, MALFORMED, MALFORMED_LINE = 0, 1, 2, 3, 4, 5, 6

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, Unreadable
-from ..kernels.formats import scan_lines as s
-from ..kernels.intern import InternedNames
-from ..progress import Progress, part
-from ..trace.events import events_of_stacks, too_long
-from ..trace.model import Source
-from ..trace.recording import Recording
-from . import names, registry
-from .profiles.samples import COUNTED, SAMPLE_NS
-from .text import count, lines, read_text
+from ...errors import InputError, Unreadable
+from ...kernels.formats.scan import lines as s
+from ...kernels.intern import InternedNames
+from ...progress import Progress, part
+from ...trace.events import events_of_stacks, too_long
+from ...trace.model import Source
+from ...trace.recording import Recording
+from .. import names, registry
+from ..profiles.samples import COUNTED, SAMPLE_NS
+from ..text import count, lines, read_text
 
 if TYPE_CHECKING:
-    from ..trace.model import RecordedId, Trace
+    from ...trace.model import RecordedId, Trace
 
 
 _COUNTED = re.compile(rb".*\S[ \t]+\d+(?:\.\d*)?")

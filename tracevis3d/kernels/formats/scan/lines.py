@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..intern import intern_bytes
-from ..jit import inline, kernel
-from ..raw_bytes import address, load64, trailing_zeros
+from ...intern import intern_bytes
+from ...jit import inline, kernel
+from ...raw_bytes import address, load64, trailing_zeros
 
 #: Slots of the scanners' state (int64): position, rows written, and problems with their places.
 POSITION, LINE, ROWS, NAMES, FRAMES = 0, 1, 2, 3, 4
@@ -131,7 +131,7 @@ def scan_enter_exit(  # type: ignore[no-untyped-def]
     time : int64 (rows,)
         Filled: nanoseconds.
     table, hashes, starts, lengths
-        The names, as :func:`..intern.intern_bytes` takes them.
+        The names, as :func:`...intern.intern_bytes` takes them.
 
     Returns
     -------
@@ -257,7 +257,7 @@ def scan_collapsed(data, state, first, weight, frame, table, hashes, starts, len
     frame : int32 (frames,)
         Filled: numbers of names; stack ``i`` is ``frame[first[i]:first[i + 1]]``, root first.
     table, hashes, starts, lengths
-        The names, as :func:`..intern.intern_bytes` takes them.
+        The names, as :func:`...intern.intern_bytes` takes them.
 
     Returns
     -------

@@ -9,14 +9,14 @@ import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from ...errors import MissingDependency, Unreadable
-from ...progress import Progress
-from ...trace.recording import Recording
-from .. import registry
-from .perf_script import take_text
+from ....errors import MissingDependency, Unreadable
+from ....progress import Progress
+from ....trace.recording import Recording
+from ... import registry
+from .script import take_text
 
 if TYPE_CHECKING:
-    from ...trace.model import Trace
+    from ....trace.model import Trace
 
 #: perf is stopped when it has printed nothing for so many seconds, and another for each megabyte of the file:
 #: there are damaged files on which it never ends.

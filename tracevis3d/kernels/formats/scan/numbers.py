@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import kernel
+from ...jit import kernel
 
 #: Places in the state of :func:`scan_rows`.
 LINE, ROWS, MALFORMED, FIRST_MALFORMED = 0, 1, 2, 3

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...progress import Progress, part
-from ...trace.recording import Recording
-from .. import registry
-from ..unpack import problem_of, unpack_file
-from .call_graph import lay_call_graph
-from .documents import add_function, finish, numbers_of
-from .marshal import load_python
+from ....progress import Progress, part
+from ....trace.recording import Recording
+from ... import registry
+from ...unpack import problem_of, unpack_file
+from ..call_graph import lay_call_graph
+from ..documents import add_function, finish, numbers_of
+from ..marshal import load_python
 
 if TYPE_CHECKING:
-    from ...trace.model import Trace
+    from ....trace.model import Trace
 
 _NS = 10**9
 _LONGEST = 1 << 60
@@ -51,7 +51,7 @@ def sniff(head: bytes, name: str) -> float:
 def read(path: Path, progress: Progress) -> Trace:
     """Read a profile of Python's own profiler.
 
-    Own times are exact, call paths are estimated (see :mod:`.call_graph`).
+    Own times are exact, call paths are estimated.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inline, kernel
+from ...jit import inline, kernel
 
 _BLANK, _QUOTE, _COMMA, _MINUS, _DOT, _ZERO, _NINE, _COLON = 32, 34, 44, 45, 46, 48, 57, 58
 _UPPER_C, _UPPER_E, _UPPER_O, _OPEN_LIST, _CLOSE_LIST = 67, 69, 79, 91, 93

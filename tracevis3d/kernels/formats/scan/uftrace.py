@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inline, kernel
+from ...jit import inline, kernel
 
 #: Slots of the state (int64); POSITION and places are words of 8 bytes.
 POSITION, ROWS, KEYS, SESSION, LAST_TIME, LAST_DEPTH = 0, 1, 2, 3, 4, 5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inline, kernel
+from ...jit import inline, kernel
 
 
 @inline

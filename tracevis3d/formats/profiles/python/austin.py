@@ -10,16 +10,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...progress import Progress, part
-from ...trace.recording import Recording
-from .. import registry
-from ..text import read_text
-from ..unpack import problem_of, unpack_file
-from .documents import add_function, finish
-from .samples import FrameTree, add_timed, add_weighed
+from ....progress import Progress, part
+from ....trace.recording import Recording
+from ... import registry
+from ...text import read_text
+from ...unpack import problem_of, unpack_file
+from ..documents import add_function, finish
+from ..samples import FrameTree, add_timed, add_weighed
 
 if TYPE_CHECKING:
-    from ...trace.model import RecordedId, Trace
+    from ....trace.model import RecordedId, Trace
 
 _MAGIC = b"MOJ"
 _SAMPLE = re.compile(

@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Unreadable
-from ..kernels.formats import scan_kanata as kernels
-from ..kernels.intern import InternedNames
-from ..progress import Progress, part
-from ..trace.model import Source
-from ..trace.problems import Problems
-from ..trace.recording import Recording
-from . import names, registry
-from .text import count, read_text
+from ...errors import Unreadable
+from ...kernels.formats.scan import kanata as kernels
+from ...kernels.intern import InternedNames
+from ...progress import Progress, part
+from ...trace.model import Source
+from ...trace.problems import Problems
+from ...trace.recording import Recording
+from .. import names, registry
+from ..text import count, read_text
 
 if TYPE_CHECKING:
-    from ..trace.model import Trace
+    from ...trace.model import Trace
 
 Ints = NDArray[np.int64]
 

@@ -11,15 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...progress import Progress
-from ...trace.recording import Recording
-from .. import registry
-from ..text import utf8
-from .documents import add_function, fields_of, items_of, numbers_of, read_profile, text_of, whole_of
-from .samples import FrameTree, add_timed, add_weighed
+from ....progress import Progress
+from ....trace.recording import Recording
+from ... import registry
+from ...text import utf8
+from ..documents import (
+    add_function,
+    fields_of,
+    items_of,
+    numbers_of,
+    read_profile,
+    text_of,
+    whole_of,
+)
+from ..samples import FrameTree, add_timed, add_weighed
 
 if TYPE_CHECKING:
-    from ...trace.model import Trace
+    from ....trace.model import Trace
 
 _NS = 10**9
 _LONGEST = 1 << 60

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inline, kernel
-from ..raw_bytes import (
+from ...jit import inline, kernel
+from ...raw_bytes import (
     address,
     byte,
     count_digits,

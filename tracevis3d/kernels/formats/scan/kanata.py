@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..intern import intern_bytes
-from ..jit import inline, kernel
-from .scan_lines import find_byte
+from ...intern import intern_bytes
+from ...jit import inline, kernel
+from .lines import find_byte
 
 #: Slots of the scanner's state (int64); OTHER counts commands that the format does not have.
 POSITION, LINE, ROWS, NAMES, CYCLE = 0, 1, 2, 3, 4
@@ -85,7 +85,7 @@ def scan_kanata(  # type: ignore[no-untyped-def]
     time : int64 (lines,)
         Filled: the cycle.
     table, hashes, starts, lengths
-        The names, as :func:`..intern.intern_bytes` takes them.
+        The names, as :func:`...intern.intern_bytes` takes them.
 
     Returns
     -------

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Unreadable
-from ..kernels import intern
-from ..kernels.formats import scan_lines
-from ..progress import Progress, part
-from ..trace.model import Source
-from ..trace.recording import Recording
-from . import names, registry, writing
-from .text import count, lines, places, read_text
+from ...errors import Unreadable
+from ...kernels import intern
+from ...kernels.formats.scan import lines as scan_lines
+from ...progress import Progress, part
+from ...trace.model import Source
+from ...trace.recording import Recording
+from .. import names, registry, writing
+from ..text import count, lines, places, read_text
 
 if TYPE_CHECKING:
-    from ..trace.model import RecordedId, Trace
+    from ...trace.model import RecordedId, Trace
 
 _LINE = re.compile(
     rb"[^\t,; ]+[\t,; ]+(?:[-+<>]|enter|entry|exit)[\t,; ]+(?:.*[\t,; ])?[-+]?\d+(?:\.\d*)?", re.IGNORECASE

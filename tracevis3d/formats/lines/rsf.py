@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import Unreadable
-from ..kernels import intern
-from ..kernels.formats import scan_rsf
-from ..kernels.formats.scan_rsf import nest_calls
-from ..progress import Progress, part
-from ..trace.events import BEGIN, END
-from ..trace.model import Source
-from ..trace.recording import Recording
-from . import names, registry
-from .text import count, lines, read_text
+from ...errors import Unreadable
+from ...kernels import intern
+from ...kernels.formats.scan import rsf
+from ...kernels.formats.scan.rsf import nest_calls
+from ...progress import Progress, part
+from ...trace.events import BEGIN, END
+from ...trace.model import Source
+from ...trace.recording import Recording
+from .. import names, registry
+from ..text import count, lines, read_text
 
 if TYPE_CHECKING:
-    from ..trace.model import RecordedId, Trace
-    from ..trace.problems import Problems
+    from ...trace.model import RecordedId, Trace
+    from ...trace.problems import Problems
 
 _LINE = re.compile(rb"(contains?|calls?)\s+(\"[^\"]*\"|\S+)\s+(\"[^\"]*\"|\S+)(\s.*)?", re.IGNORECASE)
 #: Any other line of three or more fields may be an unknown relation.
@@ -174,20 +174,20 @@ def _sources(
 
 
 class _Rows:
-    """The columns of a file, as :func:`..kernels.formats.scan_rsf.scan_rsf` writes them."""
+    """The columns of a file, as :func:`...kernels.formats.scan.rsf.scan_rsf` writes them."""
 
     def __init__(self, text: memoryview | bytes) -> None:
-        self._scan = scan_rsf
+        self._scan = rsf
         self._data: NDArray[np.uint8] = np.frombuffer(text, np.uint8)
         room = count(self._data, b"\n") + 1
         self.kind = np.empty(room, np.uint8)
-        self.name = np.empty((room, scan_rsf.FIELDS), np.int32)
+        self.name = np.empty((room, rsf.FIELDS), np.int32)
         self.time = np.empty(room, np.int64)
         self.rest = np.empty(room, np.int64)
         self._names = intern.InternedNames()
-        self._state = np.zeros(scan_rsf.STATE_SIZE, np.int64)
+        self._state = np.zeros(rsf.STATE_SIZE, np.int64)
         self._state = self._run(room)
-        self.count = int(self._state[scan_rsf.ROWS])
+        self.count = int(self._state[rsf.ROWS])
 
     def _run(self, limit: int) -> Ints:
         s = self._scan

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...progress import Progress, part
-from ...trace.model import WAIT
-from ...trace.recording import Recording
-from .. import names, registry
-from ..text import read_text
-from .documents import finish
-from .samples import COUNTED, SAMPLE_NS, FrameTree, add_timed, add_weighed
+from ....progress import Progress, part
+from ....trace.model import WAIT
+from ....trace.recording import Recording
+from ... import names, registry
+from ...text import read_text
+from ..documents import finish
+from ..samples import COUNTED, SAMPLE_NS, FrameTree, add_timed, add_weighed
 
 if TYPE_CHECKING:
-    from ...trace.model import RecordedId, Trace
+    from ....trace.model import RecordedId, Trace
 
 _HEAD = re.compile(
     rb"\s*(?P<comm>\S.*?)\s+(?:(?P<pid>-?\d+)/\s*)?(?P<tid>-?\d+)(?:\s+\[(?P<cpu>\d+)\])?(?:\s+[-.\w]{4,5})?"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..intern import intern_bytes
-from ..jit import inline, kernel
-from .scan_lines import find_byte, scaled_decimal
+from ...intern import intern_bytes
+from ...jit import inline, kernel
+from .lines import find_byte, scaled_decimal
 
 #: Slots of the scanner's state (int64).
 POSITION, LINE, ROWS, NAMES, LIMIT = 0, 1, 2, 3, 4
@@ -86,7 +86,7 @@ def scan_rsf(  # type: ignore[no-untyped-def]
     rest : int64 (rows,)
         Filled: the place of what follows the method, -1 if nothing does.
     table, hashes, starts, lengths
-        The names, as :func:`..intern.intern_bytes` takes them.
+        The names, as :func:`...intern.intern_bytes` takes them.
 
     Returns
     -------

@@ -1,1 +1,0 @@
-"""What Linux' ftrace writes as text."""

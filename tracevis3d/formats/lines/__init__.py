@@ -1,0 +1,1 @@
+"""Formats of one event or one stack to a line."""

@@ -1,0 +1,1 @@
+"""From stacks and samples to the begins and ends of calls."""

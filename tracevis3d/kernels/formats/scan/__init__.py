@@ -1,0 +1,1 @@
+"""Scanners: from bytes to columns."""
