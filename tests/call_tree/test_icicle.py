@@ -16,6 +16,7 @@ from tracevis3d.drawing.palettes import PALETTES
 from tracevis3d.drawing.primitives import Boxes, Drawing, Labels
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
+from tracevis3d.features.call_tree.icicle.layout import compose
 from tracevis3d.features.call_tree.icicle.parameters import Parameters
 from tracevis3d.features.call_tree.icicle.view import VIEW
 from tracevis3d.formats import registry
@@ -650,3 +651,14 @@ def test_levels_lower_than_a_pixel_are_drawn_as_rows(tmp_path, n):
     assert np.allclose(high[:-1], low[1:], atol=1e-3)
     near = VIEW.level_of_detail([trace], read(Parameters, {}), FRAME)
     assert len(near.look(0, (0, trace.span_ns), 100.0).parts[0]) <= 4 * len(boxes)
+
+
+def test_levels_of_many_threads_are_high_enough_to_be_read():
+    # Shallow threads: as many as have levels of 10 pixels, while a few may have lower ones.
+    trace = walked_trace(1, threads=40, steps=60)
+    frame = Frame(1920, 1080)
+    lanes = compose(trace, Parameters(opening=0.0, last_depth=3), frame)[0].lanes
+    assert 6 < len(lanes) < 40
+    assert np.median(np.diff(lanes.edge)) * frame.width * 0.95 / WIDTH >= 9
+    deep = walked_trace(1, threads=60)
+    assert 1 < len(compose(deep, Parameters(opening=0.0), frame)[0].lanes) <= 6

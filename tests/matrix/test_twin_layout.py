@@ -13,12 +13,14 @@ from tests.support.walked_traces import walked_trace
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Boxes, Camera, Marks
 from tracevis3d.drawing.projection import fit
+from tracevis3d.errors import UsageError
 from tracevis3d.features.matrix.view import layout
 from tracevis3d.features.matrix.view.layout import camera, compose, shortened, value_ticks
 from tracevis3d.features.matrix.view.parameters import Parameters
 from tracevis3d.features.matrix.view.view import VIEW
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
+from tracevis3d.views.time_window import time_window
 
 FRAME = Frame(640, 360)
 STEP = np.array([0.01, 0.0, 0.0])
@@ -134,7 +136,9 @@ def test_the_window_of_a_trace_without_calls():
     trace = Trace(span_ns=5_000_000)
     for start, end, wanted in (
         ("", "", (0, 5_000_000)), ("1ms", "", (1_000_000, 5_000_000)), ("-1ms", "2ms", (0, 2_000_000)),
-        ("3ms", "2ms", (3_000_000, 3_000_001)),
     ):  # fmt: skip
-        assert layout._window(trace, Parameters(start=start, end=end)) == wanted
-    assert layout._window(Trace(), Parameters()) == (0, 1)
+        assert time_window(trace, start, end) == wanted
+    assert time_window(Trace(), "", "") == (0, 1)
+    for chosen, said in (({"start": "3ms", "end": "2ms"}, "after the start"), ({"start": "9s"}, "ends at")):
+        with pytest.raises(UsageError, match=said):
+            compose(trace, Parameters(**chosen), FRAME)

@@ -111,6 +111,12 @@ def test_titles_are_true(single, threads):
         f"{table.rows.names[row]} calls {table.columns.names[column]} most: {flat.max():,.0f} calls"
     )
     assert drawn(single).title.endswith(said)
+    # The highest bar is the one that the title is about, because calls within one part are left out.
+    assert table.flat.max() == flat.max()
+    assert said.endswith("of all between different parts")
+    whole = compose(single, Parameters(within=True), FRAME).table
+    assert table.count.sum() + table.within == whole.count.sum() == np.count_nonzero(single.calls.parent >= 0)
+    assert whole.within == 0
     waits = findings(compose(threads, Parameters(about="waits"), FRAME).table)
     assert waits[0].sentence.startswith("MainThread (13546) waits longest for Event-")
 

@@ -78,7 +78,8 @@ def _largest(table: Table) -> Finding | None:
     value, share = float(flat[row, column]), float(flat[row, column] / whole)
     a, b = table.rows.names[row], table.columns.names[column]
     what = units.percentage(share)
-    between = "between different parts" if table.verb == "calls" and flat.sum() < table.flat.sum() else ""
+    is_between = table.within or flat.sum() < table.flat.sum()
+    between = "between different parts" if table.verb == "calls" and is_between else ""
     number = " calls" if table.of == "calls" else ""
     said = {
         "calls": f"{a} calls {b} most: {table.write(value)}{number}, {what} of all",

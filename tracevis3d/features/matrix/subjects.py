@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -128,14 +128,16 @@ def _calls(trace: Trace, wanted: SubjectRequest) -> Table:
     what, part, names = parts_of(trace, wanted.parts)
     which = np.flatnonzero((calls.parent >= 0) & (calls.start >= low) & (calls.start < high))
     row, column = part[calls.function[calls.parent[which]]], part[calls.function[which]]
-    if not wanted.within:
-        between = row != column
+    between, within = row != column, 0
+    if not wanted.within and between.any():
+        within = len(which) - int(np.count_nonzero(between))
         which, row, column = which[between], row[between], column[between]
     weight, of = _weights(trace, wanted, which)
     levels, level = _third(trace, wanted, calls.start[which], calls.thread[which].astype(np.int64))
     category = Category(f"calling {what}", tuple(names)), Category(f"called {what}", tuple(names)), levels
     write = units.count if of == "calls" else units.duration
-    return table_of(Items(row, column, level, weight, which), category, wanted.most, "calls", of, write)
+    made = table_of(Items(row, column, level, weight, which), category, wanted.most, "calls", of, write)
+    return replace(made, within=within)
 
 
 def _threads(trace: Trace, wanted: SubjectRequest) -> Table:

@@ -74,6 +74,8 @@ class Table:
         What values are: ``calls``, ``self time``.
     write : callable
         Writes a value with its unit.
+    within : int
+        Calls within one part, which are left out.
     """
 
     rows: Category
@@ -85,6 +87,7 @@ class Table:
     verb: str
     of: str
     write: Callable[[float], str] = units.count
+    within: int = 0
 
     @property
     def flat(self) -> Floats:

@@ -34,8 +34,8 @@ _HIGHEST_LEVEL = 0.5
 _LEAST_LANE = 0.24
 # Line height of the smaller texts, in scene units, and its minimum relative to the smallest readable one.
 _SMALL_TEXT, _READABLE = 0.16, 1.9
-# Minimum height of a level in pixels when threads are chosen automatically.
-_LEAST_LEVEL_PX = 4.0
+# Minimum height of a level in pixels when threads are chosen automatically: of many threads, and of a few.
+_LEAST_LEVEL_PX, _FEW_LEVEL_PX, _FEW = 10.0, 4.0, 6
 # Levels lower than this are drawn as rows of a pixel.
 _LEAST_ROW_PX = 0.5
 
@@ -125,11 +125,17 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     deepest = np.maximum(np.diff(cut_index(trace).thread_level) - p.first_depth, 1).astype(np.float64)
     if p.last_depth:
         deepest = np.minimum(deepest, max(p.last_depth - p.first_depth + 1, 1))
-    least_level = _LEAST_LEVEL_PX / (frame.width * _SHARE[0] / WIDTH)
-    cost = np.maximum(deepest * least_level, _LEAST_LANE) + p.spacing * least_level
+    unit = WIDTH / (frame.width * _SHARE[0])
+    cost = [
+        np.maximum(deepest * pixels * unit, _LEAST_LANE) + p.spacing * pixels * unit
+        for pixels in (_LEAST_LEVEL_PX, _FEW_LEVEL_PX)
+    ]
     height = _wall_height(p, frame, 0.0, 1.0)
     busy = busy_time(trace, window)
-    threads = choose_threads(trace, p.threads, p.order, busy, cost, height)
+    threads = choose_threads(trace, p.threads, p.order, busy, cost[0], height)
+    if len(threads) < _FEW and p.threads.strip() in ("", "auto"):
+        fit_lower = len(choose_threads(trace, "auto", p.order, busy, cost[1], height))
+        threads = choose_threads(trace, f"busiest {min(fit_lower, _FEW)}", p.order, busy, cost[0], height)
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
 

@@ -12,7 +12,6 @@ from ....drawing.projection import camera_over, fit
 from ....layout.scales import Scale
 from ....layout.ticks import rounds
 from ....trace.model import Trace
-from ....units import read_time
 from ....views.time_window import time_window
 from ..subjects import SubjectRequest, table
 from ..table import Floats, Ints, Table
@@ -115,7 +114,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
     UsageError
         If the window is empty, or there is no such function.
     """
-    window = _window(trace, p)
+    window = time_window(trace, p.start, p.end)
     wanted = SubjectRequest(
         p.about, p.parts, p.value, p.third, p.repeated, p.slices, p.most, p.within, window
     )  # fmt: skip
@@ -140,14 +139,6 @@ def _pixels_per_unit(picture: Layout, frame: Frame) -> float:
     ends = [(x, 0.0, 0.0) for x in (0.0, picture.wide)]
     here, there = projection.pixels(ends), projection.pixels([(x + 0.01, y, z) for x, y, z in ends])
     return float(np.hypot(*(there - here).T).min() / 0.01)
-
-
-def _window(trace: Trace, p: Parameters) -> tuple[int, int]:
-    if len(trace.calls):
-        return time_window(trace, p.start, p.end)
-    low = max(read_time("start", p.start), 0) if p.start.strip() else 0
-    high = read_time("end", p.end) if p.end.strip() else max(trace.span_ns, 1)
-    return low, max(high, low + 1)
 
 
 def shortened(name: str) -> str:

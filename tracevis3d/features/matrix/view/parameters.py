@@ -41,7 +41,9 @@ class Parameters:
         "", "For about=rounds: the function whose calls are rounds; empty: the one that takes most time",
         group="Data",
     )  # fmt: skip
-    within: bool = parameter(True, "Also show calls within one part", group="Data")
+    within: bool = parameter(
+        False, "Also show calls within one part; if there are no others, they are always shown", group="Data"
+    )
     start: str = common_parameters.window_start()
     end: str = common_parameters.window_end()
     most: int = parameter(

@@ -80,7 +80,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
 
 
 def _notes(picture: Layout) -> tuple[str, ...]:
-    table, p = picture.table, picture.parameters
+    table = picture.table
     notes = []
     if picture.high > 0:
         kind = units.SCALES[picture.scale.kind]
@@ -89,8 +89,8 @@ def _notes(picture: Layout) -> tuple[str, ...]:
     if levels.what == "time" and len(levels.names) > 1:
         step = (picture.window[1] - picture.window[0]) / len(levels.names)
         notes.append(f"{len(levels.names):,} slices of {units.duration(step)}, by the begin of each")
-    if not p.within and table.verb == "calls":
-        notes.append("calls within one part are left out")
+    if table.within:
+        notes.append(f"{units.counted(table.within, 'call')} within one part (within=yes) left out")
     notes.append(picture.trace.problems.note())
     return tuple(notes)
 

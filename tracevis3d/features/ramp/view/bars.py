@@ -24,6 +24,8 @@ _BINS = 24
 _ROUND = parse("c3cad4 8d99ab")
 #: Distance by which stages stand out of their bar.
 _OUT = 0.02
+#: Share of a bar's height that its stages leave free at the foot, so that bars on each other stay distinct.
+_RIM = 0.14
 #: Stages with less than this share of the rounds' time have no colour of their own.
 _LEAST = 0.005
 
@@ -146,8 +148,12 @@ def stages(
         return
     left, right, of = picture.x(run, start), picture.x(run, end), rounds.of[first]
     out = picture.out(rounds.duration)[of] + _OUT
-    low = np.stack([left, picture.back(run) - out, picture.z(run, of) + 0.06 * picture.bar], axis=1)
-    size = np.stack([right - left, np.full(len(of), PLATE), np.full(len(of), 0.88 * picture.bar)], axis=1)
+    # A stage covers its bar in front and on top; it is a hair shorter, so that no faces coincide.
+    hair = np.minimum(_OUT, right - left) / 20
+    low = np.stack([left + hair, picture.back(run) - out, picture.z(run, of) + _RIM * picture.bar], axis=1)
+    size = np.stack(
+        [right - left - 2 * hair, out - hair, np.full(len(of), (1 - _RIM) * picture.bar + _OUT)], axis=1
+    )
     time = np.stack([left, right], axis=1).astype(np.float32) / WIDTH
     kind = "stage" if run == 0 else "stage of the second run"
     color = of_name[rounds.stage[first]]
