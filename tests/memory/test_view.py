@@ -210,6 +210,35 @@ def test_what_is_found_is_pointed_out_at_its_sign(recorded) -> None:
         assert callout.point == pytest.approx(pins.point[i].tolist())
 
 
+def test_lines_from_names_end_on_top_of_what_they_name() -> None:
+    drawing = drawn(trace_of(), order="site", labels=9)
+    leaders, blocks = named(drawing, "call site"), named(drawing, "block")
+    (names,) = [label for label in drawing.labels if label.kind == "call site"]
+    corner = blocks.corner.reshape(-1, 2, 4, 3)
+    for text, foot in zip(names.text, leaders.point[::2], strict=True):
+        if not text.startswith(site := "load"):
+            assert foot[2] == 0, "nothing of it lives at the end"
+            continue
+        mine = corner[np.isin(blocks.id, [i for i, of in enumerate(BLOCKS) if of[0] == site])]
+        ends = mine[:, 1][mine[:, 1, 0, 1] == 0]
+        under = [face for face in ends if face[:, 0].min() <= foot[0] <= face[:, 0].max()]
+        assert any(foot[2] == pytest.approx(face[:, 2].max(), abs=1e-5) for face in under)
+
+
+@pytest.mark.parametrize("kept", [1, 30, 60, 99])
+def test_the_name_of_the_live_bytes_is_clear_of_their_curve(kept) -> None:
+    # At the begin a share of the peak lives: the curve is low, half high, or full.
+    drawing = drawn(trace_of([("a", kept * MIB, 0, 40, ()), ("b", 100 * MIB, 60, 80, ())]))
+    curve = next(element for element in drawing.elements if element.kind == "curve").point
+    scale = [label for label in drawing.labels if any("live bytes" in text for text in label.text)]
+    (name,) = scale
+    (anchor,), height = name.anchor, float(name.height[0])
+    wide = 0.45 * height * len(name.text[0])
+    beside = curve[(curve[:, 1] <= anchor[1]) & (curve[:, 1] >= anchor[1] - wide)]
+    assert len(beside)
+    assert np.all(np.abs(beside[:, 2] - anchor[2]) > 0.5 * height)
+
+
 def test_blocks_slide_from_one_order_to_another(recorded) -> None:
     trace = load(recorded / "memray_pillow_threads.records.tsv.gz", cache=False)
 

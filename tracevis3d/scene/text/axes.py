@@ -15,6 +15,8 @@ from .labels import Free, Texts, unit
 _TICK = 0.35
 _MINOR = 0.18
 _GAP = 0.25
+#: Texts that would be lower than this share of their height are raised towards the reader.
+_SQUEEZED = 0.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +91,7 @@ def lay_out(
     size = h * typeface.size_per_line
     width = np.array([typeface.width(t) * size for t in texts])
     # How far the middle of a text has to stand off so that its near edge clears the ticks.
-    stand = (_TICK + _GAP) * h + np.abs(out @ right) * width / 2 + abs(float(out @ up)) * h / 2
+    stand = (_TICK + _GAP) * h + _half(out, right, up, width, h, camera_axes)
     middle = np.concatenate([at, (origin + along * (axis.length / 2))[None]]) + out * stand[:, None]
     beyond = (_GAP * h + 2 * stand[:-1].max(initial=0.0) - (_TICK + _GAP) * h) if len(tick) else 0.0
     middle[-1] += out * beyond
@@ -112,11 +114,31 @@ def _upright(
     out: NDArray[np.float64],
     camera_axes: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the directions of writing in the plane of the ruler that read from left to right, upright."""
-    right, up, _ = camera_axes
+    """Return the directions of writing, from left to right and upright: in the ruler's plane if it can be."""
+    right, up, forward = camera_axes
     across, other = (along, out) if abs(along @ right) >= abs(out @ right) else (out, along)
     across = across if across @ right >= 0 else -across
+    if np.hypot(other @ right, other @ up) < _SQUEEZED:
+        other = unit(np.cross(forward, across))
     return across, other if other @ up >= 0 else -other
+
+
+def _half(
+    out: NDArray[np.float64],
+    right: NDArray[np.float64],
+    up: NDArray[np.float64],
+    width: NDArray[np.float64],
+    height: float,
+    camera_axes: tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]],
+) -> NDArray[np.float64]:
+    """Return how far along ``out`` a text's middle is from its edge."""
+    if abs(float(up @ out)) + abs(float(right @ out)) > 1 - 1e-9:
+        return np.abs(out @ right) * width / 2 + abs(float(out @ up)) * height / 2
+    # Raised texts leave the ruler's plane: the camera sees them clear of the ticks.
+    seen = np.stack(camera_axes[:2])
+    way = seen @ out
+    side, over = abs(float(way @ (seen @ right))), abs(float(way @ (seen @ up)))
+    return (side * width / 2 + over * height / 2) / max(float(way @ way), 0.01)
 
 
 def choose_texts(

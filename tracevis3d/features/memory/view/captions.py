@@ -14,7 +14,7 @@ from ....layout import ticks
 from ..findings import MemoryFinding
 from ..summary import MemoryUse
 from .arrangement import PACKED
-from .layout import PLATE, Layout
+from .layout import HEIGHT, PLATE, Layout
 from .story import story
 from .terrain import Heights, Pieces
 from .wall import FOUND, FOUND_STEP, MOST_FOUND, on_wall
@@ -26,6 +26,10 @@ _LETTERS, _SLANT = 32, math.sqrt(0.5)
 #: Minimum width of a named district, as a share of the width.
 _LEAST_DISTRICT = 0.04
 _CHARACTER = 0.52
+#: What ends in this last share of the time is seen to reach its end.
+_LAST = 0.02
+#: Lower terrains have no ruler of heights.
+_LEAST_REACH = 0.3
 #: Maximum number of callouts.
 _CALLED_OUT = 3
 
@@ -59,6 +63,10 @@ def byte_axis(picture: Layout) -> Axis:
         at, texts = [], []
         words = "square roots" if p.width == "sqrt" else "logarithms"
         title = f"Blocks, side by side: widths are {words} of bytes, not bytes"
+    if picture.across and picture.reach >= _LEAST_REACH:
+        # The corner at the front belongs to the ruler of heights.
+        taken = picture.reach / math.tan(math.radians(p.tilt)) + 0.5 * picture.text
+        texts = [text if picture.x(a) > taken else "" for a, text in zip(at, texts, strict=True)]
     deep = picture.deep if picture.across else 0.0
     outward = 1.0 if picture.across else -1.0
     return Axis(
@@ -108,7 +116,7 @@ def height_axis(picture: Layout, scale: Heights) -> Axis | None:
     -------
     Axis or None
     """
-    if picture.reach < 0.3:
+    if picture.reach < _LEAST_REACH:
         return None
     p = picture.parameters
     if scale.kind == "log":
@@ -137,12 +145,14 @@ def height_axis(picture: Layout, scale: Heights) -> Axis | None:
     )  # fmt: skip
 
 
-def site_names(picture: Layout, hair: int) -> tuple[Lines, Labels] | None:
+def site_names(picture: Layout, cut: Pieces | None, hair: int) -> tuple[Lines, Labels] | None:
     """Return the names of call sites where their districts end, and lines to them; the widest win.
 
     Parameters
     ----------
     picture : Layout
+    cut : Pieces or None
+        The pieces that are drawn, whose tops the lines lead to; None: the lines lead to the ground.
     hair : int
         The lines' colour, as index into the palette.
 
@@ -168,14 +178,18 @@ def site_names(picture: Layout, hair: int) -> tuple[Lines, Labels] | None:
     apart = 1.25 * height / (math.sin(math.radians(p.tilt)) if picture.across else _SLANT)
     most = min(p.labels, max(int(1.25 * picture.wide / apart), 1))
     seen = seen[np.argsort(-wide[seen], kind="stable")][:most]
-    foot = np.asarray(picture.x((left + right)[seen] / 2))
-    order = np.argsort(foot, kind="stable")
-    seen, foot = seen[order], foot[order]
-    place = _spread(foot, apart)
+    seen = seen[np.argsort(left[seen], kind="stable")]
+    foot, top = _edges(picture, cut, left[seen], right[seen])
+    # What is higher is further up in the picture, like what lies further behind.
+    slope = math.tan(math.radians(p.tilt)) if picture.across else 1.0
+    place = foot + top / slope
+    order = np.argsort(place, kind="stable")
+    seen, foot, top, place = seen[order], foot[order], top[order], _spread(place[order], apart)
+    high = np.clip((place - foot) * slope, 0.0, HEIGHT)
     n, away = len(seen), -0.12 if picture.across else picture.deep + 0.05
     side = -1.0 if picture.across else 1.0
-    begin = np.stack([foot, np.full(n, away), np.zeros(n)], axis=1)
-    end = np.stack([place, np.full(n, away + 0.5 * side), np.zeros(n)], axis=1)
+    begin = np.stack([foot, np.full(n, away), top], axis=1)
+    end = np.stack([place - high / slope, np.full(n, away + 0.5 * side), high], axis=1)
     leaders = Lines(
         "call site", np.stack([begin, end], axis=1).reshape(-1, 3).astype(np.float32), 2 * np.arange(n + 1),
         np.full(n, 0.015, np.float32), np.full(n, hair, np.int32), np.arange(n),
@@ -188,6 +202,29 @@ def site_names(picture: Layout, hair: int) -> tuple[Lines, Labels] | None:
         right=picture.level if picture.across else (_SLANT, _SLANT, 0.0),
         up=picture.upward if picture.across else (-_SLANT, _SLANT, 0.0),
     )  # fmt: skip
+
+
+def _edges(
+    picture: Layout, cut: Pieces | None, left: Floats, right: Floats
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return where the widest ridge of each district ends: its middle and its height, or on the ground."""
+    x, top = np.array(picture.x((left + right) / 2)), np.zeros(len(left))
+    if cut is None or not picture.across:
+        return x, top
+    items = picture.items
+    start, end = picture.window
+    last = np.flatnonzero(cut.end >= end - _LAST * (end - start))
+    one = items.alone[cut.item[last]]
+    low = np.where(one, items.low[cut.item[last]], cut.left[last])
+    high = np.where(one, items.high[cut.item[last]], cut.right[last])
+    district = np.searchsorted(left, (low + high) / 2, side="right") - 1
+    inside = (district >= 0) & ((low + high) / 2 <= right[np.maximum(district, 0)])
+    last, low, high, district = last[inside], low[inside], high[inside], district[inside]
+    narrow_first = np.lexsort((high - low, district))
+    best = narrow_first[np.diff(district[narrow_first], append=len(left)) > 0]
+    x[district[best]] = picture.x((low + high)[best] / 2)
+    top[district[best]] = PLATE + picture.reach * cut.high[last[best]]
+    return x, top
 
 
 def _spread(at: Floats, apart: float) -> Floats:

@@ -38,7 +38,7 @@ from .metadata import meaning
 from .parameters import Parameters
 from .regroup import on_the_way
 from .story import headline_finding
-from .terrain import Heights, Places, floor, footprints, heights, pieces, terrain
+from .terrain import Heights, Pieces, Places, floor, footprints, heights, pieces, terrain
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
@@ -89,7 +89,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     curves = drawing.color(kinds[[0, 3 % len(kinds), 2 % len(kinds)]])
     hair, ground, mark = drawing.color(GRID), drawing.color(BASE), drawing.color(_FINDING)
     # The camera holds the names of the order that is arrived at all the way.
-    names = captions.site_names(arrived, hair)
+    names = captions.site_names(arrived, shown.cut, hair)
     if names is not None and p.regroup >= 1.0:
         drawing.add(names[0])
         drawing.write(names[1])
@@ -103,8 +103,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         )
         drawing.add(*lines)
         drawing.write(*texts)
-    if p.findings and not shown.moves:
-        marks, texts, found, callouts = captions.findings(picture, pieces(picture, shown.scale), mark)
+    if p.findings and shown.cut is not None:
+        marks, texts, found, callouts = captions.findings(picture, shown.cut, mark)
         drawing.add(*marks)
         drawing.write(*texts)
         drawing.explain(found)
@@ -143,8 +143,8 @@ class _Shown:
         Of the order that is shown; on the way between two, of the closer one.
     scale : Heights
     colors : BlockColors
-    moves : bool
-        Whether blocks are on their way between two orders.
+    cut : Pieces or None
+        The pieces that are drawn; None where blocks are on their way between two orders.
     pieces : int
         How many pieces of blocks there are.
     """
@@ -152,7 +152,7 @@ class _Shown:
     picture: Layout
     scale: Heights
     colors: BlockColors
-    moves: bool
+    cut: Pieces | None
     pieces: int
 
 
@@ -160,17 +160,18 @@ def _draw_blocks(drawing: DrawingBuilder, arrived: Layout, frame: Frame) -> _Sho
     """Draw the blocks of one order, or on their way from another order to it."""
     p = arrived.parameters
     picture, scale = arrived, heights(arrived)
-    moves = p.regroup < 1.0 and p.before != p.order
-    if moves:
+    cut = None
+    if p.regroup < 1.0 and p.before != p.order:
         before = compose(arrived.trace, replace(p, order=p.before), frame)
         picture = before if p.regroup < 0.5 else arrived
         blocks, colors, drawing.meaning = on_the_way(before, arrived, p.regroup, scale, drawing.paint)
     else:
         colors = block_colors(picture, drawing.paint)
         drawing.meaning = meaning(picture)
-        blocks = [*terrain(picture, pieces(picture, scale), colors)]
+        cut = pieces(picture, scale)
+        blocks = [*terrain(picture, cut, colors)]
     drawing.add(*blocks)
-    return _Shown(picture, scale, colors, moves, sum(map(len, blocks)))
+    return _Shown(picture, scale, colors, cut, sum(map(len, blocks)))
 
 
 def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
@@ -178,7 +179,7 @@ def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
     picture, entries = shown.picture, []
     p = picture.parameters
     # The flat twin is Memcov Viz's picture, which has none.
-    if not shown.moves and p.footprint and p.opening > 0 and p.order not in PACKED:
+    if shown.cut is not None and p.footprint and p.opening > 0 and p.order not in PACKED:
         shade = drawing.color(_FOOTPRINT)
         shadow, least = footprints(picture, shade, Places.of(picture))
         drawing.add(shadow)

@@ -23,6 +23,7 @@ _STRIPES = ((0.0, 0.62), (0.8, 0.88), (0.92, 1.0))
 FOUND, FOUND_STEP, MOST_FOUND = 0.67, 0.045, 3
 #: How large the name of the first curve is.
 _NAME = 1.3
+_CHARACTER = 0.52
 
 
 def on_wall(picture: Layout, y: Floats, up: Floats, off: float = 0.0) -> Floats:
@@ -119,7 +120,7 @@ def draw_curves(
     labels = [
         _texts(picture, texts, anchors, 0.85, 2.0, 1),
         _texts(picture, beside, places, 0.85, 2.0, -1),
-        _name(picture, found),
+        _name(picture, found, y),
     ]
     return lines, labels
 
@@ -137,13 +138,26 @@ def _area(picture: Layout, y: Floats, up: Floats, color: int) -> Wedges:
     )  # fmt: skip
 
 
-def _name(picture: Layout, found: Curves) -> Labels:
-    """Return the name of the live bytes, above the curve where the program begins."""
+def _name(picture: Layout, found: Curves, y: Floats) -> Labels:
+    """Return the name of the live bytes where the program begins: above the curve, else below it."""
     # In the flat picture it lies along the bytes, and other curves beside them.
-    up, before = (0.9, 0.2) if picture.across else (0.1, picture.text)
+    most = int(found.live.max(initial=0))
+    words = f"live bytes: peak {units.byte_size(most)}" if picture.across else "live bytes"
+    size = _NAME * picture.text
+    before, up = picture.text, 0.1
+    if picture.across:
+        before = 0.2
+        tall, along = size / (WALL * _STRIPES[0][1]), before + _CHARACTER * size * len(words)
+        beside = found.live[y >= picture.deep - along] / max(most, 1)
+        up = _free(float(beside.min(initial=1.0)), float(beside.max(initial=0.0)), tall)
     place = on_wall(picture, np.array([picture.deep - before]), np.array([up * _STRIPES[0][1]]), 0.06)[0]
-    most = f": peak {units.byte_size(int(found.live.max(initial=0)))}" if picture.across else ""
-    return _texts(picture, [f"live bytes{most}"], [place], _NAME, 30.0, -1)
+    return _texts(picture, [words], [place], _NAME, 30.0, -1)
+
+
+def _free(low: float, high: float, tall: float) -> float:
+    """Return the height of a text's middle above a curve between two heights; below it where that is full."""
+    above = max(high + 0.8 * tall, 1 - 0.8 * tall)
+    return above if above <= 1 - 0.5 * tall else max(low - 0.8 * tall, 0.5 * tall)
 
 
 def _texts(
