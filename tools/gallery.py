@@ -32,7 +32,7 @@ PICTURES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "threads": (("sync_pillow_8w.json.gz",), {}),
     "cone": (("vt_markdown_repeat1.json.gz",), {}),
     "interactions": (("extravis_J48_weather.rsf.gz",), {}),
-    "memory": (("heaptrack_lua.gz",), {}),
+    "memory": (("memray_pillow_threads.records.tsv.gz",), {}),
     "matrix": (("sync_pillow_8w.json.gz",), {}),
     "ramp": (("vt_markdown_repeat1.json.gz",), {}),
     "city": (("vt_rst2html_docutils0.22.json.gz",), {}),
