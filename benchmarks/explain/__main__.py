@@ -1,6 +1,7 @@
-"""Judge ``explain`` on twenty pairs with a known change: ``python -m benchmarks.explain [--write] [FOLDER]``.
+"""Judge ``explain`` on pairs with a known change: ``python -m benchmarks.explain [--write] [FOLDER]``.
 
-Recordings are made in FOLDER, or taken from it; ``--write`` puts the table into ``docs/explain.md``.
+The twenty pairs with which the rules were made, and five that were made afterwards. Recordings are made in
+FOLDER, or taken from it; ``--write`` puts both tables into ``docs/explain.md``.
 """
 
 from __future__ import annotations
@@ -11,22 +12,28 @@ from pathlib import Path
 from .judge import judge_all, table
 from .pairs import ROOT
 
-BEGIN, END = "<!-- pairs with a known change -->\n", "<!-- end -->"
+#: What stands before each table in the docs.
+BEGIN = {
+    "pairs": "<!-- pairs with a known change -->\n",
+    "unseen": "<!-- pairs made after the rules -->\n",
+}
+END = "<!-- end -->"
 
 
 def main(words: list[str]) -> None:
     """Judge, print, and write if that is asked for."""
-    folders = [word for word in words if word != "--write"]
-    verdicts = judge_all(Path(folders[0]).resolve() if folders else None)
-    made = table(verdicts)
-    print(made)
-    for verdict in verdicts:
-        for finding in verdict.false:
-            print(f"{verdict.pair.name}: false: {finding.kind} {finding.functions}")
-    if "--write" in words:
-        page = ROOT / "docs" / "explain.md"
-        before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-        page.write_text(f"{before}{BEGIN}{made}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    folders = [Path(word).resolve() for word in words if word != "--write"]
+    page = ROOT / "docs" / "explain.md"
+    for name, begin in BEGIN.items():
+        verdicts = judge_all(name, folders[0] / name if folders else None)
+        made = table(verdicts)
+        print(made)
+        for verdict in verdicts:
+            for finding in verdict.false:
+                print(f"{verdict.pair.name}: false: {finding.kind} {finding.functions}")
+        if "--write" in words:
+            before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+            page.write_text(f"{before}{begin}{made}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
 
 
 if __name__ == "__main__":

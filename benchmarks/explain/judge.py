@@ -58,12 +58,12 @@ def _named(finding: Finding, patterns: tuple[str, ...]) -> bool:
     return any(re.fullmatch(pattern, name) for pattern in patterns for name in names)
 
 
-def judge_all(folder: Path | None = None) -> list[Verdict]:
-    """Judge all pairs; recordings are made in ``folder``, or in one that is removed again."""
+def judge_all(name: str, folder: Path | None = None) -> list[Verdict]:
+    """Judge all pairs of a file; recordings are made in ``folder``, or in one that is removed again."""
     if folder is None:
         with tempfile.TemporaryDirectory() as made:
-            return judge_all(Path(made))
-    return [judge(pair, folder / f"{i:02}") for i, pair in enumerate(pairs(), 1)]
+            return judge_all(name, Path(made))
+    return [judge(pair, folder / f"{i:02}") for i, pair in enumerate(pairs(name), 1)]
 
 
 def table(verdicts: list[Verdict]) -> str:

@@ -1,4 +1,4 @@
-"""Twenty pairs of recordings with one known change, of the programs in the folder ``programs``."""
+"""Pairs of recordings with one known change, of the programs in the folder ``programs``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TOLD = {
 
 
 class Pair(NamedTuple):
-    """A program, and what differs between its two recordings; see ``pairs.toml``.
+    """A program, and what differs between its two recordings; see ``pairs.toml`` and ``unseen.toml``.
 
     Attributes
     ----------
@@ -62,15 +62,15 @@ class Pair(NamedTuple):
         return text, edited
 
 
-def pairs() -> list[Pair]:
-    """Return the pairs of ``pairs.toml``."""
-    rows = tomllib.loads((HERE / "pairs.toml").read_text())["pair"]
+def pairs(name: str = "pairs") -> list[Pair]:
+    """Return the pairs of ``pairs.toml``, or of ``unseen.toml``."""
+    rows = tomllib.loads((HERE / f"{name}.toml").read_text())["pair"]
     return [
         Pair(
             row["name"],
             row["change"],
             row["program"],
-            TOLD[row["told"]],
+            tuple(kind for told in row["told"].split(" or ") for kind in TOLD[told]),
             tuple(row.get("functions", ())),
             tuple(row.get("follows", ())),
             tuple((edit["old"], edit["new"]) for edit in row.get("edit", ())),

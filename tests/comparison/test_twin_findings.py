@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.comparison.test_findings import leaf, traced
+from tests.comparison.test_findings import found, leaf, traced
 from tests.support.plain_findings import Plain
 from tests.support.run_pairs import run_pairs
 from tracevis3d.features.comparison.findings.counterparts import groups, in_place
@@ -231,7 +231,17 @@ def worked(old, new):
     return traced(("main", 300, [*callers, *[leaf(f"rest{i}") for i in range(3)]]))
 
 
+def elsewhere(here, there, more=0):
+    """A function is called in one place, in another, and in a third."""
+    calls = [("here", 50, [leaf("part")] * here), ("third", 50, [leaf("part")] * (4 + more))]
+    return traced(("main", 300, [*calls, ("there", 50, [leaf("other"), *[leaf("part")] * there])]))
+
+
 @given(run_pairs(), TAUS)
+@example((elsewhere(10, 0), elsewhere(4, 6)), "0.3")
+@example((elsewhere(10, 0), elsewhere(4, 2, 4)), "0.3")
+@example((elsewhere(4, 6), elsewhere(10, 0)), "0.3")
+@example((elsewhere(10, 0), elsewhere(2, 6)), "0.3")
 @example((worked(13, 0), worked(0, 4)), "0.3")
 @example((worked(13, 0), worked(0, 5)), "0.3")
 @example((worked(12, 0), worked(0, 4)), "0.3")
@@ -243,6 +253,31 @@ def test_what_was_moved(pair, tau):
     expected = plain.add_most_similar([row(f) for f in found])
     all_same(alike, expected)
     all_same(joined(evidence, alike), plain.joined(expected))
+
+
+def test_calls_that_are_made_elsewhere_are_one_finding():
+    """And not also that they are made less often in the old place."""
+
+    def told(a, b):
+        return [(f.kind, f.calls, f.path[-2]) for f in found(a, b) if "part" in f.functions]
+
+    assert told(elsewhere(10, 0), elsewhere(4, 6)) == [("alone", (0, 6), "there")]
+    assert told(elsewhere(4, 6), elsewhere(10, 0)) == [("alone", (6, 0), "there")]
+    # Another number of calls in all: two facts.
+    assert ("repetitions", (10, 2), "here") in told(elsewhere(10, 0), elsewhere(2, 6))
+
+
+def test_calls_that_are_made_below_others_elsewhere_are_no_finding():
+    def run(early, late):
+        part = ("part", 100, [leaf("piece")] * 3)
+        rest = [("rest", 100, [part] * 4), ("early", 50, [part] * early), leaf("more")]
+        return traced(("main", 300, [*rest, ("late", 50, [("load", 50, [part, leaf("own")])] * late)]))
+
+    told = found(run(1, 0), run(0, 1))
+    assert [f.functions for f in told if f.kind != "alike"] == [("", "load")]
+    # Without it, they are.
+    told = found(run(1, 0), run(0, 0))
+    assert ("alone", ("part", "")) in [(f.kind, f.functions) for f in told]
 
 
 @given(run_pairs(), TAUS)

@@ -696,6 +696,7 @@ class Plain:
                 details = {
                     "trace": "AB"[s], "first": names[0], "last": names[1],
                     "longest_ns": t.end[last] - t.start[first], "longest_start_ns": t.start[first],
+                    "new": names[0] == names[1] and t.function[first] not in self.traces[1 - s].function,
                 }  # fmt: skip
                 weight = max(time / self.most_time, below / self.most_calls)
                 rows.append((weight, self.finding(
@@ -808,8 +809,8 @@ class Plain:
                 done |= {id(g) for g in members}
                 result.append(self.moved(members, side))
         assert len(of_id) == len(lone)
-        moves = [f for f in result if f["kind"] == "moved"]
-        return [f for f in result if not any(self.comes_of(f, move) for move in moves)]
+        causes = [f for f in result if f["kind"] in ("moved", "alone")]
+        return [f for f in result if not any(self.comes_of(f, cause) for cause in causes)]
 
     def moved(self, members, side):
         sides = [[f for f in members if side(f) == s] for s in range(2)]
@@ -841,18 +842,28 @@ class Plain:
             nodes=[n for f in members for n in f["nodes"]], certainty="likely",
         )  # fmt: skip
 
-    def comes_of(self, f, move):
-        """Whether repetitions only say that work was moved."""
-        if f["kind"] != "repetitions":
+    def comes_of(self, f, cause):
+        """Whether calls are only missing because work was moved, or because they are made elsewhere."""
+        if f["kind"] not in ("repetitions", "alone"):
             return False
-        a, b = f["details"]["calls_of_function"]
-        callers = {self.parent[n] for n in move["nodes"]}
+        function = self.function["AB".index(f["details"].get("trace", "A"))][f["nodes"][0]]
+        a, b = (of[function] for of in self.of_function)
+        under = set(self.under(cause["nodes"]))
+        if abs(a - b) > 0.1 * max(a, b):
+            return False
+        if cause["kind"] == "alone":
+            more, less = f["calls"] if cause["details"]["trace"] == "B" else f["calls"][::-1]
+            s = "AB".index(cause["details"]["trace"])
+            if f["kind"] == "alone":
+                under -= set(cause["nodes"])
+            there = sum(self.calls[s][n] for n in under if self.function[s][n] == function)
+            return 2 * there >= more - less > 0
+        if f["kind"] == "alone":
+            return False
+        callers = {self.parent[n] for n in cause["nodes"]}
         near = set(f["nodes"]) | {self.parent[n] for n in f["nodes"]}
-        function = self.function[0][f["nodes"][0]]
-        inside = any(
-            function in (self.function[0][n], self.function[1][n]) for n in self.under(move["nodes"])
-        )
-        return abs(a - b) <= 0.1 * max(a, b) and bool(callers & near or inside)
+        inside = any(function in (self.function[0][n], self.function[1][n]) for n in under)
+        return bool(callers & near or inside)
 
     # -- all together --
 

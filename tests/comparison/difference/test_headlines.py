@@ -28,7 +28,7 @@ CHANGES = {
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        ("only", "B spends 30 ms in get_extensions, which nothing in A matches"),
+        ("only", "B spends 30 ms in get_extensions, which A never calls"),
         ("repetitions", "work: called 10 times in A, 20 times in B"),
         ("slower", "work itself takes 200 ms longer in B"),
         ("order", "read comes first in A, after work in B"),

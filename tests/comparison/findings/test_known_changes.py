@@ -9,18 +9,18 @@ from benchmarks.explain.pairs import pairs
 from benchmarks.explain.rivals import RIVALS, count, own_time, place, stacks, total_time
 from tests.comparison.test_findings import leaf, traced
 
-PAIRS = {pair.name: pair for pair in pairs()}
+PAIRS = {pair.name: pair for name in ("pairs", "unseen") for pair in pairs(name)}
 
 
-def test_there_are_twenty_pairs_and_each_edit_has_its_place():
-    assert len(PAIRS) == 20
+def test_there_are_twenty_five_pairs_and_each_edit_has_its_place():
+    assert len(PAIRS) == 25
     for pair in PAIRS.values():
         a, b = pair.texts
         assert (a == b) == (not pair.edits)
         compile(b, pair.program, "exec")
 
 
-@pytest.mark.parametrize("name", ["moved call", "removed cache", "noise alone, short run"])
+@pytest.mark.parametrize("name", ["moved call", "import on demand", "noise alone, short run"])
 def test_the_change_is_told_first_and_nothing_else(name, tmp_path):
     """Each of them records two programs, which takes a second or two."""
     for attempt in range(3):

@@ -189,6 +189,22 @@ def importing(evidence: Evidence) -> Ints:
     return np.asarray(nodes if loaded[0] == loaded[1] else nodes[:0])
 
 
+def inner(evidence: Evidence, nodes: Ints) -> Ints:
+    """Return those of some paths whose caller is one of them: the program asks for the others.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    nodes : int64 (k,)
+        As :func:`importing` returns them.
+
+    Returns
+    -------
+    int64 (n,)
+    """
+    return np.asarray(nodes[np.isin(evidence.paths.parent[nodes], nodes)])
+
+
 def imports(evidence: Evidence) -> NDArray[np.bool_]:
     """Return the paths of imports: of Python's own functions for it, of modules' code, and all below.
 

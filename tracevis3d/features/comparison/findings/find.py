@@ -38,7 +38,7 @@ from ....progress import Progress, silent
 from ..matching.match import Comparison
 from .counterparts import groups
 from .counts import alone, detours, new_functions, repetitions
-from .disturbances import drifts, importing, slow_start, stalls
+from .disturbances import drifts, importing, inner, slow_start, stalls
 from .durations import changed, extra_times, pace, times
 from .evidence import LEAST, Evidence, Finding
 from .likeness import groups_of
@@ -136,7 +136,8 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
         *stalls(evidence, judged, start),
     ]
     worth = [finding for finding in every if finding.score >= _LEAST_COUNTED.get(finding.kind, LEAST)]
-    worth = [f for f in worth if f.kind in NOISE or not len(f.nodes) or not np.isin(f.nodes, loading).all()]
+    within = inner(evidence, loading)
+    worth = [f for f in worth if f.kind in NOISE or not len(f.nodes) or not np.isin(f.nodes, within).all()]
     worth.sort(key=rank)
     progress(0.6, "looking for the most similar calls")
     worth = joined(evidence, add_most_similar(evidence, worth))

@@ -18,6 +18,8 @@ from .paths import FEW_ELSEWHERE
 _MOST_ASKED = 60
 #: Work has moved if the other trace makes at least this share of its calls.
 _AS_MUCH = 1 / 3
+#: Calls are made in place of others if they are at least this share of what is missing there.
+_IN_PLACE = 0.5
 #: Minimum number of calls for which equal numbers are evidence.
 _ENOUGH = 5
 
@@ -58,8 +60,8 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     within the calls of the other; they are if they have a function in common that is hardly called elsewhere,
     or are calls of the same function, as many, with as many below: what many functions call is not evidence.
     The old place has stopped doing it, since these are paths of one
-    trace alone. What went from one caller to another goes together. Repetitions that come of it are no
-    findings of their own.
+    trace alone. What went from one caller to another goes together. Calls that are missing because of
+    it, or because they are made ``alone`` elsewhere, are no findings of their own.
 
     Parameters
     ----------
@@ -124,8 +126,8 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
             left.append(f)
         elif i in parts:
             left.append(_moved(evidence, parts[i]))
-    moved = [f for f in left if f.kind == "moved"]
-    return [f for f in left if not any(_is_caused_by(evidence, f, move) for move in moved)]
+    causes = [f for f in left if f.kind in ("moved", "alone")]
+    return [f for f in left if not any(_is_caused_by(evidence, f, cause) for cause in causes)]
 
 
 def _is_move(parts: list[Finding]) -> bool:
@@ -211,18 +213,30 @@ def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
     )
 
 
-def _is_caused_by(evidence: Evidence, finding: Finding, move: Finding) -> bool:
-    """Return whether repetitions are only the result of moved work.
+def _is_caused_by(evidence: Evidence, finding: Finding, cause: Finding) -> bool:
+    """Return whether calls are only missing because work was moved, or because they are made elsewhere.
 
-    Both traces call the function as often, and what is missing here is beside or below what was moved.
+    Both traces call the function as often. Repetitions: what is missing is beside or below what was moved; or
+    at least half of it is among what the trace that lacks it calls elsewhere alone, or below that. Calls of
+    one trace alone: half of them are below what the other calls alone.
     """
-    if finding.kind != "repetitions":
+    if finding.kind not in ("repetitions", "alone"):
         return False
-    a, b = finding.details["calls_of_function"]
+    paths, s = evidence.paths, "AB".index(finding.details.get("trace", "A"))
+    function = paths.function[s, finding.nodes[0]]
+    a, b = evidence.calls_of_function[:, function].tolist()
     if abs(a - b) > TOLERANCE * max(a, b):
         return False
-    paths = evidence.paths
-    callers = set(paths.parent[move.nodes].tolist())
+    within = evidence.within(cause.nodes)
+    if cause.kind == "alone":
+        other = "AB".index(cause.details["trace"])
+        if finding.kind == "alone":
+            within[cause.nodes] = False
+        missing = finding.calls[1 - other] - finding.calls[other]
+        there = paths.calls[other, within & (paths.function[other] == function)].sum()
+        return bool(missing > 0 and there >= _IN_PLACE * missing)
+    if finding.kind == "alone":
+        return False
+    callers = set(paths.parent[cause.nodes].tolist())
     near = set(finding.nodes.tolist()) | set(paths.parent[finding.nodes].tolist())
-    function = paths.function[0, finding.nodes[0]]
-    return bool(callers & near or (paths.function[:, evidence.within(move.nodes)] == function).any())
+    return bool(callers & near or (paths.function[:, within] == function).any())

@@ -75,6 +75,7 @@ def _finding(evidence: Evidence, s: int, first: Ints, last: Ints, time: int, bel
     longest = int(np.argmax(calls.end[last] - calls.start[first]))
     begin, end = int(first[longest]), int(last[longest])
     names = [evidence.label(int(of_call[call]), s) for call in (begin, end)]
+    node = int(of_call[begin])
 
     def pair(value: int) -> tuple[int, int]:
         return (value, 0) if s == 0 else (0, value)
@@ -84,7 +85,7 @@ def _finding(evidence: Evidence, s: int, first: Ints, last: Ints, time: int, bel
         "unmatched",
         evidence.share(time, below),
         (names[0], "") if s == 0 else ("", names[0]),
-        evidence.way(int(of_call[begin])),
+        evidence.way(node),
         calls=pair(len(first)),
         time_ns=pair(time),
         below=pair(below),
@@ -96,6 +97,12 @@ def _finding(evidence: Evidence, s: int, first: Ints, last: Ints, time: int, bel
             "last": names[1],
             "longest_ns": int(calls.end[end] - calls.start[begin]),
             "longest_start_ns": int(calls.start[begin]),
+            # One function that the other trace never calls: a plainer fact than that nothing matches.
+            "new": names[0] == names[1] and _never(evidence, 1 - s, int(evidence.paths.function[s, node])),
         },
         nodes=np.unique(of_call[np.concatenate([first, last])]).astype(np.int64),
     )
+
+
+def _never(evidence: Evidence, trace: int, function: int) -> bool:
+    return int(evidence.calls_of_function[trace, function]) == 0

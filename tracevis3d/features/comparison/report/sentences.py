@@ -107,7 +107,7 @@ def _unmatched(f: Finding) -> str:
     return (
         f"{many} without a match in {other}: {what}{_caller(f.path)}, {duration(f.time_ns[s])} with "
         f"{counted(f.below[s], 'call')}{longest}, from {duration(d['longest_start_ns'])} on."
-    )
+    ) + (f" {other} never calls `{d['first']}`." if d["new"] else "")
 
 
 def _moved(f: Finding) -> str:
@@ -191,7 +191,11 @@ def _time(f: Finding) -> str:
     pace = ""
     if abs(d["pace"] - 1) > 0.02 or abs(d["factor"] - 1) > 0.02:
         pace = " than expected from the pace of both runs"
-    text = f"`{f.functions[0]}` itself takes {own_a} in A and {own_b} in B ({count}): {change}{pace}."
+    one, other = f.functions
+    takes = f"`{one}` itself takes {own_a} in A and {own_b} in B"
+    if one != other:
+        takes = f"`{one}` itself takes {own_a} in A, and `{other}` in its place {own_b} in B"
+    text = f"{takes} ({count}): {change}{pace}."
     if min(f.calls) < _MEDIAN:
         return text
     usual = [duration(ns) for ns in d["median_ns"]]
@@ -253,13 +257,13 @@ def _order(f: Finding) -> str:
 
 def _renamed(f: Finding) -> str:
     a, b = f.functions
-    how = ""
-    if (score := f.details.get("name_score")) is not None:
-        how = f" (names alike by {score:.0f} of 100)"
-    return (
-        f"`{a}` of A is `{b}` of B{how}: {counted(f.calls[0], 'call')} and {counted(f.calls[1], 'call')}, "
+    much = (
+        f"{counted(f.calls[0], 'call')} and {counted(f.calls[1], 'call')}, "
         f"{duration(f.time_ns[0])} and {duration(f.time_ns[1])}."
     )
+    if (score := f.details.get("name_score")) is not None:
+        return f"`{a}` of A is `{b}` of B (names alike by {score:.0f} of 100): {much}"
+    return f"Where A calls `{a}`, B calls `{b}`, which does similar work: {much}"
 
 
 def _wrapped(f: Finding) -> str:

@@ -28,9 +28,9 @@ def headline(finding: Finding) -> str:
     if kind in ("only", "alone", "unmatched"):
         s, name, other = _side(f)
         what, time = (a, b)[s], duration(f.time_ns[s], 2)
-        if kind == "unmatched":
+        if kind == "unmatched" and not d["new"]:
             return f"{name} spends {time} in {what}, which nothing in {other} matches"
-        if kind == "only" or not d.get("elsewhere"):
+        if kind in ("only", "unmatched") or not d.get("elsewhere"):
             return f"{name} spends {time} in {what}, which {other} never calls"
         return f"Only {name} calls {what}{_below(f)}: {time}"
     if kind == "repetitions":
@@ -52,7 +52,7 @@ def headline(finding: Finding) -> str:
         before = d["after"]
         return f"{a} comes {_after(before[0])} in A, {_after(before[1])} in B"
     if kind == "renamed":
-        return f"{a} of A is {b} of B"
+        return f"{a} of A is {b} of B" if "name_score" in d else f"B calls {b} where A calls {a}"
     if kind == "wrapped":
         return f"A and B reach {a} through different functions"
     if kind == "pace":
@@ -111,7 +111,8 @@ def short(finding: Finding) -> tuple[str, str]:
     if f.kind in ("only", "alone", "unmatched"):
         s, name, other = _side(f)
         many = f"{f.calls[s]:,} calls, " if f.calls[s] > 1 else ""
-        words = f"without a match in {other}" if f.kind == "unmatched" else f"only in {name}"
+        unmatched = f.kind == "unmatched" and not d["new"]
+        words = f"without a match in {other}" if unmatched else f"only in {name}"
         return f"{(a, b)[s]}: {words}", f"{many}{times[s]}"
     if f.kind == "repetitions":
         return f"{a}: {f.calls[0]:,} → {f.calls[1]:,} calls", both
@@ -128,7 +129,7 @@ def short(finding: Finding) -> tuple[str, str]:
     if f.kind == "order":
         return f"{a}: in another order", both
     if f.kind == "renamed":
-        return f"{a} → {b}: renamed", both
+        return f"{a} → {b}: {'renamed' if 'name_score' in d else 'in its place'}", both
     if f.kind == "wrapped":
         return f"{a}: called through other functions", both
     if f.kind == "drift":
