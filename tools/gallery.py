@@ -39,8 +39,6 @@ PICTURES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "source": (("vt_markdown_repeat1.json.gz",), {}),
     "tracks": (("chromium_docs_page.json.gz",), {}),
 }
-#: What the exact flat twins of views seen from above need, too.
-FLAT: dict[str, dict[str, str]] = {view: {"opening": "0"} for view in ("matrix", "city", "source")}
 #: The film: frames a second, size, quality of WebP, and its shots.
 FPS, FILM_SIZE, QUALITY = 10, "720x406", 60
 SHOTS = (
@@ -54,14 +52,9 @@ SHOTS = (
 
 def command(view: str, traces: Sequence[str], settings: Mapping[str, str], style: str) -> str:
     """Return the command line that makes a picture."""
-    sets = "".join(f" --set {name}={value}" for name, value in of_style(view, settings, style).items())
+    sets = "".join(f" --set {name}={value}" for name, value in settings.items())
     words = f"tracevis3d render {view} {' '.join(traces)} -o {view}-{style}.jpg --style {style}"
     return f"{words} --engine workbench --size {SIZE}{sets}"
-
-
-def of_style(view: str, settings: Mapping[str, str], style: str) -> dict[str, str]:
-    """Return the parameters of a picture in a style."""
-    return {**settings, **(FLAT.get(view, {}) if style == "flat" else {})}
 
 
 def draw(names: Sequence[str]) -> None:
@@ -74,7 +67,7 @@ def draw(names: Sequence[str]) -> None:
         files, settings = PICTURES[view]
         traces = [tv.load(RECORDED / file) for file in files]
         for style in STYLES:
-            figure = tv.view(view, *traces, **of_style(view, settings, style))
+            figure = tv.view(view, *traces, **settings)
             figure.render(OUT / f"{view}-{style}.jpg", style=style, engine="workbench", size=SIZE)
             print(f"{view}-{style}.jpg", flush=True)
 

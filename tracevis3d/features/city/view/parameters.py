@@ -44,7 +44,12 @@ class Parameters:
     )
     findings: int = parameter(1, "The maximum number of findings marked", low=0, high=1, group="Detail")
     opening: float = parameter(
-        1.0, "From the flat map seen from above (0) to the city (1)", low=0.0, high=1.0, group="Shape"
+        1.0,
+        "From the flat map seen from above (0) to the city (1)",
+        low=0.0,
+        high=1.0,
+        group="Shape",
+        in_style={"flat": 0.0},
     )
     relief: float = parameter(1.0, "How high the highest building is", low=0.0, high=3.0, group="Shape")
     turn: float = common_parameters.turn(22.0, 60.0, group="Look")

@@ -75,7 +75,7 @@ class Parameters:
     findings: int = parameter(1, "The maximum number of findings marked", low=0, high=5, group="Detail")
     opening: float = parameter(
         1.0, "From the flat matrix seen from above (0) to bars between walls (1)", low=0.0, high=1.0,
-        group="Shape",
+        group="Shape", in_style={"flat": 0.0},
     )  # fmt: skip
     relief: float = parameter(1.0, "How high the highest bar is", low=0.0, high=3.0, group="Shape")
     spread: float = parameter(

@@ -103,7 +103,12 @@ class Parameters:
     labels: int = common_parameters.labels(40, "The maximum number of call site names", 500)
     entries: int = common_parameters.entries(4)
     opening: float = parameter(
-        1.0, "From the flat picture seen from above (0) to the terrain (1)", low=0.0, high=1.0, group="Shape"
+        1.0,
+        "From the flat picture seen from above (0) to the terrain (1)",
+        low=0.0,
+        high=1.0,
+        group="Shape",
+        in_style={"flat": 0.0},
     )
     relief: float = parameter(1.0, "How high the terrain is", low=0.0, high=4.0, group="Shape")
     turn: float = common_parameters.turn(5.0, 60.0)

@@ -42,7 +42,7 @@ class Parameters:
     )
     opening: float = parameter(
         1.0, "From flat files with bars as long (0) to slabs with bars as high (1) as the metric says",
-        low=0.0, high=1.0, group="Shape",
+        low=0.0, high=1.0, group="Shape", in_style={"flat": 0.0},
     )  # fmt: skip
     relief: float = parameter(1.0, "How high the highest line is", low=0.0, high=3.0, group="Shape")
     turn: float = common_parameters.turn(7.0, 60.0, group="Look")
