@@ -105,6 +105,16 @@ def test_recursion_ends(tmp_path):
     assert trace.calls.depth.max() == 2
 
 
+@pytest.mark.parametrize("cost", [-(10**30), -(2**60), 2**60])
+@pytest.mark.parametrize(("event", "factor"), [("Ir", 1), ("Time_(us)", 1000)])
+def test_no_sum_of_costs_leaves_64_bits(tmp_path, cost, event, factor):
+    path = tmp_path / "a.callgrind"
+    path.write_text(f"{HEAD.replace('Ir', event)}fn=f\n" + f"1 {cost}\n2 {10**15}\n" * 20 + "3 7\n")
+    trace = registry.open_trace(path)
+    assert trace.problems["bad value"].count == 20 + 16
+    assert trace.samples.weight.tolist() == [4 * 10**15 * factor, 7 * factor]
+
+
 def test_what_is_damaged_is_counted(tmp_path):
     path = tmp_path / "a.callgrind"
     path.write_text(f"{HEAD}fn=(9)\n1 x\nzz=1\n1 {10**19}\n1 3\nfn=f\n* 2\n")

@@ -99,6 +99,8 @@ def test_a_sample_lasts_to_the_next_one_but_not_across_a_gap():
     assert ends_of_samples(thread, time, interval=30).tolist() == [10, 20, 90, 100, 130]
     one_each = ends_of_samples(np.arange(2, dtype=np.int32), np.array([5, 7]), 4)
     assert one_each.tolist() == [9, 11]
+    century = ends_of_samples(np.zeros(2, np.int32), np.array([0, 1 << 61]), interval=1 << 62)
+    assert century.tolist() == [1 << 61, 3 << 61]
     assert len(ends_of_samples(np.empty(0, np.int32), np.empty(0, np.int64))) == 0
 
 

@@ -31,7 +31,8 @@ _UNITS = {
     "Time_(us)": ("time (ns)", 1000),
     "Memory_(bytes)": ("memory (bytes)", 1),
 }
-_MOST = 1 << 60
+#: All costs together are less than this many events, so that no sum of them, in ns, leaves int64.
+_MOST = (1 << 62) // max(factor for _, factor in _UNITS.values())
 _THREAD = re.compile(r"thread:\s*(\d+)")
 
 
@@ -115,6 +116,7 @@ class _Reader:
         is_call = False
         last = [0, 0]
         own, edges = self._own, self._edges
+        total = 0
         for number, line in enumerate(text.split("\n"), 1):
             if not line:
                 continue
@@ -135,9 +137,12 @@ class _Reader:
                 if function < 0 or not costs:
                     is_call = False
                     continue
-                if max(costs) > _MOST:
+                # A call costs what its callee's lines cost: that is in the sum already.
+                most = max(map(abs, costs))
+                if most > _MOST - (0 if is_call else total):
                     problems.add("bad value", f"line {number:,}")
                     continue
+                total += 0 if is_call else most
                 line_number = last[self._columns - 1]
                 if is_call:
                     is_call = False

@@ -224,7 +224,8 @@ def ends_of_samples(
         common = float(np.median([one for one in known if one] or [1.0]))
         usual = np.repeat([one or common for one in known], np.diff(bounds))
     step[last] = np.rint(usual[last]).astype(np.int64)
-    ends: NDArray[np.int64] = time + np.minimum(step, np.rint(_LONGEST * usual).astype(np.int64))
+    longest = np.rint(np.minimum(_LONGEST * usual, 2.0**62)).astype(np.int64)
+    ends: NDArray[np.int64] = time + np.minimum(step, longest)
     return ends
 
 
