@@ -277,13 +277,14 @@ WEKA, PYLINT, LUA = "weka_OneR_iris_0.4M.tsv.gz", "vt_pylint_0.9M.json.gz", "uft
         (LUA, {"recline": True, "height": "duration"}),
         (WEKA, {"opening": 0.0}),
         (LUA, {"layout": "bubble"}),
+        (LUA, {"layout": "bubble", "opening": 0.0}),
         (WEKA, {"budget": 600, "room": "all"}),
     ],
 )
 def test_nothing_drawn_overlaps(name, values, recorded) -> None:
     trace = loaded(recorded / name)
     drawing = drawn(trace, **values)
-    picture = compose(trace, read(Parameters, {**values, **({"opening": 0.0} if "layout" in values else {})}))
+    picture = compose(trace, read(Parameters, values))
     middle, half, node = spheres_and_cones(drawing)
     axes = [1, 2, 0] if values.get("recline") else [0, 1, 2]
     plan, along = axes[:2], axes[2]
@@ -296,7 +297,13 @@ def test_nothing_drawn_overlaps(name, values, recorded) -> None:
         same = node[here][:, None] == node[here]
         assert over[~same].min(initial=0.0) > -1e-4
     # Along the axis: a caller's solids end before its callees' begin, so nothing at all overlaps in space.
-    if drawing.camera.projection == "perspective":
+    if "layout" in values:
+        # Bubbles are apart at all levels.
+        apart = np.hypot(*(middle[:, None, plan] - middle[:, plan]).transpose(2, 0, 1))
+        reach = half[:, plan].max(axis=1)
+        same = node[:, None] == node
+        assert (apart - reach[:, None] - reach)[~same].min() > -1e-4
+    elif drawing.camera.projection == "perspective":
         inner = np.flatnonzero(picture.nodes.parent >= 0)
         ball = np.full(len(picture), -1)
         balls = np.concatenate([marks.id for marks in named(drawing, "node")])
@@ -420,7 +427,8 @@ def test_sizes_and_heights_say_what_they_say(what) -> None:
 
 def test_bubbles_are_flat_and_their_lines_bend_once() -> None:
     trace = walked_traces.walked_trace(11, steps=900, threads=2, functions=7)
-    picture = compose(trace, read(Parameters, {"layout": "bubble", "threads": "all", "budget": 200}))
+    values = {"layout": "bubble", "threads": "all", "budget": 200, "opening": 0.0}
+    picture = compose(trace, read(Parameters, values))
     assert (picture.center[:, 2] == 0).all()
     assert picture.bend.shape == picture.center.shape
     # Each bubble lies in its caller's, and in the picture.
@@ -428,7 +436,7 @@ def test_bubbles_are_flat_and_their_lines_bend_once() -> None:
     above = picture.nodes.parent[inner]
     apart = np.hypot(*(picture.around[inner] - picture.around[above])[:, :2].T)
     assert (apart + picture.disc[inner] <= picture.disc[above] + 1e-6).all()
-    drawing = drawn(trace, layout="bubble", threads="all", budget=200)
+    drawing = drawn(trace, **values)
     assert drawing.camera.projection == "orthographic"
     (links,) = named(drawing, "link")
     assert (np.diff(links.first) == 3).all()
@@ -690,3 +698,25 @@ def test_the_focus_is_what_has_just_that_name_before_what_contains_it() -> None:
     trace = traced(("main", 1, [("Builder.build_all", 5, []), ("Builder.build", 5, [])]))
     found = compose(trace, read(Parameters, {"focus": "Builder.build"}))
     assert trace.functions.label[trace.calls.function[found.call[found.focus[-1]]]] == "Builder.build"
+
+
+def test_bubbles_rise_by_time_over_the_same_plan(recorded) -> None:
+    trace = loaded(recorded / LUA)
+    values = {"layout": "bubble"}
+    flat, deep, half = (
+        compose(trace, read(Parameters, {**values, "opening": opening})) for opening in (0.0, 1.0, 0.5)
+    )
+    assert not flat.center[:, 2].any()
+    assert np.array_equal(flat.center[:, :2], deep.center[:, :2])
+    assert half.center[:, 2] == pytest.approx(deep.center[:, 2] / 2)
+    known = np.flatnonzero(deep.call >= 0)
+    subtrees, calls = deep.graph.subtrees, trace.calls
+    spent = np.bincount(subtrees.of_call, calls.end - calls.start, len(subtrees)) / subtrees.occurrences
+    duration = spent[deep.nodes.node[known]]
+    height = deep.center[known, 2]
+    assert height == pytest.approx(height.max() * np.sqrt(duration / duration.max()), abs=1e-6)
+    # The bubble itself stays on the ground.
+    rings = deep.circle(known, np.linspace(0, 6, 5), read(Parameters, values))
+    assert np.abs(rings[:, :, 2]).max() < 1e-9
+    (note,) = [note for note in drawn(trace, **values).notes if note.startswith("height of a node")]
+    assert note == "height of a node: mean duration of such a subtree, square-root scale"

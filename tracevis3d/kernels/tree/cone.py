@@ -204,8 +204,12 @@ def _around(r: Any, k: Any, most: Any, x: Any, y: Any, stack: Any, place: Any) -
 
 
 @inline
-def _tuck(r: Any, k: Any, most: Any, near: Any, far: Any, x: Any, y: Any, stack: Any) -> Any:
-    """Lay ``k`` discs ``r[1:]`` around the middle: within ``near`` if they fit there, else beyond ``far``.
+def _tuck(
+    r: Any, k: Any, most: Any, near: Any, inner: Any, outer: Any, far: Any, x: Any, y: Any, stack: Any
+) -> Any:
+    """Lay ``k`` discs ``r[1:]`` around the middle: within ``near`` if they fit there on one ring.
+
+    Else from ``inner`` to ``outer`` if they fit there, and else beyond ``far``.
 
     Their places are those from 1 on. Returns how far they reach.
     """
@@ -231,12 +235,19 @@ def _tuck(r: Any, k: Any, most: Any, near: Any, far: Any, x: Any, y: Any, stack:
                 return reach
         for i in range(k - 1, -1, -1):
             r[i + 1] = r[i]
-    r[0] = far
-    _rings(r, k + 1, 0.0, x, y, stack)
-    reach = 0.0
+    area = inner * inner
     for i in range(1, k + 1):
-        reach = max(reach, math.sqrt(x[i] * x[i] + y[i] * y[i]) + r[i])
-    return reach
+        area += r[i] * r[i]
+    between = inner + 2.0 * widest <= outer and area < outer * outer
+    while True:
+        r[0] = inner if between else far
+        _rings(r, k + 1, 0.0, x, y, stack)
+        reach = 0.0
+        for i in range(1, k + 1):
+            reach = max(reach, math.sqrt(x[i] * x[i] + y[i] * y[i]) + r[i])
+        if not between or reach <= outer:
+            return reach
+        between = False
 
 
 @kernel
@@ -331,13 +342,22 @@ def lay_cones(
         ring[c] = math.sqrt(far)
         if tucked == 0:
             continue
-        near, beyond = math.inf, 0.0
+        # Flat ones stand nearer than all others, or else between the largest and the others.
+        largest = np.int64(0)
+        for i in range(1, k):
+            if radius[child[edge[i]]] > radius[child[edge[largest]]]:
+                largest = np.int64(i)
+        inner, near, between, beyond = 0.0, math.inf, math.inf, 0.0
         for i in range(k):
             j = edge[i]
             d = child[j]
             reach = min(max(own[d], ball * radius[d]), largest_ball * own[d]) + slope * ring[d]
             away = math.sqrt(x[j] * x[j] + y[j] * y[j])
             near = min(near, away - reach)
+            if i == largest:
+                inner = away + reach
+            else:
+                between = min(between, away - reach)
             beyond = max(beyond, away + reach)
         k = np.int64(0)
         for i in range(at, at + total):
@@ -345,7 +365,7 @@ def lay_cones(
                 edge[k] = i
                 k += 1
                 r[k] = radius[child[i]] + gap * own[child[i]]
-        radius[c] = max(radius[c], _tuck(r, k, most, near, beyond, disc_x, disc_y, stack))
+        radius[c] = max(radius[c], _tuck(r, k, most, near, inner, between, beyond, disc_x, disc_y, stack))
         for i in range(k):
             j = edge[i]
             x[j], y[j] = disc_x[i + 1], disc_y[i + 1]

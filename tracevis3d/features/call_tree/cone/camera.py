@@ -17,6 +17,8 @@ Floats = NDArray[np.float64]
 
 #: Sides of the box that must be in the picture, without its depth, relative to those of the ball in it.
 _OF_BALL = 0.84
+#: How much further the camera looks down on bubbles, in degrees.
+_STEEPER = 29.0
 #: Approximate share of the picture for the tree.
 SHARE = (0.86, 0.8)
 
@@ -47,7 +49,7 @@ def whole(picture: Layout, p: Parameters, frame: Frame) -> Camera:
             high=(float(high[0]), float(high[1]), float(high[2])),
             lens=70.0,
         )
-    elevation = np.radians(p.elevation)
+    elevation = np.radians(p.elevation if p.layout == "cone" else min(p.elevation + _STEEPER, 89.0))
     if p.recline:
         side = np.radians(90 * (1 - p.opening) + 18 * p.opening)
         elevation *= p.opening
@@ -115,7 +117,9 @@ def _outline(picture: Layout, p: Parameters) -> Floats:
     """Return points that must be in the picture, and hold all that is drawn in their middle, (n, 3)."""
     balls = picture.radius[:, None, None] * np.concatenate([np.eye(3), -np.eye(3)])
     turn = np.linspace(0, 2 * np.pi, 24, endpoint=False)
-    wide = np.flatnonzero((picture.ring > 0) if p.opening and p.shells != "none" else picture.disc > 0)
+    wide = np.flatnonzero(
+        (picture.ring > 0) if p.opening and p.layout == "cone" and p.shells != "none" else picture.disc > 0
+    )
     closed = np.flatnonzero(picture.closed)
     foot = replace(picture, ring=0.92 * picture.disc, rim=picture.skirt) if p.opening else picture
     points = [

@@ -188,11 +188,14 @@ def _shells(picture: Layout, color: NDArray[np.int32], p: Parameters) -> list[An
     """Return the rings that the callees of open nodes stand on, and their cones' translucent surfaces."""
     # One or two callees need no ring to be recognised as callees of one caller.
     count = np.bincount(picture.nodes.parent[picture.nodes.parent >= 0], minlength=len(picture))
-    open_ones = np.flatnonzero((picture.nodes.opened == 1) & (count > (2 if p.opening > 0 else 0)))
+    open_ones = np.flatnonzero(
+        (picture.nodes.opened == 1) & (count > (2 if p.opening > 0 and p.layout == "cone" else 0))
+    )
     if p.shells == "none" or not len(open_ones):
         return []
     point = picture.circle(open_ones, np.linspace(0, 2 * np.pi, _CORNERS + 1), p)
-    width = np.clip(0.02 * picture.ring[open_ones], 0.006 if p.opening > 0 else 0.014, 0.03)
+    is_thin = p.opening > 0 and p.layout == "cone"
+    width = np.clip(0.02 * picture.ring[open_ones], 0.006 if is_thin else 0.014, 0.03)
     inner = open_ones >= picture.whole
     width[inner] = np.minimum(width, 0.3 * picture.radius[open_ones])[inner]
     width = np.minimum(width, picture.thin[open_ones])
@@ -200,7 +203,7 @@ def _shells(picture: Layout, color: NDArray[np.int32], p: Parameters) -> list[An
         "ring", point.reshape(-1, 3).astype(np.float32), (_CORNERS + 1) * np.arange(len(open_ones) + 1),
         width.astype(np.float32), color[open_ones], open_ones,
     )  # fmt: skip
-    if p.shells == "rings" or p.opening == 0:
+    if p.shells == "rings" or p.opening == 0 or p.layout == "bubble":
         return [rings]
     across = 2 * picture.ring[open_ones]
     foot = np.maximum(picture.rim[open_ones], 1e-9)

@@ -32,7 +32,7 @@ WIDTH = 16.0
 #: Number of threads that ``auto`` shows.
 _AUTO_THREADS = 4
 #: Radius of the smallest and the largest node; the smallest is the unit of the layout.
-_NODE = (1.0, 2.2)
+_NODE = (0.45, 2.4)
 #: How much wider a closed subtree with all calls of the trace would be, in nodes.
 _CLOSED = 10.0
 #: Height of an upright tree, and length of a horizontal one, relative to its width.
@@ -43,6 +43,8 @@ _OF_DROP = 0.42
 SKIRT = 0.8
 #: Maximum width of a line in an opened subtree, relative to the radius of its node.
 _THIN = 0.3
+#: Height of the highest node of a bubble tree, in scene units.
+_RISE = 5.0
 #: Distance of the floor below the lowest element, in scene units.
 _FLOOR = 0.2
 #: Radius of the ring around a partly shown node, relative to the node's.
@@ -175,7 +177,7 @@ class Layout:
         -------
         float64 (k, t, 3)
         """
-        flat = p.opening == 0
+        flat = p.opening == 0 or p.layout == "bubble"
         reach = (self.disc if flat else self.ring)[which]
         point = np.repeat((self.around if flat else self.center)[which, None], len(turn), axis=1)
         plan, axis = ([1, 2], 0) if p.recline else ([0, 1], 2)
@@ -315,14 +317,45 @@ def _bubbles(
     high = (laid.center + laid.radius[:, None])[roots].max(axis=0)
     scale = WIDTH / max(float((high - low).max()), 1e-9)
 
-    def flat(points: Floats) -> Floats:
-        return np.column_stack([(points - (low + high) / 2) * scale, np.zeros(len(points))])
+    rise = _RISE * p.steepness * p.opening * _time_shares(trace, graph, nodes, p)
 
-    none = np.zeros(len(nodes))
+    def raised(points: Floats, height: Floats) -> Floats:
+        return np.column_stack([(points - (low + high) / 2) * scale, height])
+
+    # Where an edge bends it is as high as a straight one would be there.
+    above = np.where(roots, np.arange(len(nodes)), nodes.parent)
+    before, after = (np.hypot(*(laid.bend - end).T) for end in (laid.node[above], laid.node))
+    way = before / np.maximum(before + after, 1e-12)
+    at_bend = rise[above] + way * (rise - rise[above])
     return _Placed(
-        flat(laid.node), own * scale, none, laid.radius * scale, none, flat(laid.center), flat(laid.bend),
-        np.empty((0, 4)),
+        raised(laid.node, rise), own * scale, np.zeros(len(nodes)), laid.radius * scale, rise,
+        raised(laid.center, rise), raised(laid.bend, at_bend), np.empty((0, 4)),
     )  # fmt: skip
+
+
+def _time_shares(trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters) -> Floats:
+    """Return how high the node of each bubble stands, from 0 to 1."""
+    return _shares(trace, graph, nodes, rise_of(trace, graph, p))
+
+
+def rise_of(trace: Trace, graph: CompactTrace, p: Parameters) -> str:
+    """Return what the height of a bubble's node shows: ``height``, or else time, or calls without times.
+
+    Parameters
+    ----------
+    trace : Trace
+    graph : CompactTrace
+        Its compact trace.
+    p : Parameters
+
+    Returns
+    -------
+    str
+        A key of :data:`.parameters.QUANTITIES`.
+    """
+    if p.height != "none":
+        return p.height
+    return "duration" if _means(trace, graph, "duration").any() else "calls"
 
 
 def _balls(

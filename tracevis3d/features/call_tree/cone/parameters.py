@@ -24,8 +24,8 @@ class Parameters:
 
     size: str = parameter("calls", "What the size of a node shows", choices=QUANTITIES, group="Data")
     height: str = parameter(
-        "none", "What the drop from a caller to a call shows; nothing: one level each", choices=QUANTITIES,
-        group="Data",
+        "none", "What the drop from a caller to a call shows, or how high a call stands in its bubble; none: "
+        "one level each, or its duration", choices=QUANTITIES, group="Data",
     )  # fmt: skip
     color: str = parameter("auto", "What the colour shows", choices=COLORS, group="Data")
     threads: str = common_parameters.threads("the four busiest")
@@ -88,7 +88,8 @@ class Parameters:
         "Where callees stand",
         choices={
             "cone": "on a ring around the foot of their caller's cone",
-            "bubble": "flat, each subtree in a bubble of its own beside its caller; no edges cross",
+            "bubble": "each subtree in a bubble of its own beside its caller, higher where it takes longer; "
+            "seen from above no edges cross",
             "hyperbolic": "on hemispheres in hyperbolic space, seen as a ball: the focus is large in the "
             "middle, everything else shrinks towards the rim",
         },
@@ -107,7 +108,7 @@ class Parameters:
     )
     opening: float = parameter(
         1.0,
-        "Of cones: from the flat disc tree seen from above (0) to the cone tree (1)",
+        "Of cones and bubbles: from the flat tree seen from above (0) to the tree in space (1)",
         low=0.0,
         high=1.0,
         group="Shape",

@@ -150,7 +150,7 @@ def _hidden_callees(whole: Trace, state: NDArray[np.uint8]) -> Ints:
 def _settled(p: Parameters) -> Parameters:
     """Return the parameters with those that only cones have as the layout needs them."""
     if p.layout == "bubble":
-        return replace(p, opening=0.0, recline=False, approach=0.0)
+        return replace(p, recline=False, approach=0.0)
     if p.layout == "hyperbolic":
         return replace(p, opening=1.0, recline=False, shells="none", approach=0.0)
     return p

@@ -31,7 +31,7 @@ from .actions import OPEN_AROUND, TURN
 from .camera import SHARE, on_the_way, whole
 from .detail import LevelOfDetail
 from .elements import Paint, elements, meaning, surroundings
-from .layout import Layout
+from .layout import Layout, rise_of
 from .opened import goal, in_the_way, open_in_view
 from .parameters import QUANTITIES, Parameters
 from .paths import find_path
@@ -154,8 +154,10 @@ def _notes(
         _order_in_words(picture, p),
     ]
     if p.size != "none":
-        scale = "square-root scale" if p.size in ("duration", "self") else "logarithmic scale"
-        notes.append(f"size of a node: {QUANTITIES[p.size]}, {scale}")
+        notes.append(f"size of a node: {QUANTITIES[p.size]}, {_scale_in_words(p.size)}")
+    if p.layout == "bubble" and p.opening > 0:
+        what = rise_of(trace, picture.graph, p)
+        notes.append(f"height of a node: {QUANTITIES[what]}, {_scale_in_words(what)}")
     if opened:
         notes.append(f"{opened:,} closed subtrees are opened in place, because the camera is near")
     if facts:
@@ -169,6 +171,10 @@ def _notes(
         )
     notes += filter(None, (profile.note(trace), trace.problems.note()))
     return tuple(notes)
+
+
+def _scale_in_words(what: str) -> str:
+    return "square-root scale" if what in ("duration", "self") else "logarithmic scale"
 
 
 def _order_in_words(picture: Layout, p: Parameters) -> str:
