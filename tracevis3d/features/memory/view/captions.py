@@ -1,4 +1,4 @@
-"""The texts: rulers, names of call sites, and findings."""
+"""The texts: rulers and findings."""
 
 from __future__ import annotations
 
@@ -14,20 +14,13 @@ from ....layout import ticks
 from ..findings import MemoryFinding
 from ..summary import MemoryUse
 from .arrangement import PACKED
-from .layout import HEIGHT, PLATE, Layout
+from .layout import PLATE, Layout
 from .story import story
 from .terrain import Heights, Pieces
 from .wall import FOUND, FOUND_STEP, MOST_FOUND, on_wall
 
 Floats = NDArray[np.float64]
 
-#: Names have so many letters; in the flat picture they are slanted.
-_LETTERS, _SLANT = 32, math.sqrt(0.5)
-#: Minimum width of a named district, as a share of the width.
-_LEAST_DISTRICT = 0.04
-_CHARACTER = 0.52
-#: What ends in this last share of the time is seen to reach its end.
-_LAST = 0.02
 #: Lower terrains have no ruler of heights.
 _LEAST_REACH = 0.3
 #: Maximum number of callouts.
@@ -94,7 +87,7 @@ def time_axis(picture: Layout) -> Axis:
         at, texts = found.at, found.text
     else:
         at = tuple(ticks.rounds(low, high, 8))
-        texts, title = tuple(units.count(a) for a in at), "Records, in order (no times are recorded)"
+        texts, title = tuple(units.count(a) for a in at), "Records, in order"
     return Axis(
         (-0.05, 0.0, 0.0), (0.0, 1.0, 0.0), picture.deep,
         tuple(float(picture.y(round(a))) for a in at), texts,
@@ -143,117 +136,6 @@ def height_axis(picture: Layout, scale: Heights) -> Axis | None:
         tuple(map(write, at)),
         title=title, outward=(0.0, 1.0, 0.0), height=picture.text,
     )  # fmt: skip
-
-
-def site_names(picture: Layout, cut: Pieces | None, hair: int) -> tuple[Lines, Labels] | None:
-    """Return the names of call sites where their districts end, and lines to them; the widest win.
-
-    Parameters
-    ----------
-    picture : Layout
-    cut : Pieces or None
-        The pieces that are drawn, whose tops the lines lead to; None: the lines lead to the ground.
-    hair : int
-        The lines' colour, as index into the palette.
-
-    Returns
-    -------
-    (Lines, Labels) or None
-        None: there are no districts, or no names are wanted.
-    """
-    places, p = picture.arrangement.districts, picture.parameters
-    if not len(places) or not p.labels:
-        return None
-    left, right = np.maximum(places.low, picture.span[0]), np.minimum(places.high, picture.span[1])
-    wide = right - left
-    about = story(picture.use, p)
-    if about is not None and about.site >= 0:
-        seen = np.flatnonzero((places.site == about.site) & (wide > 0))
-    else:
-        seen = np.flatnonzero(wide >= _LEAST_DISTRICT * (picture.span[1] - picture.span[0]))
-    if not len(seen):
-        return None
-    height = 0.85 * picture.text
-    # Names stand upright, one behind the other, each a bit higher in the picture.
-    apart = 1.25 * height / (math.sin(math.radians(p.tilt)) if picture.across else _SLANT)
-    most = min(p.labels, max(int(1.25 * picture.wide / apart), 1))
-    seen = seen[np.argsort(-wide[seen], kind="stable")][:most]
-    seen = seen[np.argsort(left[seen], kind="stable")]
-    foot, top = _edges(picture, cut, left[seen], right[seen])
-    # What is higher is further up in the picture, like what lies further behind.
-    slope = math.tan(math.radians(p.tilt)) if picture.across else 1.0
-    place = foot + top / slope
-    order = np.argsort(place, kind="stable")
-    seen, foot, top, place = seen[order], foot[order], top[order], _spread(place[order], apart)
-    high = np.clip((place - foot) * slope, 0.0, HEIGHT)
-    n, away = len(seen), -0.12 if picture.across else picture.deep + 0.05
-    side = -1.0 if picture.across else 1.0
-    begin = np.stack([foot, np.full(n, away), top], axis=1)
-    end = np.stack([place - high / slope, np.full(n, away + 0.5 * side), high], axis=1)
-    leaders = Lines(
-        "call site", np.stack([begin, end], axis=1).reshape(-1, 3).astype(np.float32), 2 * np.arange(n + 1),
-        np.full(n, 0.015, np.float32), np.full(n, hair, np.int32), np.arange(n),
-    )  # fmt: skip
-    texts = tuple(_site(picture, int(site)) for site in places.site[seen])
-    anchor = end + np.array([0.0, 0.1 * side, 0.0])
-    return leaders, Labels(
-        "call site", texts, anchor.astype(np.float32),
-        np.full(n, height, np.float32), np.full(n, np.inf, np.float32), np.full(n, 3.0, np.float32), align=-1,
-        right=picture.level if picture.across else (_SLANT, _SLANT, 0.0),
-        up=picture.upward if picture.across else (-_SLANT, _SLANT, 0.0),
-    )  # fmt: skip
-
-
-def _edges(
-    picture: Layout, cut: Pieces | None, left: Floats, right: Floats
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return where the widest ridge of each district ends: its middle and its height, or on the ground."""
-    x, top = np.array(picture.x((left + right) / 2)), np.zeros(len(left))
-    if cut is None or not picture.across:
-        return x, top
-    items = picture.items
-    start, end = picture.window
-    last = np.flatnonzero(cut.end >= end - _LAST * (end - start))
-    one = items.alone[cut.item[last]]
-    low = np.where(one, items.low[cut.item[last]], cut.left[last])
-    high = np.where(one, items.high[cut.item[last]], cut.right[last])
-    district = np.searchsorted(left, (low + high) / 2, side="right") - 1
-    inside = (district >= 0) & ((low + high) / 2 <= right[np.maximum(district, 0)])
-    last, low, high, district = last[inside], low[inside], high[inside], district[inside]
-    narrow_first = np.lexsort((high - low, district))
-    best = narrow_first[np.diff(district[narrow_first], append=len(left)) > 0]
-    x[district[best]] = picture.x((low + high)[best] / 2)
-    top[district[best]] = PLATE + picture.reach * cut.high[last[best]]
-    return x, top
-
-
-def _spread(at: Floats, apart: float) -> Floats:
-    """Return ascending places with a minimum distance, each as close as possible to its own."""
-    # Runs that are too close are centred on the mean of what they stand for.
-    runs: list[tuple[float, int]] = []
-    for value in at.tolist():
-        runs.append((value, 1))
-        while len(runs) > 1:
-            (a, m), (b, n) = runs[-2:]
-            if b - a >= apart * (m + n) / 2:
-                break
-            runs[-2:] = [((a * m + b * n) / (m + n), m + n)]
-    return np.array([middle + apart * (i - (n - 1) / 2) for middle, n in runs for i in range(n)])
-
-
-def _site(picture: Layout, site: int) -> str:
-    if site < 0:
-        return "smaller call sites"
-    name, size = picture.use.sites.name[site], units.byte_size(int(picture.use.table.peak[site]))
-    return f"{name if len(name) <= _LETTERS else name[: _LETTERS - 1] + '…'}  {size}"
-
-
-def longest(labels: Labels) -> float:
-    """Return the width of the longest text in scene units, about."""
-    return max(
-        (_CHARACTER * len(text) * float(h) for text, h in zip(labels.text, labels.height, strict=True)),
-        default=0.0,
-    )
 
 
 def findings(

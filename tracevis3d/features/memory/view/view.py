@@ -29,7 +29,7 @@ from ..commands import COMMANDS
 from ..live.settings import Settings, apply, wheel
 from ..summary import sentence
 from ..tables import TABLES
-from . import captions, wall
+from . import captions, names, wall
 from .arrangement import PACKED, memory_use
 from .colors import BlockColors, block_colors
 from .detail import LevelOfDetail
@@ -89,11 +89,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     curves = drawing.color(kinds[[0, 3 % len(kinds), 2 % len(kinds)]])
     hair, ground, mark = drawing.color(GRID), drawing.color(BASE), drawing.color(_FINDING)
     # The camera holds the names of the order that is arrived at all the way.
-    names = captions.site_names(arrived, shown.cut, hair)
-    if names is not None and p.regroup >= 1.0:
-        drawing.add(names[0])
-        drawing.write(names[1])
-    beyond = captions.longest(names[1]) + 0.6 if names else 0.0
+    sites = names.site_names(arrived, shown.cut, hair)
+    if sites is not None and p.regroup >= 1.0:
+        drawing.add(sites[0])
+        drawing.write(sites[1])
+    beyond = names.beyond(arrived, sites[1] if sites else None)
     drawing.add(floor(picture, ground, 0.0))
     drawing.explain(*shown.colors.legends, _widths(drawing, shown, ground))
     if p.curves:
@@ -232,6 +232,8 @@ def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
         (use.blocks.overwritten.count, "addresses allocated twice"),
     ]
     notes += [f"{count:,} {what}" for count, what in odd if count]
+    if not use.has_times:
+        notes.append("no times are recorded: records are counted")
     problems = picture.trace.problems
     if "no addresses" in problems:
         notes.append("no addresses are recorded: a free ends the youngest block of its size and call site")
