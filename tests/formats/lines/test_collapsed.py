@@ -48,6 +48,28 @@ def plain_stacks(text):
     return stacks
 
 
+def plain_tree(stacks):
+    """Add up stacks by call path; return (name, start, end, depth) in pre-order, the heaviest first."""
+    tree = {}
+    for frames, weight in stacks:
+        below = tree
+        for frame in frames:
+            node = below.setdefault(frame, [0, {}])
+            node[0] += weight
+            below = node[1]
+    calls = []
+
+    def lay(below, now, depth):
+        for name, (weight, callees) in sorted(below.items(), key=lambda item: -item[1][0]):
+            if weight:
+                calls.append((name, now, now + weight, depth))
+                lay(callees, now, depth + 1)
+            now += weight
+
+    lay(tree, 0, 1)
+    return calls
+
+
 def plain_calls(stacks):
     """Lay stacks side by side; return (name, start, end, depth) in pre-order."""
     calls, open_calls, now = [], [], 0
@@ -67,8 +89,8 @@ def plain_calls(stacks):
 
 PUBLIC = [
     # file, calls, functions, depth, samples
-    ("jlfwong/speedscope/sample/profiles/stackcollapse/simple-utf16-be.txt", 5, 4, 3, 14),
-    ("jlfwong/speedscope/sample/profiles/stackcollapse/simple-utf16-le.txt", 5, 4, 3, 14),
+    ("jlfwong/speedscope/sample/profiles/stackcollapse/simple-utf16-be.txt", 4, 4, 3, 14),
+    ("jlfwong/speedscope/sample/profiles/stackcollapse/simple-utf16-le.txt", 4, 4, 3, 14),
     ("jlfwong/speedscope/sample/profiles/stackcollapse/tall.txt", 26, 26, 26, 1),
     ("async-profiler/async-profiler/test/test/jfrconverter/sample2.collapsed", 28, 28, 12, 188),
     ("brendangregg/FlameGraph/test/results/perf-java-faults-01-collapsed-all.txt", 63, 58, 23, 200),
@@ -86,7 +108,7 @@ def test_public_files_are_read_whole(public, name, calls, functions, depth, samp
     assert trace.source.format == "collapsed"
     assert (len(trace.calls), len(trace.functions), trace.calls.depth.max()) == (calls, functions, depth)
     assert trace.span_ns == samples * collapsed.SAMPLE_NS
-    assert rows(trace) == plain_calls(plain_stacks(text))
+    assert rows(trace) == plain_tree(plain_stacks(text))
     assert set(trace.problems) == {"no time unit"}
 
 
@@ -94,7 +116,7 @@ def test_a_recording_of_py_spy_is_read_whole(recorded):
     path = recorded / "pyspy_pylint.collapsed.txt.gz"
     trace = read(path)
     text = gzip.decompress(path.read_bytes()).decode()
-    assert rows(trace) == plain_calls(plain_stacks(text))
+    assert rows(trace) == plain_tree(plain_stacks(text))
     assert trace.calls.depth.max() == 204
     assert len(trace.functions) == 703
     # Line 188 of the recording is a count without a stack.
@@ -115,9 +137,9 @@ def test_missing_and_fractional_counts(tmp_path):
     trace = read(path)
     assert rows(trace) == [
         ("a", 0, 4500, 1),
-        ("b", 0, 1500, 2),
-        ("c", 1500, 2500, 2),
-        ("d", 2500, 4500, 2),
+        ("d", 0, 2000, 2),
+        ("b", 2000, 3500, 2),
+        ("c", 3500, 4500, 2),
     ]
     assert trace.problems.as_dict() == {
         "malformed": {"count": 3, "first": "line 5"},

@@ -13,11 +13,11 @@ from ...errors import InputError, Unreadable
 from ...kernels.formats.scan import lines as s
 from ...kernels.intern import InternedNames
 from ...progress import Progress, part
-from ...trace.events import events_of_stacks, too_long
+from ...trace.events import too_long
 from ...trace.model import Source
 from ...trace.recording import Recording
 from .. import names, registry
-from ..profiles.samples import COUNTED, SAMPLE_NS
+from ..profiles.samples import COUNTED, SAMPLE_NS, add_weighed, tree_of_stacks
 from ..text import count, lines, read_text
 
 if TYPE_CHECKING:
@@ -72,10 +72,10 @@ def _is_comment(line: bytes) -> bool:
 
 
 def read(path: Path, progress: Progress) -> Trace:
-    """Read collapsed stacks, each sample as :data:`SAMPLE_NS` nanoseconds, one stack after the other.
+    """Read collapsed stacks, each sample as :data:`SAMPLE_NS` nanoseconds.
 
-    The format keeps neither order nor duration of what was sampled: stacks stand in the order of the file,
-    and where a stack begins like the one before, both lie in the same calls. UTF-8 and UTF-16 are read.
+    The format keeps neither order nor duration of what was sampled: each call path is one call, as long as
+    its samples, the heaviest of a caller's first. UTF-8 and UTF-16 are read.
 
     Parameters
     ----------
@@ -127,19 +127,9 @@ def read(path: Path, progress: Progress) -> Trace:
     else:
         recording.thread(0, 0)
     thread = numbers[frame[first[:rows]]]
-    recording.add_samples(
-        thread=thread,
-        kind=np.full(rows, recording.text("samples", COUNTED)),
-        weight=weight // SAMPLE_NS,
-    )
-    begin = np.zeros(int(thread.max()) + 1, np.int64)
-    events = events_of_stacks(thread, first[: rows + 1], frame, weight, begin)
-    recording.add_events(
-        thread=events.thread,
-        kind=events.kind,
-        function=recording.functions(texts)[events.function],
-        time=events.time,
-    )
+    frame = np.asarray(recording.functions(texts), np.int32)[frame[: first[rows]]]
+    stack, frames = tree_of_stacks(first[: rows + 1], frame, np.zeros(len(frame), np.int32))
+    add_weighed(recording, frames, thread, stack, {COUNTED: weight // SAMPLE_NS}, laid=weight)
     trace = recording.finish(Source(), names.split)
     progress(1, "building calls")
     return trace

@@ -237,6 +237,7 @@ def add_weighed(
     weights: Mapping[str, ArrayLike],
     *,
     scale: float = 1,
+    laid: ArrayLike | None = None,
 ) -> None:
     """Add samples of which only weights are known: a call path is one call, as long as its samples weigh.
 
@@ -255,6 +256,8 @@ def add_weighed(
         What is weighed, by its name: the first makes the calls. Negative weights count as 0.
     scale : float
         Nanoseconds that one of its unit is laid out as.
+    laid : float64 (n,), optional
+        Nanoseconds that each is laid out as; the first of ``weights`` times ``scale`` if left out.
     """
     thread, stack = np.asarray(threads, np.int32), np.asarray(stacks, np.int32)
     function, parent, line = (np.ascontiguousarray(column, np.int32) for column in frames)
@@ -266,7 +269,9 @@ def add_weighed(
             weight=weight,
             stack=np.where(stack >= 0, stack + first, -1),
         )
-    main = np.asarray(next(iter(weights.values())), np.float64) * scale
+    main = np.asarray(next(iter(weights.values())) if laid is None else laid, np.float64)
+    if laid is None:
+        main = main * scale
     lay_weights(recording, (function, parent, line), thread, stack, main)
 
 

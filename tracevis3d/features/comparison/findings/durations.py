@@ -166,6 +166,10 @@ def pace(evidence: Evidence) -> list[Finding]:
             min(share, 1.0),
             ("", ""),
             **about,
-            details={"factor": factor, "varies": math.expm1(evidence.noise)},
+            details={
+                "factor": factor,
+                "varies": math.expm1(evidence.noise),
+                **({} if evidence.weights is None else {"kind": evidence.weights.kind}),
+            },
         )
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from ....analysis.measures import self_times
 from ....kernels.comparison.findings import find_outermost_nodes, judge
 from ..matching.match import Comparison
 from .paths import CommonPaths, common_paths
+from .sampling import Weights, pace_of, weights_of
 
 #: Relative deviation of the number of calls of a path that counts as expected.
 TOLERANCE = 0.1
@@ -95,11 +96,17 @@ class Evidence:
     time : (int, int)
         Nanoseconds of the root calls of either trace.
     calls : (int, int)
+    weights : Weights or None
+        Of two profiles of samples: their calls are no calls, so each path counts as called once.
     """
 
     def __init__(self, comparison: Comparison) -> None:
         self.comparison = comparison
         self.paths: CommonPaths = common_paths(comparison)
+        self.time = tuple(int(own.sum()) for own in self.paths.self_time)
+        self.weights: Weights | None = weights_of(comparison.traces, (self.time[0], self.time[1]))
+        if self.weights is not None:
+            self.paths = replace(self.paths, calls=np.minimum(self.paths.calls, 1))
         n = len(self.paths)
         self.state = np.empty(n, np.uint8)
         self.before, self.factor = np.empty(n), np.empty(n)
@@ -107,7 +114,6 @@ class Evidence:
             self.paths.parent, self.paths.calls[0], self.paths.calls[1], TOLERANCE, self.state, self.before,
             self.factor,
         )  # fmt: skip
-        self.time = tuple(int(own.sum()) for own in self.paths.self_time)
         self.calls = tuple(len(trace) for trace in comparison.traces)
 
     @property
@@ -125,9 +131,21 @@ class Evidence:
         """How many times as long B takes for the same work: the median of the paths that both have.
 
         A path counts with its share of the self time, but with a two-thousandth at most: pauses of the
-        machine, which lie in few paths, don't set it.
+        machine, which lie in few paths, don't set it. Of two profiles, the median of functions: most paths
+        have too few samples.
         """
+        if self.weights is not None:
+            return self._pace_of_samples
         return self._spread[0]
+
+    @cached_property
+    def _pace_of_samples(self) -> float:
+        assert self.weights is not None
+        own = [
+            np.bincount(self.paths.function[s], row, len(self.comparison.identity)) * scale
+            for s, (row, scale) in enumerate(zip(self.paths.self_time, self.weights.samples_per_ns))
+        ]
+        return pace_of(own[0], own[1])
 
     @cached_property
     def noise(self) -> float:

@@ -23,6 +23,8 @@ wrapped       calls of functions that lie around the same work in one trace alon
 pace          time by which everything takes longer, or less long, alike
 drift         the same, of one part of the run, such as the import of modules
 stall         time by which single calls took longer than their like
+heavier       of two profiles of samples: weight of a function beyond the pace and beyond chance
+lighter       the same, below the pace
 alike         0: the program does the same in both; with the largest difference that there is
 ============  ===========================================================================================
 """
@@ -31,6 +33,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +49,7 @@ from .moves import add_most_similar, joined
 from .order import find_pairs, offsets, out_of_order
 from .ranking import NOISE, rank
 from .stretches import stretches
+from .weights import weight_changes
 
 #: The kinds of findings, and a heading for each.
 KINDS = {
@@ -63,6 +67,8 @@ KINDS = {
     "pace": "Everything takes longer or shorter",
     "drift": "A part takes longer or shorter",
     "stall": "Stalled",
+    "heavier": "Weighs more in B",
+    "lighter": "Weighs less in B",
     "alike": "Alike",
 }
 #: Findings about what is called, and in which order, are reported from these scores on: they are counted, so
@@ -117,6 +123,8 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     progress(0.0, "merging the call paths")
     evidence = Evidence(comparison)
     progress(0.3, "looking for differences")
+    if evidence.weights is not None:
+        return _of_profiles(evidence, top)
     pairs, judged = find_pairs(evidence), groups(evidence)
     known = np.array([g for _, of in changed(evidence, judged) for g in of.tolist()], np.int64)
     loading = importing(evidence)
@@ -154,6 +162,16 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     if all(finding.kind in NOISE for finding in reported):
         reported.append(_alike(evidence))
     progress(0.9, "grouping matches")
+    return Findings(evidence, _grouped(evidence, reported[:top]), max(len(reported) - top, 0))
+
+
+def _of_profiles(evidence: Evidence, top: int) -> Findings:
+    """Find what two profiles differ in, by what their call paths weigh: no more is known of them."""
+    assert evidence.weights is not None
+    reported = sorted(weight_changes(evidence, evidence.weights), key=rank)
+    reported += [finding for finding in pace(evidence) if finding.score >= LEAST]
+    if all(finding.kind in NOISE for finding in reported):
+        reported.append(_alike(evidence))
     return Findings(evidence, _grouped(evidence, reported[:top]), max(len(reported) - top, 0))
 
 
@@ -205,10 +223,17 @@ def _alike(evidence: Evidence) -> Finding:
             "most": float(extra.max(initial=0.0)) / evidence.most_time,
             "most_ns": round(float(extra.max(initial=0.0))),
             "most_function": evidence.label(largest) if largest >= 0 else "",
-            "same_calls": _same_calls(evidence),
+            "same_calls": evidence.weights is None and _same_calls(evidence),
             "varies": float(np.expm1(evidence.noise)),
+            **_weighed(evidence),
         },
     )  # fmt: skip
+
+
+def _weighed(evidence: Evidence) -> dict[str, Any]:
+    """Return what a finding says of two profiles: what is weighed, and how much of it there is."""
+    weights = evidence.weights
+    return {} if weights is None else {"kind": weights.kind, "total": list(weights.total)}
 
 
 def _same_calls(evidence: Evidence) -> bool:

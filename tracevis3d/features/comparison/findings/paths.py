@@ -8,6 +8,7 @@ and what follows is compared.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -168,6 +169,10 @@ def common_paths(comparison: Comparison) -> CommonPaths:
     CommonPaths
     """
     sides = (_Side(comparison, 0), _Side(comparison, 1))
+    if all(len(trace.samples) for trace in comparison.traces):
+        # A path without a sample in one profile was not seen there: that is no other way.
+        for side in sides:
+            side.worth = math.inf
     made = _Laying(sides, len(comparison.identity), comparison.settings.tau)
     made.run()
     for side in sides:

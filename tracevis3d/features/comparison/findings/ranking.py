@@ -23,6 +23,8 @@ _WEIGHT = {
     "offset": 1.0,
     "renamed": 1.0,
     "wrapped": 1.0,
+    "heavier": 10.0,
+    "lighter": 10.0,
 }
 #: Factors for a unit of work, and for the self time of a root call.
 _UNIT, _ROOT = 50.0, 0.1

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels
 from ....layout import ticks
+from ....trace import profile
 from ....views.time_window import WIDTH
 from ..matching.many_traces import letter_of
 from .annotations.frames import FrameBuilder, plates
@@ -164,8 +165,14 @@ def trace_names(
         anchor[s] = (wall.offset + 1.5 * high, y, z)
         found = _ticks(lines[s].window if lines else wall.window, wall, largest(picture, lines))
         unit = f"time in {found.unit}" + (f" from {found.offset}" if found.offset else "")
-        calls, span = len(wall.trace.calls), units.duration(wall.trace.span_ns)
-        text.append(f"{title(wall)}   {calls:,} calls, {span}   ({unit})")
+        samples, span = wall.trace.samples, units.duration(wall.trace.span_ns)
+        amount = profile.amount(wall.trace)
+        if len(samples) and not samples.are_timed:
+            kind = samples.kinds[0]
+            weighs = f"{profile.bare_kind(kind)} in {found.unit}" if kind.endswith("(ns)") else "by weight"
+            text.append(f"{title(wall)}   {amount}   ({weighs})")
+        else:
+            text.append(f"{title(wall)}   {amount}, {span}   ({unit})")
         one, place = np.ones(1), np.array([[wall.offset + 0.6 * high, y, z + 0.5 * _SPACE]])
         pen = FrameBuilder("trace letter", colors[s], 0.0, 0.0, 1e9)
         tag, letter = plates(wall, ("AB"[s],), place, 1.2 * high * one, high, np.zeros(1, np.int64), one, pen)

@@ -16,7 +16,7 @@ from .kinds import FASTER, MOVED, OFTEN, ONLY, SLOWER
 KIND_OF = {
     "unmatched": ONLY, "moved": MOVED, "only": ONLY, "alone": ONLY, "repetitions": OFTEN, "offset": MOVED,
     "slower": SLOWER, "faster": FASTER, "order": MOVED, "renamed": MOVED, "wrapped": MOVED,
-    "stall": SLOWER,
+    "stall": SLOWER, "heavier": SLOWER, "lighter": FASTER,
 }  # fmt: skip
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .....units import counted, duration
+from .....trace.profile import bare_kind, weighed
+from .....units import counted, duration, percentage
 from ...findings.evidence import Finding
 
 #: Maximum number of characters of a function's name.
@@ -41,6 +42,12 @@ def headline(finding: Finding) -> str:
         word = "longer" if kind == "slower" else "less"
         itself = " itself" if d["cause"] == f.functions[0] else ""
         return f"{a}{itself} takes {change} {word} in B"
+    if kind in ("heavier", "lighter"):
+        itself = " itself" if d["itself"] else ""
+        shares, weights = _weights(finding)
+        if d["pace"] != 1:
+            return f"{a or b}{itself} has {shares[0]} of A's {bare_kind(d['kind'])}, {shares[1]} of B's"
+        return f"{a or b}{itself} has {weights[0]} {bare_kind(d['kind'])} in A, {weights[1]} in B"
     if kind == "offset":
         later = "later" if d["change_ns"] > 0 else "earlier"
         return f"Everything from {a} on starts {duration(abs(d['change_ns']), 2)} {later} in B"
@@ -57,6 +64,8 @@ def headline(finding: Finding) -> str:
         return f"A and B reach {a} through different functions"
     if kind == "pace":
         factor = d["factor"]
+        if "kind" in d:
+            return f"Everything weighs {factor:.2f} times as much in B as in A"
         return f"Everything takes {factor:.2f} times as long in B as in A"
     if kind == "drift":
         word = "longer" if d["change_ns"] > 0 else "shorter"
@@ -70,6 +79,8 @@ def headline(finding: Finding) -> str:
         if d["count"] == 1:
             return f"{name} stalls once, for {long} in {where}"
         return f"{name} stalls {d['count']} times, the longest {long} in {where}"
+    if "kind" in d:
+        return "A and B are alike, but for chance"
     return "A and B make the same calls" if d.get("same_calls") else "A and B are alike"
 
 
@@ -121,6 +132,12 @@ def short(finding: Finding) -> tuple[str, str]:
         own = [duration(ns, 2) for ns in d["cause_self_ns"]]
         where = both if d["cause"] != f.functions[0] else f"itself {own[0]} in A, {own[1]} in B"
         return f"{a}: {change} {'more' if f.kind == 'slower' else 'less'} in B", where
+    if f.kind in ("heavier", "lighter"):
+        shares, weights = _weights(finding)
+        return (
+            f"{a or b}: {weights[0]} → {weights[1]} {bare_kind(d['kind'])}",
+            f"{shares[0]} of A, {shares[1]} of B",
+        )
     if f.kind == "offset":
         later = "later" if d["change_ns"] > 0 else "earlier"
         return f"{a} on: {duration(abs(d['change_ns']), 2)} {later} in B", ""
@@ -140,6 +157,13 @@ def short(finding: Finding) -> tuple[str, str]:
         text = f"{_short(longest['function'])}: {d['trace']} stalls {duration(d['longest_ns'], 2)}"
         return text, f"{d['count']} stalls" if d["count"] > 1 else ""
     return headline(f), ""
+
+
+def _weights(finding: Finding) -> tuple[list[str], list[str]]:
+    """Return the shares that a finding has of two profiles, and their weights."""
+    d = finding.details
+    shares = [percentage(weight / max(total, 1), 2) for weight, total in zip(d["weight"], d["total"])]
+    return shares, [weighed(d["kind"], weight) for weight in d["weight"]]
 
 
 def _side(finding: Finding) -> tuple[int, str, str]:

@@ -78,6 +78,13 @@ class Differences:
     share: Floats
     _own: tuple[Ints, Ints]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each kind is called: profiles know weights, not how long a call takes."""
+        if self.findings.evidence.weights is None:
+            return KINDS
+        return (*KINDS[:SLOWER], "more in B", "less in B")
+
     def of_tubes(self, source: int, calls: Ints) -> tuple[Kinds, Floats]:
         """Return kind and strength of calls for tubes, which show a call with all that is below it.
 
@@ -181,7 +188,8 @@ def differences(findings: Findings) -> Differences:
         kinds.append(kind[of_call])
         strengths.append(strength[of_call])
         owns.append(self_times(trace.calls))
-    _reordered(evidence, kinds, strengths)
+    if evidence.weights is None:
+        _reordered(evidence, kinds, strengths)
     time = np.zeros(len(KINDS))
     for one, own in zip(kinds, owns):
         time += np.bincount(one, own.astype(np.float64), len(KINDS))
@@ -209,6 +217,8 @@ def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
     -------
     (uint8 (n,), float64 (n,))
     """
+    if evidence.weights is not None:
+        return _of_weights(evidence, found)
     paths, n = evidence.paths, len(evidence.paths)
     kind, weight, part = np.zeros(n, np.uint8), np.zeros(n), np.ones(n)
     _durations(evidence, kind, weight, part)
@@ -249,6 +259,22 @@ def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
     held = held[np.isin(own[owner[held]], _TAKES_ALONG)]
     kind[held], strength[held] = own[owner[held]], strength[owner[held]]
     return kind, strength
+
+
+def _of_weights(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
+    """Return kind and strength of the paths of two profiles: what findings are about differs."""
+    n = len(evidence.paths)
+    kind, weight, part = np.zeros(n, np.uint8), np.zeros(n), np.ones(n)
+    for finding in reversed(found):
+        if finding.kind not in ("heavier", "lighter"):
+            continue
+        itself = finding.details["itself"]
+        nodes = finding.nodes if itself else np.flatnonzero(evidence.within(finding.nodes))
+        a, b = finding.details["weight"]
+        kind[nodes] = ONLY if not a or not b else SLOWER if finding.kind == "heavier" else FASTER
+        weight[nodes] = finding.score
+        part[nodes] = abs(b - a) / max(a, b, 1)
+    return kind, np.where(kind == SAME, 0.0, strength_of(weight, part))
 
 
 def moving_costs(evidence: Evidence, found: list[Finding]) -> Floats:

@@ -16,7 +16,7 @@ from .....drawing.selector import Selector
 from .....units import percentage
 from ..layout import Wall
 from ..matches import Chosen
-from .kinds import KINDS, ONLY, SAME, Differences, strength_of
+from .kinds import ONLY, SAME, Differences, strength_of
 
 Indices = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -126,7 +126,7 @@ class DifferencePaint:
         kinds = sorted({kind for (kind, _), index in self._known.items() if index in seen})
         entries = [
             LegendEntry(
-                f"{KINDS[k]} {_share(float(self.found.share[k]))}".strip(), self._index(k, 1.0),
+                f"{self.found.names[k]} {_share(float(self.found.share[k]))}".strip(), self._index(k, 1.0),
                 stands_for=Selector(tuple((i, i) for (kind, _), i in self._known.items() if kind == k)),
             )
             for k in kinds

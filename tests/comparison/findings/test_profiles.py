@@ -1,0 +1,222 @@
+"""Two profiles of samples: what was changed is found, chance is not, and weights are never called calls."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracevis3d.features.comparison.findings.evidence import Evidence
+from tracevis3d.features.comparison.findings.find import find
+from tracevis3d.features.comparison.findings.sampling import pace_of, significance
+from tracevis3d.features.comparison.findings.weights import LEAST_SIGNIFICANCE, weight_changes
+from tracevis3d.features.comparison.matching.match import compare
+from tracevis3d.features.comparison.report.sentences import sentence
+from tracevis3d.features.comparison.view.difference.headlines import headline, short
+from tracevis3d.features.comparison.view.difference.kinds import FASTER, ONLY, SAME, SLOWER, differences
+from tracevis3d.formats import registry
+
+#: A program: each call path, and how often it is met in a thousand samples.
+PROGRAM = {
+    "main;read;open": 40, "main;read;parse": 160, "main;read;parse;split": 90, "main;plan": 60,
+    "main;build;make;join": 120, "main;build;make;parse": 50, "main;build;check": 80, "main;sort": 110,
+    "main;sort;compare": 140, "main;write;encode": 70, "main;write;store": 50, "main;tidy": 30,
+}  # fmt: skip
+
+
+def profile(folder, name, program):
+    path = folder / f"{name}.collapsed"
+    path.write_text("".join(f"{stack} {count}\n" for stack, count in program.items() if count))
+    return registry.open_trace(path)
+
+
+def sampled(program, samples, seed):
+    """Take samples of a program at random."""
+    share = np.array(list(program.values()), float)
+    counts = np.random.default_rng(seed).multinomial(samples, share / share.sum())
+    return dict(zip(program, counts.tolist()))
+
+
+def changed(**factors):
+    """Return the program with some functions, and all below them, as many times as heavy."""
+    return {
+        stack: count * np.prod([factors.get(name, 1) for name in stack.split(";")])
+        for stack, count in PROGRAM.items()
+    }
+
+
+def found(a, b):
+    return find(compare(a, b, identity="exact", cache=False))
+
+
+@pytest.mark.parametrize(("name", "factor", "kind"), [("parse", 3, "heavier"), ("sort", 0.3, "lighter")])
+def test_what_was_changed_is_found_and_nothing_else(tmp_path, name, factor, kind):
+    for seed in range(5):
+        other = changed(**{name: factor})
+        # B is recorded as long as it takes, and so has more samples, or fewer.
+        whole = round(2000 * sum(other.values()) / sum(PROGRAM.values()))
+        a = profile(tmp_path, "a", sampled(PROGRAM, 2000, seed))
+        b = profile(tmp_path, "b", sampled(other, whole, seed + 100))
+        (only,) = found(a, b).found
+        assert (only.kind, only.functions) == (kind, (name, name))
+        assert only.details["weight"][1] == pytest.approx(factor * only.details["weight"][0], rel=0.25)
+
+
+def test_chance_is_no_difference_however_long_the_profiles_are(tmp_path):
+    for seed, samples in enumerate((300, 1000, 3000, 10_000)):
+        a = profile(tmp_path, "a", sampled(PROGRAM, samples, seed))
+        b = profile(tmp_path, "b", sampled(PROGRAM, samples, seed + 100))
+        (only,) = found(a, b).found
+        assert only.kind == "alike"
+        assert sentence(only).startswith("The profiles are alike: ")
+
+
+def test_a_profile_of_twice_the_length_has_more_of_everything(tmp_path):
+    a = profile(tmp_path, "a", sampled(PROGRAM, 3000, 1))
+    b = profile(tmp_path, "b", sampled(changed(plan=4), 2 * 3000 * 1.18, 2))
+    more, pace = found(a, b).found
+    assert (more.kind, more.functions[0], pace.kind) == ("heavier", "plan", "pace")
+    assert pace.details["factor"] == pytest.approx(2, rel=0.1)
+
+
+def test_a_function_itself_what_is_new_and_in_which_words(tmp_path):
+    a = profile(tmp_path, "a", {**PROGRAM, "main;sort": 110})
+    b = profile(tmp_path, "b", {**PROGRAM, "main;sort": 440, "main;plan;guess;weigh": 90})
+    first, second = found(a, b).found
+    assert (first.functions, first.details["itself"]) == (("sort", "sort"), True)
+    assert first.details["weight"] == [110, 440]
+    assert (
+        sentence(first)
+        == "`sort` itself has 11 % of the samples (110) in A and 31 % of the samples (440) in B below `main`."
+    )
+    assert headline(first) == "sort itself has 110 samples in A, 440 in B"
+    assert short(first) == ("sort: 110 → 440 samples", "11 % of A, 31 % of B")
+    # What is new is named by its entrance.
+    assert (second.functions, second.details["itself"]) == (("", "guess"), False)
+    assert "has 6.3 % of the samples (90) in B and nothing in A" in sentence(second)
+    assert " call" not in sentence(first).replace("with all that it calls", "")
+
+
+def test_what_is_painted(tmp_path):
+    a = profile(tmp_path, "a", PROGRAM)
+    b = profile(tmp_path, "b", {**changed(parse=3, sort=0.2), "main;new": 200})
+    painted = differences(found(a, b))
+    by_label = [
+        {trace.functions.label[f]: int(k) for f, k in zip(trace.calls.function.tolist(), kind.tolist())}
+        for trace, kind in zip((a, b), painted.kind)
+    ]
+    for side in by_label:
+        assert {n: side[n] for n in ("main", "plan", "split", "compare")} == {
+            "main": SAME, "plan": SAME, "split": SLOWER, "compare": FASTER,
+        }  # fmt: skip
+    assert by_label[1]["new"] == ONLY
+    assert painted.names[SLOWER] == "more in B"
+
+
+def test_times_of_samples_don_t_matter_nor_what_is_weighed(tmp_path):
+    pair = []
+    for seed, program in enumerate((PROGRAM, {**PROGRAM, "main;plan": 400})):
+        stacks = [stack for stack, count in program.items() for _ in range(count)]
+        np.random.default_rng(seed).shuffle(stacks)
+        names = sorted({name for stack in stacks for name in stack.split(";")})
+        path = tmp_path / f"{seed}.speedscope.json"
+        path.write_text(
+            json.dumps(
+                {
+                    "$schema": "https://www.speedscope.app/file-format-schema.json",
+                    "shared": {"frames": [{"name": name} for name in names]},
+                    "profiles": [
+                        {
+                            "type": "sampled",
+                            "name": "main",
+                            "unit": "milliseconds",
+                            "startValue": 0,
+                            "endValue": len(stacks),
+                            "samples": [[names.index(name) for name in stack.split(";")] for stack in stacks],
+                            "weights": [1] * len(stacks),
+                        }
+                    ],
+                }
+            )
+        )
+        pair.append(registry.open_trace(path))
+    a, b = pair
+    assert a.samples.are_timed
+    (only,) = found(a, b).found
+    assert (only.kind, only.functions) == ("heavier", ("plan", "plan"))
+
+
+# -- the twin ------------------------------------------------------------------------------------------
+
+_stack = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4).map(";".join)
+_program = st.dictionaries(_stack, st.integers(1, 400), min_size=1, max_size=8)
+
+
+def joined(program):
+    """Take a function that calls itself directly once, as call paths do."""
+    total = Counter()
+    for stack, count in program.items():
+        names = stack.split(";")
+        total[tuple(n for i, n in enumerate(names) if i == 0 or names[i - 1] != n)] += count
+    return total
+
+
+def plain_changes(a, b, pace, most):
+    """Return the functions, by themselves or with all below, that differ by more than chance; how surely."""
+    found = {}
+    for name in "abcd":
+        for itself in (True, False):
+            old, new = (
+                sum(count for path, count in side.items() if (path[-1] == name if itself else name in path))
+                for side in (a, b)
+            )
+            z = 2 * ((new + 0.375) ** 0.5 - (pace * (old + 0.375)) ** 0.5) / (1 + pace) ** 0.5
+            is_near = max(new, pace * old) < 1.15 * min(new, pace * old)
+            if abs(z) >= LEAST_SIGNIFICANCE and abs(new - pace * old) >= 0.01 * most and not is_near:
+                found[name, itself] = z
+    return found
+
+
+@given(_program, _program)
+@settings(max_examples=40, deadline=None)
+def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
+    folder = tmp_path_factory.mktemp("pair")
+    pair = (profile(folder, "a", a), profile(folder, "b", b))
+    evidence = Evidence(compare(*pair, identity="exact", cache=False))
+    assert evidence.weights is not None
+    left = [joined(a), joined(b)]
+    most = max(sum(side.values()) for side in left)
+    for finding in weight_changes(evidence, evidence.weights):
+        name, itself = finding.functions[0] or finding.functions[1], finding.details["itself"]
+        expected = plain_changes(*left, evidence.pace, most)
+        assert finding.details["deviations"] == pytest.approx(max(abs(z) for z in expected.values()))
+        assert finding.details["deviations"] == pytest.approx(abs(expected[name, itself]))
+        assert finding.kind == ("heavier" if expected[name, itself] > 0 else "lighter")
+        for side in left:
+            for path in side:
+                if path[-1] == name if itself else name in path:
+                    side[path] = 0
+    assert not plain_changes(*left, evidence.pace, most)
+
+
+def test_how_sure_a_difference_is():
+    """Of two counts of the same rate, one in about 16,000 pairs is 4 standard deviations apart."""
+    counts = np.random.default_rng(1).poisson(50, (2, 200_000)).astype(float)
+    z = significance(counts[0], counts[1], 1.0)
+    assert abs(float(z.mean())) < 0.01
+    assert float(z.std()) == pytest.approx(1, abs=0.02)
+    assert np.count_nonzero(np.abs(z) > LEAST_SIGNIFICANCE) < 40
+
+
+def test_the_pace_is_what_most_functions_have():
+    a = np.full(20, 100.0)
+    b = 2 * a
+    b[3] = 900
+    assert pace_of(a, b) == pytest.approx(2)
+    assert pace_of(a, a) == 1
+    assert pace_of(a[:5], b[:5]) == 1  # too few to tell
+    # Twelve small functions grew with the one that calls them, eight large ones did not: that is no pace.
+    large = np.append(a, np.full(8, 500.0))
+    assert pace_of(large, np.append(b, large[20:])) == 1

@@ -1,0 +1,156 @@
+"""Two profiles of samples: what they weigh, and which differences chance alone does not explain.
+
+Samples are counted: how many fall on a function varies by chance, though the program does the same. Two
+counts are compared by the square roots of both (K. Gu, H. K. T. Ng, M. L. Tang and W. R. Schucany, "Testing
+the ratio of two Poisson rates", Biometrical Journal 50, 2008).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....trace import profile
+from ....trace.model import Trace
+
+#: The deviation of half of all values from the middle, of a normal distribution.
+_HALF = 0.6745
+#: Both profiles together need this many samples of a function for it to say something of the pace, ...
+_ENOUGH_SAMPLES = 10
+#: ... and this many functions.
+_ENOUGH = 8
+#: Maximum weight of one function in the pace, as a share of the samples.
+_MOST_WEIGHT = 0.02
+#: A pace nearer to 1 than this factor, or than this many standard errors of the median, is 1.
+_LEAST_PACE, _ERRORS = 1.15, 3.0
+#: The standard error of a median of n normal values is this times their usual deviation, by the root of n.
+_OF_MEDIAN = 1.2533 / _HALF
+
+#: At least so large a share of the samples has the pace in common, and at most so large a one is as before.
+_ALIKE, _AS_BEFORE = 0.75, 0.5
+#: Standard deviations that are chance.
+_CHANCE = 3.0
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What the samples of two profiles weigh.
+
+    Attributes
+    ----------
+    kind : str
+        What is weighed, with its unit: ``samples``, ``cpu (ns)``.
+    total : (int, int)
+        Of A and of B, in this unit.
+    per_ns : (float, float)
+        Weight of a nanosecond of the calls that are laid out from the samples.
+    samples_per_ns : (float, float)
+        Samples in such a nanosecond.
+    """
+
+    kind: str
+    total: tuple[int, int]
+    per_ns: tuple[float, float]
+    samples_per_ns: tuple[float, float]
+
+
+def weights_of(traces: Sequence[Trace], time: tuple[int, int]) -> Weights | None:
+    """Return what two profiles weigh; None if one is no profile, or both weigh different things.
+
+    Parameters
+    ----------
+    traces : (Trace, Trace)
+    time : (int, int)
+        Nanoseconds of the calls of either, each counted once.
+
+    Returns
+    -------
+    Weights or None
+    """
+    if not all(len(trace.samples) for trace in traces):
+        return None
+    a, b = (profile.totals(trace) for trace in traces)
+    kind = next(iter(a))
+    if kind != next(iter(b)):
+        return None
+    found = [_count(trace, totals) for trace, totals in zip(traces, (a, b))]
+    total = (a[kind], b[kind])
+    return Weights(
+        kind,
+        total,
+        (total[0] / max(time[0], 1), total[1] / max(time[1], 1)),
+        (found[0] / max(time[0], 1), found[1] / max(time[1], 1)),
+    )
+
+
+def _count(trace: Trace, totals: dict[str, int]) -> int:
+    """Return how many samples were taken, as far as that is known: at least one a row."""
+    counted = [total for kind, total in totals.items() if profile.bare_kind(kind) == "samples"]
+    return max([int(np.count_nonzero(trace.samples.kind == 0)), *counted])
+
+
+def significance(a: Floats, b: Floats, pace: float) -> Floats:
+    """Return by how many standard deviations counts differ from what the pace lets expect.
+
+    Parameters
+    ----------
+    a, b : float64 (n,)
+        Numbers of samples.
+    pace : float
+        How many samples of B one of A lets expect.
+
+    Returns
+    -------
+    float64 (n,)
+        Positive where B has more.
+
+    Examples
+    --------
+    >>> significance(np.array([100.0]), np.array([150.0]), 1.0).round(1)
+    array([3.2])
+    """
+    more = np.sqrt(b + 0.375) - np.sqrt(pace * (a + 0.375))
+    return np.asarray(2.0 * more / np.sqrt(1.0 + pace))
+
+
+def pace_of(a: Floats, b: Floats) -> float:
+    """Return how many samples of B one of A lets expect: the median of functions.
+
+    Profiles may be of different length, but most of a program does not change: so there is a pace if
+    functions with most of the samples have it in common, and few are as they were. Else a part that grew
+    would make the rest seem to shrink.
+
+    Parameters
+    ----------
+    a, b : float64 (n,)
+        Samples of each function itself.
+
+    Returns
+    -------
+    float
+        1 where too few functions were sampled to tell, they hardly differ, or have nothing in common.
+    """
+    known = (a + b >= _ENOUGH_SAMPLES) & (a > 0) & (b > 0)
+    if np.count_nonzero(known) < _ENOUGH:
+        return 1.0
+    a, b = a[known], b[known]
+    weight = np.minimum((a + b) / (a + b).sum(), _MOST_WEIGHT)
+    ratio = np.log(b / a)
+    order = np.argsort(ratio, kind="stable")
+    total = np.cumsum(weight[order])
+    middle = float(ratio[order][np.searchsorted(total, total[-1] / 2)])
+    error = _OF_MEDIAN * float(np.median(np.abs(ratio - middle))) / math.sqrt(len(ratio))
+    if abs(middle) < max(math.log(_LEAST_PACE), _ERRORS * error):
+        return 1.0
+    pace = math.exp(middle)
+    alike, as_before = (
+        float((a + b)[np.abs(significance(a, b, factor)) <= _CHANCE].sum() / (a + b).sum())
+        for factor in (pace, 1.0)
+    )
+    return pace if alike >= _ALIKE and as_before <= _AS_BEFORE else 1.0

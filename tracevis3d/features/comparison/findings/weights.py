@@ -1,0 +1,127 @@
+"""Findings about two profiles of samples: functions that weigh more, or less, than chance explains.
+
+A function is judged with all that it calls, and by itself. The one whose difference is the least likely to be
+chance is reported first, because callers have much else below them and callees have only part of it; what
+it explains is then taken away from both profiles, and the rest is judged again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....kernels.comparison.findings import add_up
+from .durations import LEAST_FACTOR
+from .evidence import LEAST, Evidence, Finding
+from .sampling import Weights, significance
+
+#: Standard deviations that a difference takes.
+LEAST_SIGNIFICANCE = 4.0
+#: Functions are reported until no other differs, but at most so many.
+_MOST = 40
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
+    """Return the functions that weigh more, or less, in B.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    weights : Weights
+
+    Returns
+    -------
+    list of Finding
+        Of the kinds ``heavier`` and ``lighter``, the most certain first.
+    """
+    paths, pace = evidence.paths, evidence.pace
+    function = paths.function.max(axis=0).astype(np.int64)
+    size = len(evidence.comparison.identity)
+    own = [row * scale for row, scale in zip(paths.self_time.astype(np.float64), weights.samples_per_ns)]
+    outermost = _outermost(paths.parent, function)
+    most = max(sum(own[0]), sum(own[1]), 1.0)
+    found: list[Finding] = []
+    while len(found) < _MOST:
+        whole = [row.copy() for row in own]
+        for row in whole:
+            add_up(paths.parent, row)
+        itself = [np.bincount(function, row, size) for row in own]
+        below = [np.bincount(function[outermost], row[outermost], size) for row in whole]
+        a, b = (np.concatenate(pair).astype(np.float64) for pair in zip(itself, below))
+        z = np.asarray(significance(a, b, pace))
+        z[(np.abs(b - pace * a) < LEAST * most) | _is_near(pace * a, b)] = 0.0
+        if not len(z) or np.abs(z).max() < LEAST_SIGNIFICANCE:
+            break
+        best = _first_of(np.flatnonzero(np.abs(z) >= np.abs(z).max() * (1 - 1e-9)), a, b, function, size)
+        is_itself, chosen = best < size, best % size
+        mine = np.flatnonzero(function == chosen)
+        nodes = mine if is_itself else mine[outermost[mine]]
+        here = own if is_itself else whole
+        nodes = nodes[np.argsort(-np.maximum(here[0][nodes], here[1][nodes]), kind="stable")]
+        counts = (float(a[best]), float(b[best]))
+        found.append(_finding(evidence, weights, nodes, is_itself, counts, float(z[best]), most))
+        gone = mine if is_itself else np.flatnonzero(evidence.within(nodes))
+        for row in own:
+            row[gone] = 0.0
+    return found
+
+
+def _outermost(parent: NDArray[np.int32], function: Ints) -> NDArray[np.bool_]:
+    """Return which paths end in a function that none of their callers is: bool (n,)."""
+    alone = np.ones(len(parent), np.bool_)
+    above = np.maximum(parent, 0)
+    going = np.flatnonzero(parent >= 0)
+    up = above[going]
+    while len(going):
+        same = function[going] == function[up]
+        alone[going[same]] = False
+        rest = ~same & (parent[up] >= 0)
+        going, up = going[rest], parent[up[rest]]
+    return alone
+
+
+def _is_near(a: Floats, b: Floats) -> NDArray[np.bool_]:
+    return np.asarray(np.maximum(a, b) < LEAST_FACTOR * np.minimum(a, b))
+
+
+def _first_of(rows: Ints, a: Floats, b: Floats, function: Ints, size: int) -> int:
+    """Return which of equally certain rows is reported: the function itself that takes it, or what is new."""
+    one_sided = (a[rows] == 0) | (b[rows] == 0)
+    first = np.full(size, len(function))
+    np.minimum.at(first, function, np.arange(len(function)))
+    preferred = (rows < size) != one_sided
+    return int(rows[np.lexsort((first[rows % size], ~preferred))[0]])
+
+
+def _finding(
+    evidence: Evidence, weights: Weights, nodes: Ints, is_itself: bool, counts: tuple[float, float],
+    z: float, most: float,
+) -> Finding:  # fmt: skip
+    paths = evidence.paths
+    first = int(nodes[0])
+    here = [bool((paths.calls[s, nodes] > 0).any()) for s in range(2)]
+    label = evidence.label(first)
+    weight = [
+        round(count / per_sample * per_ns) if per_sample else 0
+        for count, per_sample, per_ns in zip(counts, weights.samples_per_ns, weights.per_ns)
+    ]
+    return Finding(
+        "heavier" if z > 0 else "lighter",
+        min(abs(counts[1] - evidence.pace * counts[0]) / most, 1.0),
+        (label if here[0] else "", label if here[1] else ""),
+        evidence.way(first),
+        **evidence.about(nodes),
+        details={
+            "itself": is_itself,
+            "kind": weights.kind,
+            "weight": weight,
+            "total": list(weights.total),
+            "samples": [round(count, 3) for count in counts],
+            "deviations": abs(z),
+            "pace": evidence.pace,
+            "paths": len(nodes),
+        },
+    )
