@@ -119,3 +119,12 @@ def test_ticks_of_a_scale_lie_where_their_values_do(kind, values, apart):
     for place, text in zip(places, texts):
         assert scale.place(float(text)) == pytest.approx(place, abs=1e-9)
     assert all(b - a >= apart - 1e-9 for a, b in pairwise(places))
+
+
+def test_a_short_logarithmic_scale_has_ticks_between_powers_of_ten():
+    assert Scale("log", 1.0, 8.0).ticks(str) == ((0.0, pytest.approx(1 / 3), pytest.approx(0.774, abs=1e-3)),
+                                                 ("1.0", "2.0", "5.0"))  # fmt: skip
+    _, texts = Scale("log", 3.0, 400.0).ticks(str)
+    assert texts == ("5.0", "10.0", "20.0", "50.0", "100.0", "200.0")
+    assert Scale("log", 1.0, 1e4).ticks(str)[1] == ("1.0", "10.0", "100.0", "1000.0", "10000.0")
+    assert Scale("log", 6.0, 8.0).ticks(str)[1] == ("8.0",)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -15,6 +16,8 @@ Kind = Literal["linear", "sqrt", "log"]
 
 #: A logarithmic scale spans at most this ratio; smaller values lie at its low end.
 LOG_RANGE = 1e5
+#: With fewer powers of ten than this on a logarithmic scale, ticks are at 2 and 5 times these, too.
+_FEW_DECADES = 3
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,10 @@ class Scale:
             return ((1.0,), (text(self.high),)) if self.high > 0 else ((0.0,), (text(0.0),))
         if self.kind == "log":
             values = decades(self.low, self.high, most) or [self.high]
+            if len(values) < _FEW_DECADES:
+                powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+                steps = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
+                values = [value for value in steps if self.low <= value <= self.high] or [self.high]
         elif self.kind == "sqrt":
             top = rounds(0.0, self.high, 3)[-1]
             values = [0.0, top / 1000, top / 100, top / 10, top / 4, top]
