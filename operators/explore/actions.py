@@ -11,14 +11,12 @@ from bpy.props import EnumProperty, StringProperty
 from ...tracevis3d.errors import TraceVisError, UsageError
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.views import registry as views
-from ...tracevis3d.views.actions import Action, Change, State
+from ...tracevis3d.views.actions import NOT_IN_MEMORY, Action, Change, State
 from ..mixin import OperatorMixin
 from ..state import filter_stacks, selection, settings, sources, trace_state
 from ..task import LongOperator, idle
 from ..views import make_view
 from .motion import transition, window_time
-
-_NOT_IN_MEMORY = "The trace is not in memory: rebuild the view, then try again"
 
 
 def declared_of(view: bpy.types.Collection) -> tuple[Action, ...]:
@@ -50,7 +48,7 @@ def state_of(view: bpy.types.Collection, traces_too: bool = True, **about: Any) 
     """
     traces = sources.in_memory(view)
     if traces is None and traces_too:
-        raise UsageError(_NOT_IN_MEMORY)
+        raise UsageError(NOT_IN_MEMORY)
     stored = settings.values(view)
     chosen = {source: selection.selected(key).calls for source, key in enumerate(trace_state.keys_of(view))}
     return State(
@@ -129,7 +127,7 @@ class OnCall(OperatorMixin):
         source = keys.index(self.trace) if self.trace else 0
         trace = sources.loaded(keys[source])
         if trace is None:
-            raise UsageError(_NOT_IN_MEMORY)
+            raise UsageError(NOT_IN_MEMORY)
         call = int(self.call) if self.call.isdecimal() else selection.selected(keys[source]).active
         if not 0 <= call < len(trace.calls):
             raise UsageError("No call is selected" if not self.call else f"There is no call {self.call}")
@@ -151,7 +149,7 @@ class OnCall(OperatorMixin):
         traces = sources.in_memory(view)
         try:
             if traces is None:
-                raise UsageError(_NOT_IN_MEMORY)
+                raise UsageError(NOT_IN_MEMORY)
             scene = window_time.scene_of(view)
             figure = make_view.figure_of(view, traces)
             make_view.show(scene, view, traces, figure, figure.drawing(settings.frame_of(scene)))

@@ -6,7 +6,7 @@ import bpy
 
 from ...tracevis3d.trace.names import label_of_call
 from ...tracevis3d.views import registry as views
-from ...tracevis3d.views.actions import Action
+from ...tracevis3d.views.actions import NOT_IN_MEMORY, Action
 from ...tracevis3d.views.calls.clusters import call_under
 from ..state import settings, sources, trace_state
 from . import actions
@@ -32,7 +32,7 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
         view, key, call = target
         trace = sources.loaded(key)
         if trace is None:
-            layout.label(text="The trace is not in memory: rebuild the view", icon="INFO")
+            layout.label(text=NOT_IN_MEMORY, icon="INFO")
             layout.operator("tracevis3d.rebuild", icon="FILE_REFRESH")
             return
         layout.label(text=label_of_call(trace, call))

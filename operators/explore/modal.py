@@ -15,6 +15,7 @@ from ...tracevis3d import units
 from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.views import time_window
+from ...tracevis3d.views.actions import NOT_IN_MEMORY
 from .. import environment, signals
 from ..keys import EXPLORE
 from ..state import selection, settings, sources
@@ -648,7 +649,7 @@ def _why_no_window(view: Any, traces: Any) -> str:
     if view is None:
         return "Point at a view"
     if traces is None:
-        return "The trace is not in memory: rebuild the view"
+        return NOT_IN_MEMORY
     return "This view has no time window"
 
 

@@ -27,6 +27,8 @@ Ints = NDArray[np.int64]
 Range = tuple[float, float]
 #: What leads to an action. ``drag`` is along time, ``wheel`` is the wheel with Ctrl, ``home`` the key Home.
 Trigger = Literal["menu", "click", "ctrl click", "double click", "drag", "wheel", "home"]
+#: Why what needs the trace of a view can't be done, and what to do.
+NOT_IN_MEMORY = "The trace is not in memory: rebuild the view"
 
 
 class ViewOfState(Protocol):
@@ -113,7 +115,7 @@ class State:
             If it is not in memory.
         """
         if self.source >= len(self.traces):
-            raise UsageError("The trace is not in memory: rebuild the view, then try again")
+            raise UsageError(NOT_IN_MEMORY)
         return self.traces[self.source]
 
 

@@ -16,7 +16,7 @@ from .. import overlay
 from ..motion import detail
 
 #: Seconds that it takes, between two redraws meanwhile, and how many elements of an object fade.
-_LASTS, _AGAIN, _MOST = 0.3, 1 / 30, 2_000
+_LASTS, _AGAIN, _MOST = 0.3, 1 / 30, 800
 
 
 @dataclass

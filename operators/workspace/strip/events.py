@@ -7,6 +7,7 @@ import bpy
 from bpy.props import EnumProperty
 
 from ....tracevis3d.views import time_window
+from ....tracevis3d.views.actions import NOT_IN_MEMORY
 from ....tracevis3d.views.time_strip import dragged, drawn_out, grip
 from ....tracevis3d.views.time_window import Window
 from ... import areas
@@ -227,7 +228,7 @@ def _nothing() -> None:
 
 def _why_no_window(view: bpy.types.Collection) -> str:
     if sources.in_memory(view) is None:
-        return "The trace is not in memory: rebuild the view"
+        return NOT_IN_MEMORY
     return "This view has no time window: drag on the strip to select a range"
 
 

@@ -29,7 +29,7 @@ scene = bpy.context.scene
 assert bpy.ops.tracevis3d.import_trace(filepath=given, view="cone") == {"FINISHED"}
 view = support.only_view()
 traces = sources.in_memory(view)
-levels = detail._detail_of(view, traces, settings.frame_of(scene))
+levels = detail._Levels(view, traces, settings.frame_of(scene))()
 region = SimpleNamespace(width=1280, height=720)
 
 
@@ -59,7 +59,8 @@ def look(at, distance):
 
 
 def come_near(at, distance):
-    return detail._open_around_eye(view, levels, traces, region, look(at, distance))
+    (request,) = detail._around(view, levels, traces, region, look(at, distance))
+    return detail._apply(request, request.find())
 
 
 # From afar nothing is different, and the picture's own is shown.

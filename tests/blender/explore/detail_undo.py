@@ -16,6 +16,7 @@ import support
 support.enable()
 bpy.ops.wm.read_homefile(use_empty=False, app_template="")
 detail = support.extension(".operators.explore.motion.detail")
+in_sight = support.extension(".tracevis3d.views.detail.in_sight")
 window_time = support.extension(".operators.explore.motion.window_time")
 selection, sources = (
     support.extension(".operators.state.selection"),
@@ -39,7 +40,7 @@ trace = sources.in_memory(support.only_view())[0]
 def come_nearer():
     """Show detail, as when a 3D view comes to rest: without a step of undo."""
     view, frame = support.only_view(), settings.frame_of(bpy.context.scene)
-    closer = detail._detail_of(view, [trace], frame)
+    closer = detail._Levels(view, [trace], frame)()
     (pane,) = closer.panes
     low, high = pane.window
     eye = camera.View(
@@ -49,7 +50,8 @@ def come_nearer():
     )  # fmt: skip
     share = rng.random() / 2
     seen = (low + round((high - low) * share), high)
-    detail.show(view, closer, 0, [trace], seen, 30 * pane.pixels_per_unit, eye)
+    found = in_sight.of_pane(closer, 0, seen, 30 * pane.pixels_per_unit, [trace])
+    detail.show(view, found, eye)
     assert detail_objects.objects_of(view)
 
 

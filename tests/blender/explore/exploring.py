@@ -239,7 +239,7 @@ assert not marks.toggle(key, 10_000, 50_000)
 # Detail from near: in the place of the picture's boxes for the 3D view, not for pictures, without undo.
 view = support.only_view()
 bpy.ops.ed.undo_push(message="before the detail")
-closer = detail._detail_of(view, [trace], settings.frame_of(scene))
+closer = detail._Levels(view, [trace], settings.frame_of(scene))()
 (pane,) = closer.panes
 low, high = pane.window
 camera = support.extension(".tracevis3d.scene.camera")
@@ -248,7 +248,9 @@ eye = camera.View(
     forward=np.array([0, 1.0, 0]), tangent=0.2, perspective=True, frame=settings.frame_of(scene),
     centre=(320.0, 180.0), nearest=0.0, farthest=1.0,
 )  # fmt: skip
-detail.show(view, closer, 0, [trace], (low + (high - low) // 3, high), 30 * pane.pixels_per_unit, eye)
+in_sight = support.extension(".tracevis3d.views.detail.in_sight")
+near = in_sight.of_pane(closer, 0, (low + (high - low) // 3, high), 30 * pane.pixels_per_unit, [trace])
+detail.show(view, near, eye)
 bpy.context.view_layer.update()
 assert detail_objects.shown_detail(view, 0) is not None
 assert len(parts("call", view)[1]) > len(before)

@@ -137,13 +137,15 @@ class Instances:
         return found
 
 
-def placed(name: str, wanted: Instances) -> Any:
+def placed(name: str, wanted: Instances, full: bool = True) -> Any:
     """Return an object whose points are shown as instances.
 
     Parameters
     ----------
     name : str
     wanted : Instances
+    full : bool
+        It has the full form, too, and not the economical one alone.
 
     Returns
     -------
@@ -152,7 +154,7 @@ def placed(name: str, wanted: Instances) -> Any:
     shown = bpy.data.objects.new(name, bpy.data.meshes.new(name))
     modifier: Any = shown.modifiers.new(_MODIFIER, "NODES")
     modifier.node_group = group()
-    rewrite(shown, wanted, True)
+    rewrite(shown, wanted, True, full)
     return shown
 
 
@@ -187,7 +189,7 @@ def differs(shown: Any, wanted: Instances) -> bool:
     return any(not meshes.holds(mesh, name, *values[name]) for name in values)
 
 
-def rewrite(shown: Any, wanted: Instances, template: bool) -> None:
+def rewrite(shown: Any, wanted: Instances, template: bool, full: bool = True) -> None:
     """Let an object show other instances: only what differs is written.
 
     Parameters
@@ -197,6 +199,8 @@ def rewrite(shown: Any, wanted: Instances, template: bool) -> None:
     wanted : Instances
     template : bool
         Make the templates again, too.
+    full : bool
+        It is to have the full form, too, and not the economical one alone.
     """
     mesh, modifier = shown.data, shown.modifiers[_MODIFIER]
     if len(mesh.vertices) != len(wanted.position):
@@ -210,15 +214,17 @@ def rewrite(shown: Any, wanted: Instances, template: bool) -> None:
         if not meshes.holds(mesh, name, kind, value):
             meshes.set_attribute(mesh, name, kind, "POINT", value)
     mesh.update()
-    if template:
-        for held, make in (("Template", wanted.template), ("Economical", wanted.economical)):
-            before = compat.get_input(modifier, held)
-            title = f"{shown.name} {held.lower()}"
-            compat.set_input(modifier, held, bpy.data.objects.new(title, make(title)))
-            if before is not None:
-                data = before.data
-                bpy.data.objects.remove(before)
-                bpy.data.meshes.remove(data)
+    for held, make in (("Template", wanted.template), ("Economical", wanted.economical)):
+        before = compat.get_input(modifier, held)
+        needed = full or held == "Economical"
+        if before is not None and not template and needed:
+            continue
+        title = f"{shown.name} {held.lower()}"
+        compat.set_input(modifier, held, bpy.data.objects.new(title, make(title)) if needed else None)
+        if before is not None:
+            data = before.data
+            bpy.data.objects.remove(before)
+            bpy.data.meshes.remove(data)
     compat.set_input(modifier, "Material", wanted.material)
     compat.set_input(modifier, "Timed", len(wanted.time) > 0)
     shown.update_tag()

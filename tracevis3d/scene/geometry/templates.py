@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from functools import cached_property
+from itertools import groupby, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,12 @@ class Shape:
     rim: NDArray[np.bool_]
     pale: NDArray[np.float64]
     smooth: bool = False
+
+    @cached_property
+    def faces(self) -> tuple[bytes | bool, ...]:
+        """What is the same for all shapes that differ in the places of their vertices alone."""
+        columns = (self.corner, self.first, self.normal, self.rim, self.pale)
+        return *(column.tobytes() for column in columns), self.smooth
 
     def triangles(self) -> int:
         """Return how many triangles it is drawn with."""
@@ -314,9 +321,13 @@ def template(
     """
     position, corner, first, tint, shaded, part, sharp = [], [], [], [], [], [], []
     vertices = corners = count = 0
-    for shape, colors in parts:
+    # Shapes that differ in nothing but the places of their vertices are laid out together.
+    for _, alike in groupby(parts, key=lambda each: each[0].faces):
+        shapes, palettes = zip(*alike, strict=True)
+        shape, colors = shapes[0], np.concatenate(palettes)
+        which = np.repeat(np.arange(len(shapes)), [len(palette) for palette in palettes])
         k, v, c = len(colors), len(shape.position), len(shape.corner)
-        position.append(np.tile(shape.position, (k, 1)))
+        position.append(np.stack([each.position for each in shapes])[which].reshape(-1, 3))
         corner.append((shape.corner[None] + (vertices + v * np.arange(k))[:, None]).reshape(-1))
         first.append((shape.first[None] + (corners + c * np.arange(k))[:, None]).reshape(-1))
         part.append(np.repeat(np.arange(count, count + k), len(shape.first)))

@@ -30,6 +30,8 @@ from . import element_metadata
 _IS_DETAIL = "tracevis3d_nearer"
 #: What has been opened, for a detail that is not along x.
 _OPENED = "tracevis3d_opened"
+#: On objects of a detail whose names are printed.
+_NAMED = "tracevis3d_named"
 #: On the picture's own objects that the detail replaces.
 _STOOD_IN = "tracevis3d_stood_in"
 
@@ -94,6 +96,22 @@ def opened(collection: Any, source: int) -> NDArray[np.int64]:
     for shown in objects_of(collection, source):
         return np.array(str(shown.get(_OPENED, "")).split(), np.int64)
     return np.empty(0, np.int64)
+
+
+def has_names(collection: Any, source: int) -> bool:
+    """Return whether the names of a trace's detail are printed into the scene, if it has one.
+
+    Parameters
+    ----------
+    collection : bpy.types.Collection
+        Of the view.
+    source : int
+
+    Returns
+    -------
+    bool
+    """
+    return all(_NAMED in shown for shown in objects_of(collection, source))
 
 
 def picture_of(collection: Any, source: int, kinds: tuple[str, ...]) -> list[Any]:
@@ -176,7 +194,7 @@ def enter(
     palette: NDArray[np.float32],
     style: str,
     camera: Camera,
-    view: View,
+    view: View | None,
     detail: tuple[float, float, float] | NDArray[np.int64],
     rendered: bool = False,
 ) -> None:
@@ -198,8 +216,8 @@ def enter(
     style : str
     camera : Camera
         The picture's, by which light falls.
-    view : View
-        The view direction: names are chosen for it.
+    view : View or None
+        The view direction: names are chosen for it. None: they are not printed.
     detail : (float, float, float) or int64 (k,)
         What it is for: from where to where, in nanoseconds or bytes, and pixels per unit; or what has been
         opened.
@@ -231,16 +249,16 @@ def enter(
         if shown is not None:
             before[part.kind].remove(shown)
         if shown is None:
-            shown = instances.placed(f"{collection.name} nearer {part.kind}", wanted)
+            shown = instances.placed(f"{collection.name} nearer {part.kind}", wanted, rendered)
             made.append(shown)
         else:
-            instances.rewrite(shown, wanted, shown.get(MADE_FROM) != wanted.key)
+            instances.rewrite(shown, wanted, shown.get(MADE_FROM) != wanted.key, rendered)
         shown[MADE_FROM] = wanted.key
         shown["tracevis3d_kind"] = part.kind
         element_metadata.write(shown, part, stands)
     discard([shown for others in before.values() for shown in others])
     page.keep_near_names(collection, source, names)
-    texts = _names(collection, names, colors, look, view)
+    texts = _names(collection, names, colors, look, view) if view is not None else None
     if texts is not None:
         texts[page.PRINTED] = True
         made.append(texts)
@@ -256,6 +274,10 @@ def enter(
             # Numbers of calls may exceed Blender's integers.
             shown[_IS_DETAIL], shown[_OPENED] = "opened", " ".join(map(str, detail.tolist()))
         shown.hide_render = not rendered
+        if view is not None:
+            shown[_NAMED] = True
+        elif _NAMED in shown:
+            del shown[_NAMED]
     for shown in picture:
         shown.hide_viewport, shown.hide_render = True, rendered
         shown[_STOOD_IN] = source

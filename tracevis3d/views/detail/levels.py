@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.primitives import Boxes, Camera, Element, Labels, Meaning
-from ..drawing.projection import Projection
-from ..layout.cut import Clusters, Cut, CutBuffers, call_span, cut_index
-from ..trace.model import Trace
+from ...drawing.primitives import Boxes, Camera, Element, Labels, Meaning
+from ...drawing.projection import Projection
+from ...layout.cut import Clusters, Cut, CutBuffers, call_span, cut_index
+from ...trace.model import Trace
 
 if TYPE_CHECKING:
     pass
