@@ -101,7 +101,7 @@ def _by_memray(folder: Path) -> list[dict[str, Any]]:
         "no tracing": [sys.executable, str(program)],
         "memray": memray,
         "memray and calls": [*record, "--memory-engine", "memray", "--threads", "--", str(program)],
-        "tracemalloc and calls": [*record, "--memory", "--threads", "--", str(program)],
+        "tracemalloc and calls": [*record, "--memory-engine", "tracemalloc", "--threads", "--", str(program)],
     }
     best = {name: min(run(command) for _ in range(RUNS)) for name, command in commands.items()}
     return [

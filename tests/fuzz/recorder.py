@@ -54,7 +54,11 @@ class Recorder:
     def seeds(self) -> list[tuple[str, bytes]]:
         """Return what small programs hand on, and earlier finds."""
         engines = ["monitoring" if hasattr(sys, "monitoring") else "profile", *(["fast"] if MODULE else [])]
-        made = [_handed_on(engine, more) for engine in engines for more in ([], ["--memory"])]
+        made = [
+            _handed_on(engine, more)
+            for engine in engines
+            for more in ([], ["--memory-engine", "tracemalloc"])
+        ]
         return [(".json", data) for data in made + [path.read_bytes() for path in FINDS.glob("recorder_*")]]
 
     def changed(self, data: bytes, others: list[tuple[str, bytes]], pick: random.Random) -> bytes:

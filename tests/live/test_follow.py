@@ -155,7 +155,8 @@ def step():
     for _ in range(5): leaf()
 for _ in range(100): step()
 """)
-    record = [sys.executable, "-m", "tracevis3d", "record", "-q", "--memory", "-o", str(path), str(script)]
+    words = ["record", "-q", "--memory-engine", "tracemalloc", "-o", str(path), str(script)]
+    record = [sys.executable, "-m", "tracevis3d", *words]
     process = subprocess.Popen(record, cwd=ROOT)
     while not (path.exists() and path.stat().st_size):
         time.sleep(0.02)

@@ -24,7 +24,7 @@ from tracevis3d.record.session import Session
 every = int(sys.argv[3])
 if every:
     # The program says when memory is looked at, not the clock.
-    Session._pace, sampled._SHARE = lambda self: (1e3, 1e3), 1e9
+    Session._pace, sampled._REST = lambda self: (1e3, 1e3), 0
 def between(step):
     time.sleep(STEP_S)
     if every and step % every == 0:

@@ -9,6 +9,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tracevis3d.record.memory import sampled
 from tracevis3d.record.memory.blocks import ALLOC, FREE, LivingBlocks
 from tracevis3d.record.memory.sampled import Allocations
 from tracevis3d.record.output import spool
@@ -93,6 +94,30 @@ def test_a_look_becomes_rows_with_call_sites(tmp_path):
     times.frombytes(base64.b64decode(first["args"]["time"]))
     assert times.tolist() == [125, 150, 175, 200]  # spread evenly since the last look
     assert base64.b64decode(second["args"]["kind"]) == bytes([FREE] * 3)
+
+
+def test_looks_take_a_twentieth_of_the_time_at_most(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(sampled.time, "perf_counter", lambda: now[0])
+    found = Allocations()
+    looked = []
+
+    def traces():
+        now[0] += 0.3
+        looked.append(now[0])
+        return [(0, 8, (("a.py", 1),), 1)]
+
+    found._traces = traces
+    try:
+        while now[0] < 200:
+            found.look()
+            now[0] += 0.05
+        assert 14 <= len(looked) <= 16
+        assert min(b - a for a, b in itertools.pairwise(looked)) >= 21 * 0.3
+        assert found.look() is None
+        assert found.look(now=True) is not None
+    finally:
+        found.stop()
 
 
 def test_a_look_counts_every_block_however_many_turns_it_takes():

@@ -1,5 +1,6 @@
 """Blocks by memray, with calls and waits of the same run: one trace, one clock, the same threads."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -15,7 +16,10 @@ from tests.conftest import ROOT
 from tracevis3d.errors import UsageError
 from tracevis3d.features.memory.blocks import find_blocks
 from tracevis3d.features.memory.call_sites import find_sites, passes_on
+from tracevis3d.record.engines.choice import NAMES, choose
+from tracevis3d.record.memory import choice
 from tracevis3d.record.memory.blocks import spread
+from tracevis3d.record.memory.choice import about, choose_memory
 from tracevis3d.record.memory.with_memray import ARENA, is_interpreters, without_interpreter
 from tracevis3d.record.state import Chunks
 
@@ -207,6 +211,9 @@ def test_without_memray_one_sentence(tmp_path):
         (["--memory-engine", "memray", "--live", "tcp://127.0.0.1:*"], "can't be published"),
         (["--memory-engine", "memray", "--engine", "profile"], "memray takes the hook"),
         (["--memory-engine", "tracemalloc", "--native"], "tracemalloc does not see compiled code"),
+        (["--memory-frames", "2", "--native"], "tracemalloc does not see compiled code"),
+        (["--memory-frames", "2", "--memory-engine", "memray"], "--memory-frames is for tracemalloc"),
+        (["--memory-frames", "65"], "1 to 64 are possible"),
         (["--native", "--memory", "--accesses"], "--accesses needs --native without --memory"),
     ],
 )
@@ -222,6 +229,59 @@ def test_the_functions_options():
         tv.record("x.json", memory="valgrind")
     with pytest.raises(UsageError, match="needs memory='memray'"):
         tv.record("x.json", memory=True, native=True)
+    with pytest.raises(UsageError, match="needs memory='tracemalloc'"):
+        tv.record("x.json", memory="memray", memory_frames=2)
+    by = {
+        memory: tv.record("x.json", memory=memory, memory_frames=n)._options.memory
+        for memory, n in ((True, 0), ("auto", 2), (False, 0))
+    }
+    assert by == {True: "tracemalloc", "auto": "tracemalloc", False: ""}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_engine_is_chosen_by_what_is_installed(monkeypatch, there):
+    monkeypatch.setattr(choice.importlib.util, "find_spec", lambda name: there or None)
+    best = "memray" if there else "tracemalloc"
+    chosen = {
+        words: choose_memory(*words)
+        for words in itertools.product(NAMES, (False, True), (False, True), (0, 2))
+    }
+    assert {words[0] for words, by in chosen.items() if by == "memray"} == (
+        {"auto", "monitoring", "trace"} if there else set()
+    )
+    assert all(words[1:] == (False, False, 0) for words, by in chosen.items() if by == "memray")
+    assert chosen["auto", False, False, 0] == best
+    # What is chosen, the engine of the calls goes with.
+    for (engine, c_functions, live, _), by in chosen.items():
+        if by == "memray" and engine != "monitoring":
+            choose(engine, c_functions, live, True)
+    remedy = "--memory-engine memray" if there else "'pip install memray'"
+    assert remedy in about("tracemalloc", False)
+    assert "with 1 frame a block" in about("tracemalloc", False, 1)
+    assert "memray" not in about("tracemalloc", True)  # it can't publish
+
+
+def test_memory_says_who_records_it_and_what_is_not_seen(tmp_path):
+    pytest.importorskip("memray")
+    first, path = record(tmp_path, "--memory")
+    assert first.returncode == 0, first.stderr
+    said = first.stderr.splitlines()
+    assert said[0].startswith("tracevis3d: memray records each block of this process")
+    assert "--memory-engine tracemalloc records those" in said[0]
+    sizes = tv.load(path, cache=False).memory.size
+    # zlib and the interpreter may have blocks of the same size.
+    assert np.count_nonzero(sizes == 70_001) == 300
+    second, path = record(tmp_path, "--memory-frames", "2")
+    said = second.stderr.splitlines()
+    assert said[0].startswith(
+        "tracevis3d: tracemalloc records what lives at snapshots, with 2 frames a block"
+    )
+    assert "--memory-engine memray records them" in said[0]
+    assert "(without blocks freed between two snapshots)" in said[-1]
+    trace = tv.load(path, cache=False)
+    kept = np.flatnonzero((trace.memory.size >= 5001) & (trace.memory.size < 5100))
+    assert {tuple(chain(trace, f)) for f in trace.memory.stack[kept].tolist()} == {("leaf", "work")}
+    assert len(kept) == 80
 
 
 def test_what_the_interpreter_does_for_itself_stands_where_the_program_does():

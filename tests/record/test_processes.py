@@ -266,7 +266,7 @@ def grown(trace):
 
 
 def test_the_memory_of_all_processes(tmp_path):
-    done, trace = record(tmp_path, GROWING, options=("--memory",))
+    done, trace = record(tmp_path, GROWING, options=("--memory-engine", "tracemalloc"))
     assert done.returncode == 0, done.stderr
     # With a process its memory ends; addresses of processes are told apart.
     assert grown(trace) == {("MainThread", 4): (20, 0), ("forked", 5): (20, 20), ("spawned", 6): (20, 20)}

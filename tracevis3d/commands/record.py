@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 from ..errors import UsageError
+from ..record.memory.choice import FRAMES, choose_memory
 from .live.arguments import feed
 
 _CODE = (
@@ -45,8 +46,17 @@ def add(parser: argparse.ArgumentParser) -> None:
         "--memory-engine",
         choices=("tracemalloc", "memray"),
         metavar="ENGINE",
-        help="what records blocks: tracemalloc (default; takes snapshots of live blocks), or memray (each "
-        "block with its address, also those of compiled code); implies --memory",
+        help="what records blocks: memray (default where it is installed: each block over 512 bytes with its "
+        "address, also those of compiled code), or tracemalloc (snapshots of what lives, small objects "
+        "too); implies --memory",
+    )
+    parser.add_argument(
+        "--memory-frames",
+        type=int,
+        default=0,
+        metavar="N",
+        help=f"frames of a call site that tracemalloc keeps (default {FRAMES}: more cost more time); implies "
+        "--memory-engine tracemalloc",
     )
     parser.add_argument(
         "--c-functions", action="store_true", help="also functions written in C (VizTracer only)"
@@ -111,7 +121,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--suggestions goes with --live: suggestions come from viewers")
     if args.wait and not args.endpoint:
         raise UsageError("--wait goes with --live: it waits for a viewer")
-    args.memory = args.memory or bool(args.memory_engine)
+    args.memory = args.memory or bool(args.memory_engine) or bool(args.memory_frames)
     if args.native and not args.memory:
         _run_native(program, args)
     if module is not None and (not module or program):
@@ -130,9 +140,17 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(
             "--accesses needs --native without --memory: accesses to Python's own memory are not sampled"
         )
-    if args.native and args.memory_engine == "tracemalloc":
+    if args.native and (args.memory_engine == "tracemalloc" or args.memory_frames):
         raise UsageError("--native with --memory needs memray: tracemalloc does not see compiled code")
-    by = args.memory_engine or ("memray" if args.native else "tracemalloc")
+    if not 0 <= args.memory_frames <= 64:
+        raise UsageError(f"--memory-frames {args.memory_frames}: 1 to 64 are possible")
+    if args.memory_frames and args.memory_engine == "memray":
+        raise UsageError("--memory-frames is for tracemalloc: memray keeps all frames")
+    by = args.memory_engine or (
+        "memray"
+        if args.native
+        else choose_memory(args.engine, args.c_functions, bool(args.endpoint), args.memory_frames)
+    )
     options = {
         "path": os.path.abspath(args.output) if args.output else "",
         "threads": args.threads,
@@ -148,6 +166,7 @@ def run(args: argparse.Namespace) -> None:
         "peers": args.peers,
         "suggestions": args.suggestions,
         "wait": args.wait,
+        "frames": args.memory_frames,
     }
     how = ["script", *program] if module is None else ["module", *module]
     _become(json.dumps(options), how)

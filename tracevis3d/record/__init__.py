@@ -58,6 +58,7 @@ def record(
     engine: str = "auto",
     c_functions: bool = False,
     native: bool = False,
+    memory_frames: int = 0,
 ) -> Recording:
     """Return a context in which everything that the program does is recorded to ``path``.
 
@@ -70,13 +71,15 @@ def record(
     threads, io : bool
         What is recorded beside calls: waits and releases, transfers.
     memory : bool or str
-        Blocks of memory and counters: by "tracemalloc" (True) or "memray".
+        Blocks of memory and counters: by "tracemalloc" (True), "memray", or "auto" (memray if it is there).
     engine : str
         "fast", "viztracer", "monitoring", "profile", "trace" or "auto".
     c_functions : bool
         Calls of functions written in C too; with VizTracer alone.
     native : bool
         Functions of compiled code in the call sites of blocks; with memray alone.
+    memory_frames : int
+        Frames of a call site, with tracemalloc alone; 0: three.
 
     Returns
     -------
@@ -92,14 +95,21 @@ def record(
     import os
 
     from ..errors import UsageError
-    from .options import MEMORY_ENGINES, Options
+    from .memory.choice import MEMORY_ENGINES, choose_memory
+    from .options import Options
 
     by = MEMORY_ENGINES[0] if memory is True else memory or ""
+    if by == "auto":
+        by = "memray" if native else choose_memory(engine, c_functions, False, memory_frames)
     if by and by not in MEMORY_ENGINES:
-        raise UsageError(f"memory={memory!r}: one of {', '.join(MEMORY_ENGINES)} is expected")
+        raise UsageError(f"memory={memory!r}: one of {', '.join(MEMORY_ENGINES)}, auto is expected")
+    if memory_frames < 0 or (memory_frames and by != "tracemalloc"):
+        raise UsageError("memory_frames is a number of frames, and needs memory='tracemalloc'")
     if native and by != "memray":
         raise UsageError("native=True needs memory='memray'")
-    return Recording(Options(os.fspath(path), threads, io, by, native, engine, c_functions))
+    return Recording(
+        Options(os.fspath(path), threads, io, by, native, engine, c_functions, frames=memory_frames)
+    )
 
 
 class _Room(ModuleType):

@@ -8,7 +8,7 @@ import json
 import os
 import sys
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from . import operations, state
@@ -102,36 +102,45 @@ class BufferWriter:
 
     def flush(self, last: bool = False) -> None:
         """Write what all buffers hold; the last time, also what is only read now and then."""
-        # A signal's handler may end the program in the middle of this.
-        if not self._flushing.acquire(timeout=2):
-            return
-        try:
-            if self.failed:
-                for log in list(state.logs):
-                    log.rows.clear()
-                    log.calls.clear()
-            else:
-                self._drop()
-                self.spool.hold()
-                try:
-                    self._write(last)
-                finally:
-                    self.spool.let_go()
-                self.spool.roll()
-        except OSError as error:
-            self._fail(error)
-        finally:
-            self._flushing.release()
+        with self.idle() as mine:
+            if not mine:
+                return
+            try:
+                if self.failed:
+                    for log in list(state.logs):
+                        log.rows.clear()
+                        log.calls.clear()
+                else:
+                    self._drop()
+                    self.spool.hold()
+                    try:
+                        self._write(last)
+                    finally:
+                        self.spool.let_go()
+                    self.spool.roll()
+            except OSError as error:
+                self._fail(error)
 
     def write_names(self) -> None:
         """Write the names of operations and objects, before any rows that refer to them."""
-        if self._flushing.acquire(timeout=2):
+        with self.idle() as mine:
             try:
-                self._write_names()
+                if mine:
+                    self._write_names()
             except OSError as error:
                 self._fail(error)
-            finally:
-                self._flushing.release()
+
+    @contextlib.contextmanager
+    def idle(self) -> Iterator[bool]:
+        """Return a context in which no other thread flushes; its value is False if one still does."""
+        # A signal's handler may end the program in the middle of a flush.
+        lock = self._flushing
+        mine = lock.acquire(timeout=2)
+        try:
+            yield mine
+        finally:
+            if mine:
+                lock.release()
 
     def _fail(self, error: OSError) -> None:
         if self.failed:

@@ -10,6 +10,7 @@ from types import ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from . import state
+from .memory.choice import about
 from .options import Options
 from .session import Session
 
@@ -25,6 +26,9 @@ def main(words: list[str]) -> None:
         session = Session(Options(**options), keep=False)
     except (OSError, ValueError) as error:
         _refuse(options["path"] or options["live"], error)
+    if options["memory"] and not quiet:
+        said = about(options["memory"], bool(session.endpoint), options.get("frames", 0))
+        sys.stderr.write(f"tracevis3d: {said}\n")
     if session.endpoint and not quiet:
         sys.stderr.write(f"tracevis3d: live at {session.endpoint}\n")
         if options.get("wait"):

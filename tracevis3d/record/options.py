@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Engines that record blocks of memory.
-MEMORY_ENGINES = ("tracemalloc", "memray")
-
 
 @dataclass(frozen=True)
 class Options:
@@ -21,8 +18,8 @@ class Options:
     io : bool
         Files and sockets.
     memory : str
-        What records blocks of memory, one of :data:`MEMORY_ENGINES`, with their call sites, and the resident
-        memory, sampled; empty: nothing.
+        What records blocks of memory, one of :data:`.memory.choice.MEMORY_ENGINES`, with their call sites,
+        and the resident memory, sampled; empty: nothing.
     native : bool
         Functions of compiled code in the call sites of blocks; by memray alone.
     engine : str
@@ -37,6 +34,8 @@ class Options:
         Whether viewers of the feed may suggest something.
     wait : bool
         Whether the program begins when the feed has a viewer, which then gets all of it.
+    frames : int
+        Frames of a call site that tracemalloc keeps; 0: :data:`.memory.choice.FRAMES`.
     """
 
     path: str
@@ -51,3 +50,4 @@ class Options:
     peers: str = ""
     suggestions: bool = False
     wait: bool = False
+    frames: int = 0

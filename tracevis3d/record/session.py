@@ -158,7 +158,8 @@ class Session:
         from .memory.sampled import Allocations, samples
 
         self._buffers.samples = samples
-        self._buffers.allocations = None if self._buffers.tracking else Allocations()
+        if self._buffers.tracking is None:
+            self._buffers.allocations = Allocations(self._options.frames)
         # Before the program runs: the flusher's first look may come late.
         self._buffers.write_samples()
 
@@ -236,7 +237,7 @@ class Session:
             return _exit
 
         self._patches.wrap(os, "_exit", exiting)
-        self._patches.wrap(os, "closerange", around_ours)
+        self._patches.wrap(os, "closerange", lambda original: around_ours(original, self._buffers.idle))
         for name in ("execv", "execve", "abort"):
             self._patches.wrap(os, name, guarded)
         for name in ("fork", "forkpty"):

@@ -65,12 +65,22 @@ class VizTracer(PythonEngine):
     def dump(self, path: str) -> bool:
         self._tracer.dump(path)
         # It does not say that the disk is full.
-        with open(path, "rb") as file:
-            file.seek(-min(len(_LAST), os.fstat(file.fileno()).st_size), os.SEEK_END)
-            if file.read() != _LAST:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        try:
+            whole = _is_whole(path)
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise
+            whole = _is_whole(path)  # the program closes all descriptors just now
+        if not whole:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return True
 
     def abandon(self) -> None:
         self._tracer.stop(None)
         self._tracer.clear()
+
+
+def _is_whole(path: str) -> bool:
+    with open(path, "rb") as file:
+        file.seek(-min(len(_LAST), os.fstat(file.fileno()).st_size), os.SEEK_END)
+        return file.read() == _LAST

@@ -14,11 +14,10 @@ from collections import Counter
 from typing import Any
 
 from .. import state
+from .choice import FRAMES
 
-#: Frames of a call site.
-FRAMES = 8
-#: Maximum share of the time for snapshots.
-_SHARE = 0.1
+#: After a snapshot there is none for this many times as long as it took.
+_REST = 20
 #: Blocks that are counted before the program's threads may run again: some 5 ms.
 _TURN = 4096
 
@@ -30,12 +29,12 @@ def samples() -> dict[str, float]:
     values = {"Python memory blocks": float(sys.getallocatedblocks())}
     try:
         fd = _open("/proc/self/statm", os.O_RDONLY)
+        try:
+            pages = int(_read(fd, 200).split()[1])
+        finally:
+            _close(fd)
     except OSError:
-        return values
-    try:
-        pages = int(_read(fd, 200).split()[1])
-    finally:
-        _close(fd)
+        return values  # there is no such file, or the program closes all descriptors just now
     values["resident memory (bytes)"] = float(pages * os.sysconf("SC_PAGE_SIZE"))
     return values
 
@@ -45,9 +44,14 @@ class Allocations:
 
     A snapshot takes the longer the more blocks there are; then there are fewer snapshots. The program stands
     still while Python lists the blocks, some 0.3 s per million; while they are counted, it runs.
+
+    Parameters
+    ----------
+    frames : int
+        How many of a call site are kept; 0: :data:`.choice.FRAMES`.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, frames: int = 0) -> None:
         import _tracemalloc
 
         self._traces: Any = _tracemalloc._get_traces
@@ -56,7 +60,7 @@ class Allocations:
         self._sites: dict[Any, int] = {}
         self._next = 0.0
         if self._ours:
-            _tracemalloc.start(FRAMES)
+            _tracemalloc.start(frames or FRAMES)
 
     def look(self, now: bool = False) -> tuple[dict[int, Any], bytes] | None:
         """Take a snapshot, if it is time for one.
@@ -94,8 +98,8 @@ class Allocations:
                 sizes.append(size)
                 counts.append(n)
         living = site.tobytes() + sizes.tobytes() + counts.tobytes()
-        took = time.perf_counter() - began
-        self._next = began + took / _SHARE
+        ended = time.perf_counter()
+        self._next = ended + _REST * (ended - began)
         return new, living
 
     def stop(self) -> None:

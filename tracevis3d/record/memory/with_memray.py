@@ -30,7 +30,7 @@ NOBODY = "no function of Python's"
 _MOST_THREADS = 1 << 16
 _OVERHEAD = b"".__sizeof__()
 
-MISSING = "memray is not installed: 'pip install memray', or leave --memory-engine out"
+MISSING = "memray is not installed: 'pip install memray', or choose --memory-engine tracemalloc"
 
 #: A function of memray's stacks: name, file, line.
 Frame = tuple[str, str, int]
@@ -76,7 +76,7 @@ class Tracking:
             try:
                 self._tracker.__enter__()
             except RuntimeError as error:
-                self.failed = f"memray can't be used: {error}"
+                self.failed = f"memray can't be used: {error}; choose --memory-engine tracemalloc"
 
     def follow_threads(self) -> None:
         """Mark the running thread for the writer, and those that begin from now on."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 
@@ -61,17 +62,32 @@ def _out_of_the_way(fd: int) -> int:
     return moved
 
 
-def around_ours(closerange: Any) -> Callable[[int, int], None]:
-    """Return an ``os.closerange`` that leaves the recorder's open: daemons close all that they have."""
+def around_ours(
+    closerange: Any, idle: Callable[[], AbstractContextManager[Any]]
+) -> Callable[[int, int], None]:
+    """Return an ``os.closerange`` that leaves the recorder's open: daemons close all that they have.
+
+    Parameters
+    ----------
+    closerange : callable
+        The original.
+    idle : callable
+        Returns a context in which the recorder has no other descriptors open: a flush has some for a moment.
+
+    Returns
+    -------
+    callable
+    """
 
     def leave_ours(fd_low: int, fd_high: int, /) -> None:
         try:
             kept = sorted(one.number for one in ours if fd_low <= one.number < fd_high)
         except TypeError:
             kept = []  # the original function raises the error
-        for number in kept:
-            closerange(fd_low, number)
-            fd_low = number + 1
-        closerange(fd_low, fd_high)
+        with idle():
+            for number in kept:
+                closerange(fd_low, number)
+                fd_low = number + 1
+            closerange(fd_low, fd_high)
 
     return leave_ours

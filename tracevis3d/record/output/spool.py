@@ -8,6 +8,7 @@ that is long enough is followed by another; the writer deletes what it has read.
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import struct
 from collections.abc import Iterator
@@ -165,15 +166,20 @@ class Spool:
         if self._broken:
             return
         self._broken = True
-        if not self._fd.is_ours():
-            # Programs close descriptors that they don't know: daemons close all.
-            self._fd.close()
-            self._open_file()
         write = self._write if MODULE is None or len(data) > _SHORT else MODULE.append
         view = memoryview(data)
         self._size += len(view)
         while view:
-            view = view[write(self._fd.number, view) :]
+            if not self._fd.is_ours():
+                # Programs close descriptors that they don't know: daemons close all.
+                self._fd.close()
+                self._open_file()
+            try:
+                view = view[write(self._fd.number, view) :]
+            except OSError as error:
+                if error.errno != errno.EBADF:
+                    raise
+                # It was closed since it was looked at.
         self._broken = False
 
     def roll(self) -> None:

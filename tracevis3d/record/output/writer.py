@@ -134,7 +134,7 @@ class File:
         processes = f", {len(encoders):,} processes" if len(encoders) > 1 else ""
         blocks = f", {allocations:,} allocations" if allocations else ""
         if any(encoder.has_snapshots for encoder in encoders):
-            blocks += " (without blocks freed between two snapshots: --memory-engine memray records these)"
+            blocks += " (without blocks freed between two snapshots)"
         said = (
             f"{self._path}: {calls:,} calls, {waits:,} waits, {releases:,} releases, "
             f"{transfers:,} transfers{blocks}{processes}; {self._output.size / 1e6:.1f} MB"
