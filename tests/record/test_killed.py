@@ -1,13 +1,21 @@
 """Programs that are killed, or close all that they have open, leave what was recorded until then."""
 
+import contextlib
+import errno
 import os
 import signal
 import time
+from types import SimpleNamespace
 
 import pytest
 
 import tracevis3d as tv
 from tests.support.recorder import engines, recording, wait_for_end
+from tracevis3d.record.engines import viztracer
+from tracevis3d.record.memory import sampled
+from tracevis3d.record.output import descriptor
+from tracevis3d.record.output.descriptor import Descriptor
+from tracevis3d.record.output.spool import BEGIN, Spool, sections
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and forks are POSIX's")
 
@@ -87,6 +95,66 @@ def test_a_program_that_closes_all_descriptors(plainly, tmp_path, python, engine
     trace = tv.load(str(output), cache=False)
     assert not trace.problems
     assert (calls(trace, "busy"), calls(trace, "work")) == (3, 600)
+
+
+def test_closerange_waits_for_a_flush_and_leaves_the_recorders_open(tmp_path, monkeypatch):
+    done = []
+
+    @contextlib.contextmanager
+    def idle():
+        done.append("waits")
+        yield
+        done.append("goes on")
+
+    ours = Descriptor(os.open(tmp_path / "ours", os.O_WRONLY | os.O_CREAT))
+    monkeypatch.setattr(descriptor, "ours", [ours])
+    closerange = descriptor.around_ours(lambda low, high: done.append((low, high)), idle)
+    try:
+        closerange(3, 4096)
+        n = ours.number
+        assert done == ["waits", (3, n), (n + 1, 4096), "goes on"]
+    finally:
+        ours.close()
+
+
+def test_what_is_closed_in_the_middle_of_a_flush_is_not_lost(tmp_path, monkeypatch):
+    to = Spool(str(tmp_path))
+    to.add(BEGIN, 0, b"first")
+    looked = to._fd.is_ours
+
+    def closed_just_after_a_look():
+        monkeypatch.setattr(to._fd, "is_ours", looked)
+        assert looked()
+        os.close(to._fd.number)
+        return True
+
+    monkeypatch.setattr(to._fd, "is_ours", closed_just_after_a_look)
+    to.add(BEGIN, 0, b"second")
+    to.end()
+    data = (tmp_path / "spool-1").read_bytes()
+    assert [said for _, _, said, _ in sections(data)] == [b"first", b"second", b""]
+
+    def bad(*_):
+        raise OSError(errno.EBADF, "closed")
+
+    monkeypatch.setattr(sampled, "_read", bad)
+    assert list(sampled.samples()) == ["Python memory blocks"]
+
+
+def test_the_end_of_viztracers_file_is_looked_at_twice(tmp_path, monkeypatch):
+    engine = viztracer.VizTracer.__new__(viztracer.VizTracer)
+    engine._tracer = SimpleNamespace(dump=lambda path: None)
+    asked = []
+
+    def is_whole(path):
+        asked.append(path)
+        if len(asked) == 1:
+            raise OSError(errno.EBADF, "closed")
+        return True
+
+    monkeypatch.setattr(viztracer, "_is_whole", is_whole)
+    assert engine.dump(str(tmp_path / "part"))
+    assert len(asked) == 2
 
 
 @pytest.mark.parametrize(("python", "engine"), engines())
