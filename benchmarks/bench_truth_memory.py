@@ -18,7 +18,7 @@ from typing import Any
 from tests.memory.known_memory import program, wanted
 from tracevis3d import api
 from tracevis3d.features.memory.view.arrangement import MemoryUse, memory_use
-from tracevis3d.record.options import MEMORY_ENGINES
+from tracevis3d.record.memory.choice import MEMORY_ENGINES
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Kinds that a program has or has not; the others are true of most programs.

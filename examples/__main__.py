@@ -46,7 +46,10 @@ def main() -> int:
     _draw("difference_draft.png", difference, DRAFT)
     for i, sentence in enumerate(tv.explain(old, new, top=_MOST).sentences, 1):
         print(paragraph(f"  {i}. {sentence}"))
-    print("\nThe same as it is meant for a talk, and other programs:\n", flush=True)
+    print(
+        "\nThe same as it is meant for a talk, and other programs; some minutes, Ctrl-C ends it:\n",
+        flush=True,
+    )
     _draw("difference.png", difference, STAGE)
     _draw("difference_flat.png", tv.compare(old, new, opening=180), {"style": "flat", "size": "1920x1080"})
     chromium = tv.load(HERE / "chromium_docs_page.json.gz")
