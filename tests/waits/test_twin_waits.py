@@ -190,8 +190,6 @@ def test_who_woke_whom(waits) -> None:
     assert list(zip(m.thread.tolist(), m.by.tolist(), m.count.tolist(), m.waited.tolist())) == [
         (*pair, count[pair], lasted[pair]) for pair in sorted(count)
     ]
-    dense = m.dense(threads)
-    assert dense.tolist() == [[lasted[a, b] for b in range(threads)] for a in range(threads)]
     ended, of = waits.hubs()
     others = [[a for a in range(threads) if (a, b) in count and a != b] for b in range(threads)]
     assert ended.tolist() == [sum(lasted[a, b] for a in others[b]) for b in range(threads)]

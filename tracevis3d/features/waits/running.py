@@ -1,4 +1,4 @@
-"""How many threads run at once, and where a thread calls nothing: what a trace shows without waits."""
+"""How many threads run or wait at once, and where a thread calls nothing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,61 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.waits.sync import states_of_threads
 from ...trace.build import innermost
 from ...trace.names import known_from
-from .waits import Waits
+from .outcomes import KINDS_OF_WAITING
+from .waits import IO, Waits
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+#: What threads do, as :func:`states` counts them; one that does several at once does the first.
+DOES = ("contended", "waits for a signal", "idle", "transfers", "computes")
+_KINDS = np.array([{"contention": 0, "signal": 1}.get(kind, 2) for kind in KINDS_OF_WAITING], np.uint8)
+_TRANSFERS, _COMPUTES = 3, 4
+
+
+def states(waits: Waits, row: Ints, edges: Ints) -> Floats:
+    """Return how many threads of each row do what, on average between each two of ``edges``.
+
+    Parameters
+    ----------
+    waits : Waits
+    row : int64 (threads,)
+        Row of each thread, from 0; -1: of none.
+    edges : int64 (n + 1,)
+        Nanoseconds, ascending.
+
+    Returns
+    -------
+    float64 (rows, n, :data:`DOES`)
+        *Idle* are sleep and waits that were given up, too. Threads outside all calls that don't wait do
+        nothing.
+    """
+    calls, ops, own = waits.trace.calls, waits.ops, waits.own
+    roots, io = np.flatnonzero(calls.depth == 1), np.flatnonzero(ops.kind == IO)
+    found = [
+        (ops.thread[own], ops.start[own], ops.end[own], _KINDS[waits.outcomes.state[own]]),
+        (ops.thread[io], ops.start[io], ops.end[io], np.full(len(io), _TRANSFERS)),
+        (calls.thread[roots], calls.start[roots], calls.end[roots], np.full(len(roots), _COMPUTES)),
+    ]
+    thread, start, end, kind = (
+        np.concatenate([part[i] for part in found]).astype(np.int64) for i in range(4)
+    )
+    shown = row[thread] >= 0
+    thread, start, end, kind = thread[shown], start[shown], end[shown], kind[shown]
+    thread, kind = np.tile(thread, 2), np.tile(kind, 2).astype(np.uint8)
+    time = np.concatenate([start, end])
+    step = np.repeat(np.array([1, -1], np.int8), len(start))
+    order = np.lexsort((time, thread))
+    first = np.searchsorted(thread[order], np.arange(len(row) + 1)).astype(np.int64)
+    total = np.zeros((int(row.max(initial=-1)) + 1, len(edges) - 1, len(DOES)))
+    states_of_threads(
+        first, row, time[order], kind[order], step[order], edges, np.zeros(len(DOES), np.int64), total
+    )
+    return np.asarray(total / np.maximum(np.diff(edges), 1)[:, None])
 
 
 def running(waits: Waits, edges: Ints) -> Floats:

@@ -239,13 +239,6 @@ class Matrix:
     count: Ints
     waited: Ints
 
-    def dense(self, threads: int) -> NDArray[np.float64]:
-        """Return the nanoseconds as a matrix (threads, threads): row waits, column ended it."""
-        out = np.zeros((threads, threads))
-        known = self.by >= 0
-        np.add.at(out, (self.thread[known], self.by[known]), self.waited[known])
-        return out
-
 
 def find_waits(trace: Trace, rule_files: Sequence[str] = ()) -> Waits:
     """Return what synchronizes the threads of ``trace``, by the rules of files and the library's own.

@@ -366,3 +366,52 @@ def serve(
             earlier[j + 1] = j
             if blocked[i] == 1:
                 served[i] = j
+
+
+@kernel
+def states_of_threads(
+    first: Any, row: Any, time: Any, kind: Any, step: Any, edges: Any, count: Any, out: Any
+) -> None:
+    """Add up how long the threads of each row are in each state between each two edges.
+
+    A thread is in the first state, by number, of those that it is in at once.
+
+    Parameters
+    ----------
+    first : int64 (threads + 1,)
+        The events of each thread, by time.
+    row : int64 (threads,)
+        Row of each thread; -1: of none.
+    time : int64 (n,)
+    kind : uint8 (n,)
+        A state, from 0.
+    step : int8 (n,)
+        1 where the thread enters it, -1 where it leaves it.
+    edges : int64 (m + 1,)
+        Ascending.
+    count : int64 (states,)
+        Filled: how often the last thread is in each state.
+    out : float64 (rows, m, states)
+        Added to: nanoseconds.
+    """
+    states, steps = len(count), len(edges) - 1
+    for t in range(len(row)):
+        if row[t] < 0:
+            continue
+        for s in range(states):
+            count[s] = 0
+        place = 0
+        for i in range(first[t], first[t + 1]):
+            state = 0
+            while state < states and count[state] <= 0:
+                state += 1
+            if state < states:
+                begin, end = max(time[i - 1], edges[0]), time[i]
+                while place < steps and edges[place + 1] <= begin:
+                    place += 1
+                while place < steps and edges[place] < end:
+                    out[row[t], place, state] += min(edges[place + 1], end) - max(edges[place], begin)
+                    if edges[place + 1] > end:
+                        break
+                    place += 1
+            count[kind[i]] += step[i]

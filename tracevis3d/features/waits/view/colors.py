@@ -23,6 +23,8 @@ Indices = NDArray[np.int32]
 # Sand, a quiet green, and Okabe and Ito's blue and vermilion: distinguished with any colour vision.
 # Contention alone is loud.
 _COMPUTING, _WAITING, _IO, _CONTENDED = parse("d3c7ae a3bfb2 0072b2 d55e00")
+#: What threads that share a row do: contention, computing, I/O, other waits.
+DOING = np.stack([_CONTENDED, _COMPUTING, _IO, _WAITING])
 #: Of waits by :data:`..outcomes.KINDS_OF_WAITING`, with what a legend calls them.
 _STATES = (
     ("contention: for what another holds", "d55e00"),
@@ -59,6 +61,8 @@ class CallColors:
         The palette index of the first colour of calls.
     legends : tuple of Legend
         What the colours mean.
+    doing : int32 (4,) or None
+        Those of :data:`DOING`; None where colours of calls say something else.
     """
 
     of: Callable[[Ints], Indices]
@@ -66,6 +70,7 @@ class CallColors:
     dark: Indices
     first: int
     legends: tuple[Legend, ...]
+    doing: Indices | None = None
 
     def clusters(self, calls: Ints, level: Ints) -> Indices:
         """Return the colours of a cluster's bars: that of its longest call, paler with each level.
@@ -123,7 +128,8 @@ def color_calls(picture: Layout, paint: Paint) -> CallColors:
     darker[:, :3] *= 1.0 - _START
     dark = (paint.add(darker) + np.arange(len(colors))).astype(np.int32)
     legends = tuple(_with_shades(_moved(legend, first), first, [*pale, dark]) for legend in legends)
-    return CallColors(lambda calls: (of(calls) + first).astype(np.int32), pale, dark, first, legends)
+    doing = first + _STEPS * np.array([3, 0, 2, 1], np.int32) if by == "activity" else None
+    return CallColors(lambda calls: (of(calls) + first).astype(np.int32), pale, dark, first, legends, doing)
 
 
 def _moved(legend: Legend, by: int) -> Legend:

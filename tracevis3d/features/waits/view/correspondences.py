@@ -154,7 +154,9 @@ def _outward(picture: Layout, call: Ints, thread: Indices, time: Ints) -> Floats
         return np.zeros(len(call))
     level = np.where(call >= 0, calls.depth[np.maximum(call, 0)], 0).astype(np.int64)
     inner, outer = picture.out(level - 1), picture.out(level)
-    return np.where(level > 0, (inner + outer) / 2, 0.0)
+    # On a row of several threads no call is shown.
+    several = np.array([len(row.threads) > 1 for row in picture.rows], np.bool_)[picture.row_of[thread]]
+    return np.where((level > 0) & ~several, (inner + outer) / 2, 0.0)
 
 
 def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None) -> list[Element]:

@@ -74,12 +74,13 @@ class LevelOfDetail:
         picture, window = self._picture, self.panes[pane].window
         finer = picture.pixels_per_unit / pixels_per_unit
         cuts = tuple(
-            refined_cut(
-                self._trace, cut, window, seen, finer * cut.resolution, np.array([row.thread], np.int64),
-                self._buffers,
+            cut
+            if len(row.threads) > 1
+            else refined_cut(
+                self._trace, cut, window, seen, finer * cut.resolution, row.threads, self._buffers
             )
             for row, cut in zip(picture.rows, picture.cuts)
-        )  # fmt: skip
+        )
         detailed = replace(picture, cuts=cuts, pixels_per_unit=pixels_per_unit)
         low, high = ((min(max(t, window[0]), window[1]) - window[0]) / (window[1] - window[0]) for t in seen)
         color = self._colors.of(np.concatenate([cut.calls for cut in cuts]))

@@ -37,25 +37,34 @@ RADIUS, MAIN_HEIGHT = 2.8, 1.7
 #: Free height between the main thread's panel and the half cylinder.
 _APART = 0.42
 _MANY_ROWS = 16
+#: Levels that a row of several threads has at least.
+_LEAST_GROUP = 3
 _HIGHEST_LEVEL = 0.16  # of the half cylinder's radius
 
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One thread's place.
+    """The place of a thread, or of several that share a row.
 
     Attributes
     ----------
     thread : int
+        The first of ``threads``.
     window : (int, int)
         Nanoseconds.
     levels : int
         Levels that are drawn.
+    threads : int64 (k,)
+        All threads of the row; of several it shows how many do what, not their calls.
+    rest : bool
+        Whether these are the threads for which there is no room, which need have nothing in common.
     """
 
     thread: int
     window: tuple[int, int]
     levels: int
+    threads: Ints
+    rest: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +82,7 @@ class Layout:
     rows : tuple of Row
         From the top; the main thread, if there is one, is the first.
     row_of : int64 (threads,)
-        Row of each thread of the trace; -1: not drawn.
+        Row of each thread of the trace; -1: not drawn, or one of the rest.
     main : bool
         Whether the first row is the main thread's.
     cuts : tuple of Cut
@@ -97,8 +106,6 @@ class Layout:
         Line height of texts, in scene units.
     left_out : int
         Threads that are not shown, for a note.
-    alike : int64 (rows,)
-        How many of them do the same as a row's thread; 0 where another row says it.
     """
 
     trace: Trace
@@ -120,7 +127,6 @@ class Layout:
     least_text: float
     text: float
     left_out: int
-    alike: Ints
 
     def share(self, row: Ints, time: Ints) -> Floats:
         """Return where times lie in their rows' windows, from 0 to 1; not clipped.
@@ -199,20 +205,31 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
         If a window is empty, or a thread doesn't exist.
     """
     window = time_window(trace, p.start, p.end)
-    threads, main, left_out, alike = choose(trace, waits, p, frame.height * SHARE[1], window)
+    chosen = choose(trace, waits, p, frame.height * SHARE[1], window)
+    main, several = chosen.main, [len(row) > 1 for row in chosen.rows]
+    threads = np.array([row[0] for row in chosen.rows], np.int64)
     windows = windows_of(trace, p, window, threads)
     # Among many rows, which are low, details are merged sooner; not on the main thread's.
     coarser = min(max(len(threads) / _MANY_ROWS, 1.0), 3.0)
     cuts = tuple(
-        _cut(trace, p, frame, t, w, len(threads), coarser, bent=not main or i > 0)
-        for i, (t, w) in enumerate(zip(threads.tolist(), windows))
+        _cut(trace, p, frame, [] if many else [t], w, len(threads), coarser, bent=not main or i > 0)
+        for i, (t, w, many) in enumerate(zip(threads.tolist(), windows, several))
     )
     levels = np.array([_levels(trace, cut) for cut in cuts], np.int64)
+    # A row of several threads is as high as one of a single thread is, if not the highest.
+    alone = levels[main:][~np.array(several[main:], np.bool_)]
+    usual = min(2.0 * float(alone.mean()), float(alone.max())) if len(alone) else 0.0
+    levels[several] = max(round(usual), _LEAST_GROUP)
     heights = folded(_heights(trace, cuts, windows, int(levels.max(initial=1)), p), p.fold)
     edge = np.concatenate([[0.0], np.cumsum(heights)])
     row_of = np.full(len(trace.threads), -1, np.int64)
-    row_of[threads] = np.arange(len(threads))
-    rows = tuple(Row(t, w, int(n)) for t, w, n in zip(threads.tolist(), windows, levels.tolist()))
+    last = len(chosen.rows) - 1 if chosen.rest else len(chosen.rows)
+    for i, row in enumerate(chosen.rows[:last]):
+        row_of[row] = i
+    rows = tuple(
+        Row(int(row[0]), w, int(n), row, i >= last)
+        for i, (row, w, n) in enumerate(zip(chosen.rows, windows, levels.tolist()))
+    )
     weights = _weights(trace, p, threads)
     over = _overviews(trace, p, frame, rows, weights, main, edge[levels])
     reach = edge[levels]
@@ -228,7 +245,7 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
     picture = Layout(
         trace, waits, p, rows, row_of, main, cuts, edge, np.array([w[0] for w in windows], np.int64),
         np.array([w[1] for w in windows], np.int64), height, over, skyline, theatre, camera, 0.0,
-        frame.least_text, 0.0, left_out, alike,
+        frame.least_text, 0.0, chosen.left_out,
     )  # fmt: skip
     pixels = _pixels_per_unit(camera, frame)
     text = max(0.19, 1.75 * frame.least_text / pixels)
@@ -239,7 +256,7 @@ def _cut(
     trace: Trace,
     p: Parameters,
     frame: Frame,
-    thread: int,
+    threads: list[int],
     window: tuple[int, int],
     rows: int,
     coarser: float,
@@ -254,7 +271,7 @@ def _cut(
         pixels = max(pixels * math.pi * 0.4 / rows, 40.0)  # a section of the semicircle
     resolution = max(coarser * p.resolution * (window[1] - window[0]) / pixels, 1.0)
     stop = window[1] + (window[1] >= call_span(trace)[1])
-    return cut_index(trace).cut(window[0], stop, 1, p.last_depth or None, resolution, [thread])
+    return cut_index(trace).cut(window[0], stop, 1, p.last_depth or None, resolution, threads)
 
 
 def _levels(trace: Trace, cut: Cut) -> int:

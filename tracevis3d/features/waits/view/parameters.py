@@ -30,6 +30,14 @@ SHOWN = {
 }
 
 
+#: Values of the parameter ``groups``.
+GROUPS = {
+    "auto": "if there are more threads than rows",
+    "always": "in any case",
+    "never": "each has a row of its own; those for which there is no room are left out",
+}
+
+
 @dataclass(frozen=True)
 class Parameters:
     """Parameters of the view ``threads``."""
@@ -38,6 +46,17 @@ class Parameters:
         "those most involved in waits, and the busiest, as many as fit", group="Threads"
     )
     hide: str = parameter("", "Threads to hide, names and ids with commas between them", group="Threads")
+    groups: str = parameter(
+        "auto",
+        "When threads that do the same, such as the workers of a pool, share a row, which shows how many of "
+        "them run and wait",
+        choices=GROUPS,
+        group="Threads",
+    )
+    opened: str = parameter(
+        "", "Groups to open, so that each of their threads has a row: one name or id of each, with commas "
+        "between them", group="Threads",
+    )  # fmt: skip
     order: str = parameter(
         "strength",
         "Order of the threads from the top: 'strength' (those that wait for each other are neighbours), "
@@ -86,7 +105,8 @@ class Parameters:
     resolution: float = common_parameters.resolution(1.5)
     tubes: int = parameter(
         160,
-        "The maximum number of waits drawn as funnels, the longest first",
+        "The maximum number of waits drawn as funnels, the longest first; at most a quarter of them "
+        "idle, asleep or timed out",
         low=0,
         high=100_000,
         group="Detail",

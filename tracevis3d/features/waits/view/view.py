@@ -28,7 +28,7 @@ from ....views.view import LiveForm, View
 from ..commands import COMMANDS
 from ..tables import TABLES
 from . import calls as blocks
-from . import certainty
+from . import certainty, group_bands
 from . import correspondences as corr
 from . import overview as over
 from .annotations import captions, legends
@@ -41,7 +41,7 @@ from .found_waits import findings_of, waits_of
 from .layout import Layout, compose
 from .metadata import metadata
 from .parameters import Parameters
-from .rows.alike import SHOW_ALIKE
+from .rows.alike import GROUP_ACTIONS
 from .rows.thread_list import THREADS
 from .skyline import skyline
 from .story import callout, hold_bars, staged, story
@@ -59,6 +59,8 @@ _IDLE = parse("a3bfb2")[0]
 _HELD = parse("1d1d22")[0]
 _LINE = parse("5b5e66")[0]
 _FRAME = parse("e69f00")[0]
+#: Share of the funnels that may be of waits that are no delay, where there are more than can be drawn.
+_QUIET = 0.25
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
@@ -100,6 +102,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     surface, idle, rail = drawing.color(BASE), drawing.color(_IDLE), drawing.color(_RAIL)
     drawing.add(blocks.plates(picture, surface), *blocks.call_blocks(picture, colors))
     drawing.add(blocks.idle_blocks(picture, idle))
+    bands, stacks = group_bands.group_bands(picture, drawing, colors)
+    drawing.add(bands)
     drawing.add(*over.bars(picture, colors, surface), *over.frames(picture, drawing.color(_FRAME)))
 
     found = corr.shown(picture)
@@ -136,7 +140,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             first,
             rail if steps else -1,
             held if len(bars) else -1,
-            certainty.entries(picture, chosen, line),
+            [*stacks, *certainty.entries(picture, chosen, line)],
         ),
         legends.longest_pairs(picture, chosen, color) if finding is None else None,
     )
@@ -145,14 +149,15 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     # Beside what is to be seen first one more is enough.
     drawing.point_out(*first_of_all, *others[: 1 if first_of_all else None])
     drawing.note(*noted.notes(picture, found, chosen, short))
-    drawing.meaning = metadata(waits)
+    drawing.meaning = {**metadata(waits), group_bands.KIND: group_bands.meaning(picture)}
     progress(1.0, "drawn")
     return drawing.finish(
         picture.camera,
         finding.title if finding is not None else noted.title(trace, waits),
         calls=blocks.whole(picture),
         calls_in_clusters=sum(int(cut.clusters.calls.sum()) for cut in picture.cuts),
-        threads=len(picture.rows),
+        threads=sum(len(row.threads) for row in picture.rows),
+        rows=len(picture.rows),
         threads_left_out=picture.left_out,
         waits=len(waits.own),
         correspondences=len(chosen),
@@ -213,12 +218,14 @@ def _write(
 
 def _longest(picture: Layout, found: corr.Shown) -> NDArray[Any]:
     """Return which correspondences are drawn by themselves: the longest waits of those wide enough."""
-    which = np.flatnonzero(found.alone)
-    if len(which) > picture.parameters.tubes:
+    which, most = np.flatnonzero(found.alone), picture.parameters.tubes
+    if len(which) > most:
         lasted = picture.waits.ops.lasted[found.wait[which]]
         # Threads that are delayed come first.
         lasted = lasted * np.where(picture.waits.ops.asks[found.wait[which]], 1 << 20, 1.0)
-        which = which[np.argsort(-lasted, kind="stable")[: picture.parameters.tubes]]
+        which = which[np.argsort(-lasted, kind="stable")]
+        quiet = corr.no_delay(picture, found.only(which))
+        which = which[~quiet | (np.cumsum(quiet) <= most * _QUIET)][:most]
     return np.sort(which)
 
 
@@ -286,7 +293,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
-    actions=with_actions(SHOW_ALIKE, pull_apart({"thread": {"spacing": 1.6, "pull": 2.0}})),
+    actions=with_actions(*GROUP_ACTIONS, pull_apart({"thread": {"spacing": 1.6, "pull": 2.0}})),
     live=LiveForm(
         "Threads: computing, waiting, reading or writing; blue bars go from a release to its wait",
         _live,

@@ -24,6 +24,8 @@ Indices = NDArray[np.int32]
 
 #: Number of rows from which on names are shorter, and their maximum length.
 _MANY, _SHORTER = 10, 30
+#: What tells the threads of a group apart: numbers, and the id behind a name that several have.
+_NUMBERS = re.compile(r" \(\d+\)$|[-_ #]*\d+")
 _BRACKETS = re.compile(r" \([^()]*\S(?= \(\d+\)$)")
 #: Approximate width of a character, as a share of the line height.
 _LETTER = 0.52
@@ -77,11 +79,16 @@ def thread_names(picture: Layout, color: Indices) -> tuple[list[Labels], Marks]:
 
 
 def _titles(picture: Layout) -> list[str]:
-    """Return what stands beside the rows: their threads, and how many more do the same."""
-    return [
-        f"{_title(picture, row.thread)} + {more:,} alike" if more else _title(picture, row.thread)
-        for row, more in zip(picture.rows, picture.alike.tolist())
-    ]
+    """Return what stands beside the rows: their threads, or of several threads what they have in common."""
+    titles = []
+    for row in picture.rows:
+        title, many = _title(picture, row.thread), len(row.threads)
+        if row.rest:
+            title = f"{many:,} other threads"
+        elif many > 1:
+            title = f"{_NUMBERS.sub('', title)} × {many:,}"
+        titles.append(title)
+    return titles
 
 
 def _title(picture: Layout, thread: int) -> str:
@@ -106,7 +113,7 @@ def summaries(picture: Layout) -> list[Labels]:
     text: list[str] = []
     row_of: list[int] = []
     for i, row in enumerate(picture.rows):
-        mine = own[ops.thread[own] == row.thread]
+        mine = own[np.isin(ops.thread[own], row.threads)]
         # As much of them as lies in the row's window.
         waited = np.minimum(ops.end[mine], row.window[1]) - np.maximum(ops.start[mine], row.window[0])
         waited = np.maximum(waited, 0)
@@ -121,8 +128,8 @@ def summaries(picture: Layout) -> list[Labels]:
         whole = mine[ops.asks[mine] & (waited == ops.lasted[mine])]
         held = np.isin(waits.causes.wait, whole)
         each += np.bincount(waits.causes.thread[held], waits.causes.ns[held], len(threads))
-        words = f"waits {units.duration(total)}"
-        many = len(picture.rows) > _MANY
+        words = f"{'wait' if len(row.threads) > 1 else 'waits'} {units.duration(total)}"
+        many = len(picture.rows) > _MANY or len(row.threads) > 1
         if each.max(initial=0) > 0:
             best = int(each.argmax())
             who = called(picture, best, row.thread)
@@ -169,7 +176,7 @@ def _lives(picture: Layout) -> tuple[list[str], list[int]]:
     text, row_of = [], []
     for i, row in enumerate(picture.rows):
         first, count = int(threads.first[row.thread]), int(threads.count[row.thread])
-        if not count:
+        if not count or len(row.threads) > 1:
             continue
         begin, end = int(calls.start[first]), int(calls.end[first : first + count].max())
         lasts = int(quiet.end[row.thread] - quiet.start[row.thread])
@@ -199,6 +206,8 @@ def quiet_names(picture: Layout, colors: CallColors) -> list[Labels]:
     quiet, groups = longest_quiet(picture.waits), []
     for r, row in enumerate(picture.rows):
         t = row.thread
+        if len(row.threads) > 1:
+            continue
         low, high = (
             float(np.clip(picture.share(np.array([r]), time[t : t + 1])[0], 0.0, 1.0))
             for time in (quiet.start, quiet.end)

@@ -104,10 +104,11 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
         if hidden > 0:
             notes.append(f"{hidden:,} waits are shorter than {p.resolution:g} px or beyond tubes={p.tubes:,}")
     if picture.left_out:
-        alike = int(picture.alike.sum())
-        many = f"{alike:,}" if alike < picture.left_out else "all"
-        like = f", {many} of them like one that is shown" if alike else ""
-        notes.append(f"{picture.left_out:,} more threads have calls or waits here{like} (threads=all)")
+        notes.append(f"{picture.left_out:,} more threads have calls or waits here (threads=all)")
+    several = [len(row.threads) for row in picture.rows if len(row.threads) > 1 and not row.rest]
+    if several:
+        rows = units.counted(len(several), "row")
+        notes.append(f"{sum(several):,} threads share {rows} with those that do the same (groups=never)")
     merged = sum(int(cut.clusters.calls.sum()) for cut in picture.cuts)
     if merged:
         total = sum(cut.total for cut in picture.cuts)

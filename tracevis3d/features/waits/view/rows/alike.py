@@ -1,4 +1,4 @@
-"""Threads that do the same: workers of a pool, of which a picture of many threads shows one first."""
+"""Threads that do the same, such as the workers of a pool: in a picture of many threads they share a row."""
 
 from __future__ import annotations
 
@@ -50,70 +50,100 @@ def groups(trace: Trace) -> Ints:
     return found
 
 
-def one_of_each(group: Ints, weight: Ints) -> NDArray[np.bool_]:
-    """Return which threads stand for their groups: the heaviest of each, the first of equal ones.
+def merged(group: Ints, weight: Ints, apart: Ints, most: int, least: float) -> tuple[list[Ints], Ints]:
+    """Return the rows of threads of which those of a group share one, and the threads that have no row.
 
     Parameters
     ----------
     group : int64 (threads,)
         As :func:`groups` returns them.
     weight : int64 (threads,)
-        Threads without any stand for none.
+        Threads without any are left out.
+    apart : int64 (k,)
+        Threads that share no row, and are shown in any case.
+    most : int
+        Rows, of which the groups of ``apart`` take one each; the others' are the heaviest.
+    least : float
+        Of the weight of a row, as a share of the heaviest one's.
 
     Returns
     -------
-    bool (threads,)
+    rows : list of int64 (k,)
+        Threads, the heaviest of each row first.
+    others : int64 (m,)
+        Threads, the heaviest first.
     """
-    order = np.lexsort((-weight, group))
-    first = np.ones(len(order), np.bool_)
-    first[1:] = group[order[1:]] != group[order[:-1]]
-    stands = np.zeros(len(group), np.bool_)
-    stands[order[first]] = True
-    return stands & (weight > 0)
+    live = np.flatnonzero(weight > 0)
+    alone = np.isin(live, apart)
+    unit = np.where(alone, len(group) + live, group[live])
+    known, unit = np.unique(unit, return_inverse=True)
+    total = np.bincount(unit.reshape(-1), weight[live], len(known))
+    wanted = np.bincount(unit.reshape(-1), alone, len(known)) > 0
+    heavy = int(np.count_nonzero(~wanted & (total >= least * total.max(initial=0))))
+    # A group that was opened takes no room from the others.
+    room = max(most - len(np.unique(group[live[alone]])), 0 if alone.any() else 1)
+    chosen = np.lexsort((-total, ~wanted))[: int(wanted.sum()) + min(room, heavy)]
+    place = np.full(len(known), len(known))
+    place[np.sort(chosen)] = np.arange(len(chosen))
+    of = place[unit.reshape(-1)]
+    order = np.lexsort((live, -weight[live], of))
+    bounds = np.searchsorted(of[order], np.arange(len(chosen) + 1))
+    rows = [live[order[a:b]] for a, b in zip(bounds[:-1].tolist(), bounds[1:].tolist())]
+    return rows, live[order[bounds[-1] :]]
 
 
-def more_alike(group: Ints, weight: Ints, shown: Ints) -> Ints:
-    """Return for each shown thread how many of its group are not shown; 0 for all but its first.
-
-    Parameters
-    ----------
-    group : int64 (threads,)
-    weight : int64 (threads,)
-        Threads without any have nothing to show.
-    shown : int64 (rows,)
-        Threads.
-
-    Returns
-    -------
-    int64 (rows,)
-    """
-    hidden = weight > 0
-    hidden[shown] = False
-    count = np.bincount(group[hidden], minlength=int(group.max(initial=-1)) + 1)
-    heaviest = np.lexsort((np.arange(len(shown)), -weight[shown], group[shown]))
-    of = group[shown][heaviest]
-    first = np.ones(len(of), np.bool_)
-    first[1:] = of[1:] != of[:-1]
-    more = np.zeros(len(shown), np.int64)
-    more[heaviest[first]] = count[of[first]]
-    return more
+def _thread_of(state: State) -> int:
+    """Return the thread of what an action is about; -1: of none."""
+    if state.call >= 0:
+        return int(state.trace.calls.thread[state.call])
+    element = state.element
+    return element.id if element is not None and element.kind in ("thread group", "row", "thread") else -1
 
 
-def _show_alike(state: State) -> Change:
-    """Return the parameters that show all threads of a call's thread's group."""
-    trace = state.trace
+def _is_group(state: State) -> bool:
+    """Return whether an element is the row of several threads."""
+    return state.element is not None and state.element.kind == "thread group"
+
+
+def _open_group(state: State) -> Change:
+    """Return the parameters with which each thread of a group has a row of its own."""
+    trace, thread = state.trace, _thread_of(state)
     group = groups(trace)
-    mine = np.flatnonzero((group == group[trace.calls.thread[state.call]]) & (trace.threads.count > 0))
-    if len(mine) < 2:
-        raise UsageError("No other thread does the same as this one")
-    words = ", ".join(word_of_thread(trace, t) for t in mine.tolist())
-    return Change({"threads": words}, message=f"{counted(len(mine), 'thread')} that do the same")
+    many = int(np.count_nonzero(group == group[thread])) if thread >= 0 else 0
+    if many < 2:
+        raise UsageError(
+            "Point at a row of several threads, or at a call of a thread that does the same as others"
+        )
+    words = [*filter(None, (word.strip() for word in state.parameters["opened"].split(",")))]
+    word = word_of_thread(trace, thread)
+    return Change(
+        {"opened": ", ".join([*words, *([word] if word not in words else [])])},
+        message=f"{counted(many, 'thread')} that do the same",
+    )
 
 
-SHOW_ALIKE = Action(
-    "show_alike",
-    "Show Threads like This",
-    "Show all threads that do the same as this call's thread, such as the workers of a pool",
-    _show_alike,
-    icon="COMMUNITY",
+def _close_groups(state: State) -> Change:
+    """Return the parameters with which all threads that do the same share a row."""
+    return Change({"opened": "", "groups": "always"}, message="Threads that do the same share a row")
+
+
+GROUP_ACTIONS = (
+    Action(
+        "open_group",
+        "Open Group of Threads",
+        "Give each thread that does the same as this one a row of its own, such as the workers of a pool",
+        _open_group,
+        icon="COMMUNITY",
+        triggers=("menu", "double click"),
+        applies=_is_group,
+        about="view",
+    ),
+    Action(
+        "close_groups",
+        "Close Groups of Threads",
+        "Draw threads that do the same as one row, which shows how many of them run and wait",
+        _close_groups,
+        icon="USER",
+        about="view",
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ from .....trace.names import named_threads
 from .....units import read_time
 from .....views.thread_selection import choose_threads
 from ...waits import Waits
-from .alike import groups, more_alike, one_of_each
+from .alike import groups, merged
 
 if TYPE_CHECKING:
     from ..parameters import Parameters
@@ -29,9 +30,29 @@ _LEAST_ROW_PX, _OF_HEIGHT = 36.0, 0.72
 _CONCERNED = 0.004
 
 
-def choose(
-    trace: Trace, waits: Waits, p: Parameters, height: float, window: tuple[int, int]
-) -> tuple[Ints, bool, int, Ints]:
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """The threads to draw.
+
+    Attributes
+    ----------
+    rows : list of int64 (k,)
+        From the top: the threads of each row; threads that do the same may share one.
+    main : bool
+        Whether the first is the main thread's, before the others.
+    rest : bool
+        Whether the last is of several threads for which there is no room.
+    left_out : int
+        How many more have calls or waits.
+    """
+
+    rows: list[Ints]
+    main: bool
+    rest: bool
+    left_out: int
+
+
+def choose(trace: Trace, waits: Waits, p: Parameters, height: float, window: tuple[int, int]) -> Chosen:
     """Choose the threads to draw.
 
     Parameters
@@ -48,14 +69,7 @@ def choose(
 
     Returns
     -------
-    threads : int64 (rows,)
-        From the top.
-    main : bool
-        Whether the first is the main thread, before the others.
-    left_out : int
-        How many more have calls or waits.
-    alike : int64 (rows,)
-        How many of those do the same as a row's thread: see :func:`.alike.more_alike`.
+    Chosen
 
     Raises
     ------
@@ -66,27 +80,39 @@ def choose(
     # Involvement in waits counts as much as being busy.
     concerned = waits.waited + waits.hubs()[0]
     weight = np.where((live > 0) | (concerned > 0), np.maximum(live // 8, 1) + concerned, 0)
-    budget, cost = height * _OF_HEIGHT / _LEAST_ROW_PX, np.ones(len(live))
+    weight[_named(trace, p.hide, "hide")] = 0
+    budget = int(height * _OF_HEIGHT / _LEAST_ROW_PX)
     shown = np.where(weight >= _CONCERNED * weight.max(initial=0), weight, 0)
-    group = groups(trace)
-    if p.threads.strip() in ("", "auto"):
-        # Where not all fit, one of each group comes before a second one of any.
-        several = np.count_nonzero(shown) > budget
-        shown = np.where(one_of_each(group, shown) & several, shown + weight.max(initial=0), shown)
-        chosen = choose_threads(trace, "auto", "recorded", shown, cost, budget)
+    automatic = p.threads.strip() in ("", "auto")
+    if automatic:
+        chosen = choose_threads(trace, "auto", "recorded", shown, np.ones(len(shown)), budget)
     else:
-        chosen = choose_threads(trace, p.threads, "recorded", weight, cost, budget)
-    hidden = set(named_threads(trace, p.hide, "hide").tolist()) if p.hide.strip() else set()
-    chosen = np.array([t for t in chosen.tolist() if t not in hidden], np.int64)
-    others = int(np.count_nonzero(weight)) - int(np.count_nonzero(weight[chosen]))
-    chosen = _ordered(trace, waits, p, chosen, weight)
-    first = _main(trace, waits, p, chosen, live)
+        chosen = choose_threads(trace, p.threads, "recorded", weight, np.ones(len(shown)), budget)
+        chosen = chosen[~np.isin(chosen, _named(trace, p.hide, "hide"))]
+    crowded = automatic and np.count_nonzero(shown) > budget
+    if p.groups == "never" or (p.groups == "auto" and not crowded):
+        first = _main(trace, waits, p, chosen, live)
+        others = int(np.count_nonzero(weight)) - int(np.count_nonzero(weight[chosen]))
+        rows, rest = [np.array([t]) for t in chosen.tolist()], np.empty(0, np.int64)
+    else:
+        if not automatic:
+            weight = np.where(np.isin(np.arange(len(weight)), chosen), np.maximum(weight, 1), 0)
+        first = _main(trace, waits, p, np.flatnonzero(weight), live)
+        group, others = groups(trace), 0
+        opened = group[_named(trace, p.opened, "opened")]
+        apart = [np.flatnonzero(np.isin(group, opened)), _named(trace, p.focus, "focus"), _windowed(trace, p)]
+        apart.append(np.array([first][: int(first >= 0)], np.int64))
+        most, least = (budget, _CONCERNED) if automatic else (len(weight), 0.0)
+        rows, rest = merged(group, weight, np.concatenate(apart), most, least)
+    rows = _ordered(trace, waits, p, rows, weight)
     if first >= 0:
-        chosen = np.concatenate([[first], chosen[chosen != first]])
-    # Those that were hidden on purpose are not missed.
-    missed = weight.copy()
-    missed[list(hidden)] = 0
-    return chosen, first >= 0, others, more_alike(group, missed, chosen)
+        rows = [np.array([first]), *(row for row in rows if row[0] != first)]
+    return Chosen([*rows, rest] if len(rest) else rows, first >= 0, len(rest) > 1, others)
+
+
+def _named(trace: Trace, text: str, parameter: str) -> Ints:
+    """Return the threads that a parameter names, which may name none."""
+    return named_threads(trace, text, parameter) if text.strip() else np.empty(0, np.int64)
 
 
 def _main(trace: Trace, waits: Waits, p: Parameters, chosen: Ints, live: Ints) -> int:
@@ -103,20 +129,27 @@ def _main(trace: Trace, waits: Waits, p: Parameters, chosen: Ints, live: Ints) -
     return int(chosen[int(live[chosen].argmax())])
 
 
-def _ordered(trace: Trace, waits: Waits, p: Parameters, chosen: Ints, weight: Ints) -> Ints:
-    """Return the threads in the order that ``order`` says: names, or a word."""
+def _ordered(trace: Trace, waits: Waits, p: Parameters, rows: list[Ints], weight: Ints) -> list[Ints]:
+    """Return rows in the order that ``order`` says, by their first threads: names, or a word."""
+    first = np.array([row[0] for row in rows], np.int64)
     if p.order == "strength":
-        strength = waits.matrix.dense(len(trace.threads))[np.ix_(chosen, chosen)]
-        return chosen[seriate(strength)]
-    if p.order == "recorded":
-        return chosen
-    if p.order == "busiest":
-        return chosen[np.argsort(-weight[chosen], kind="stable")]
-    if p.order == "name":
-        titles = [(trace.threads.title(t), t) for t in chosen.tolist()]
-        return np.array([t for _, t in sorted(titles)], np.int64)
-    given = [t for t in named_threads(trace, p.order, "order").tolist() if t in set(chosen.tolist())]
-    return np.array([*given, *(t for t in chosen.tolist() if t not in set(given))], np.int64)
+        of = np.full(len(trace.threads), -1, np.int64)
+        for i, row in enumerate(rows):
+            of[row] = i
+        strength, m = np.zeros((len(rows), len(rows))), waits.matrix
+        known = (m.by >= 0) & (of[m.thread] >= 0) & (of[m.by] >= 0)
+        np.add.at(strength, (of[m.thread[known]], of[m.by[known]]), m.waited[known])
+        order = np.asarray(seriate(strength))
+    elif p.order == "recorded":
+        order = np.arange(len(rows))
+    elif p.order == "busiest":
+        order = np.argsort(-np.array([weight[row].sum() for row in rows]), kind="stable")
+    elif p.order == "name":
+        order = np.lexsort((first, np.array([trace.threads.title(t) for t in first.tolist()])))
+    else:
+        place = {t: i for i, t in enumerate(named_threads(trace, p.order, "order").tolist())}
+        order = np.argsort([place.get(t, len(place)) for t in first.tolist()], kind="stable")
+    return [rows[i] for i in order.tolist()]
 
 
 def windows_of(trace: Trace, p: Parameters, window: tuple[int, int], threads: Ints) -> list[tuple[int, int]]:
@@ -140,6 +173,16 @@ def windows_of(trace: Trace, p: Parameters, window: tuple[int, int], threads: In
     UsageError
         If a window of its own is not written as one, is empty, or of no thread.
     """
+    own = _windows(trace, p)
+    return [own.get(t, window) for t in threads.tolist()]
+
+
+def _windowed(trace: Trace, p: Parameters) -> Ints:
+    """Return the threads that have windows of their own."""
+    return np.array(list(_windows(trace, p)), np.int64)
+
+
+def _windows(trace: Trace, p: Parameters) -> dict[int, tuple[int, int]]:
     own: dict[int, tuple[int, int]] = {}
     for entry in filter(None, (part.strip() for part in p.windows.split(";"))):
         match = re.fullmatch(r"(.+?)\s*=\s*(\S+)\s*\.\.\s*(\S+)", entry)
@@ -151,4 +194,4 @@ def windows_of(trace: Trace, p: Parameters, window: tuple[int, int], threads: In
         if not 0 <= low < high:
             raise UsageError(f"windows={entry}: the end must be after the start")
         own.update(dict.fromkeys(named_threads(trace, match[1], "windows").tolist(), (low, high)))
-    return [own.get(t, window) for t in threads.tolist()]
+    return own

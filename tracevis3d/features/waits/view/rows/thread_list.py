@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from .....drawing.primitives import Drawing, Image
 from .....trace.model import Trace
 from .....views.actions import Choice
 from .....views.lists import ListRow, RowList, RowLook
+from ..group_bands import KIND
+from .alike import groups
 
 #: Rows that the list has at most.
 _MOST = 600
@@ -35,16 +39,28 @@ def rows(traces: Sequence[Trace], drawing: Drawing, _parameters: Mapping[str, An
         if element.kind == "thread" and not isinstance(element, Image)
         for thread in element.id.tolist()
     ]
-    known = set(shown)
+    members = _members(traces[0], drawing)
+    known = {*shown, *(t for several in members.values() for t in several)}
     others = [t for t in range(len(threads)) if t not in known and threads.count[t]]
-    return [
-        ListRow(
-            f"{threads.process[thread]}:{threads.tid[thread]}",
-            threads.title(thread),
-            place if place < len(shown) else -1,
-        )
-        for place, thread in enumerate([*shown, *others][:_MOST])
-    ]
+    found = []
+    for place, thread in enumerate([*shown, *others][:_MOST]):
+        several = members.get(thread, [thread])
+        key = ", ".join(f"{threads.process[t]}:{threads.tid[t]}" for t in several)
+        title = threads.title(thread) + (f" × {len(several):,}" if len(several) > 1 else "")
+        found.append(ListRow(key, title, place if place < len(shown) else -1))
+    return found
+
+
+def _members(trace: Trace, drawing: Drawing) -> dict[int, list[int]]:
+    """Return the threads that share a row with those that do the same, by the first of them."""
+    meaning, group = drawing.meaning.get(KIND), groups(trace)
+    found = {}
+    for link in meaning.links if meaning is not None else ():
+        for thread in np.flatnonzero(np.diff(link.first)).tolist():
+            several = link.of(thread)
+            if (group[several] == group[thread]).all():
+                found[thread] = [thread, *(t for t in several.tolist() if t != thread)]
+    return found
 
 
 def look(row: ListRow, parameters: Mapping[str, Any]) -> RowLook:
@@ -63,10 +79,14 @@ def look(row: ListRow, parameters: Mapping[str, Any]) -> RowLook:
     """
     main = parameters["main"]
     is_main = row.key == main or (main == "auto" and row.place == 0)
-    shown = row.place >= 0 and row.key not in _words(parameters["hide"])
+    shown = row.place >= 0 and not set(_words(row.key)) <= set(_words(parameters["hide"]))
     before = (("MAIN", "SOLO_ON" if is_main else "SOLO_OFF"),)
     if not shown:
         return RowLook(False, before, (("SHOW", "HIDE_ON"),))
+    if "," in row.key:
+        return RowLook(
+            True, (), (("OPEN", "ADD"), ("UP", "TRIA_UP"), ("DOWN", "TRIA_DOWN"), ("HIDE", "HIDE_OFF"))
+        )
     focused = row.key in _words(parameters["focus"])
     after = (
         ("FOCUS", "ZOOM_OUT" if focused else "ZOOM_IN"),
@@ -102,11 +122,13 @@ def change(
     hidden, focused = _words(parameters["hide"]), _words(parameters["focus"])
     if choice == "MAIN":
         return {"main": key}
+    if choice == "OPEN":
+        return {"opened": ", ".join([*_words(parameters["opened"]), _words(key)[0]])}
     if choice == "HIDE":
         return {"hide": ", ".join([*hidden, key])}
     if choice == "SHOW":
-        if key in hidden:
-            return {"hide": ", ".join(word for word in hidden if word != key)}
+        if set(_words(key)) <= set(hidden):
+            return {"hide": ", ".join(word for word in hidden if word not in _words(key))}
         return {"threads": ", ".join([*shown, *hidden, key])}
     if choice == "FOCUS":
         rest = [word for word in focused if word != key]
@@ -134,6 +156,7 @@ THREADS = RowList(
         Choice("MAIN", "Main Thread", "Pull it out; the previous main thread goes back among the others"),
         Choice("HIDE", "Hide", "Leave the thread out"),
         Choice("SHOW", "Show", "Draw the thread"),
+        Choice("OPEN", "Open", "Give each thread of the group a row of its own"),
         Choice("UP", "Up", "Move the thread up"),
         Choice("DOWN", "Down", "Move the thread down"),
         Choice("FOCUS", "Focus", "Widen the thread, or reset its width"),
