@@ -1,8 +1,14 @@
 """Another process reads, so that its end is a sentence here."""
 
+import os
+
 import pytest
 
-from tracevis3d.machine.apart import read_apart
+from tests.fuzz import forked
+from tracevis3d.machine import apart
+
+#: The library's, and the one that fuzzing has for more inputs a second.
+WAYS = [apart.read_apart, *([forked.read_apart] if hasattr(os, "fork") else [])]
 
 MAIN = """
 import os, signal, sys
@@ -13,6 +19,7 @@ def main(path, block):
 """
 
 
+@pytest.mark.parametrize("read_apart", WAYS)
 @pytest.mark.parametrize(
     ("body", "kinds", "reason"),
     [
@@ -24,7 +31,7 @@ def main(path, block):
         ("os.kill(os.getpid(), signal.SIGSEGV)", "", "its reader crashed (SIGSEGV)"),
     ],
 )
-def test_each_way_to_end_is_told(body, kinds, reason, tmp_path, monkeypatch, capfd):
+def test_each_way_to_end_is_told(read_apart, body, kinds, reason, tmp_path, monkeypatch, capfd):
     (tmp_path / "a_reader_of_a_plugin.py").write_text(MAIN.format(body=body))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
@@ -37,7 +44,8 @@ def test_each_way_to_end_is_told(body, kinds, reason, tmp_path, monkeypatch, cap
     assert capfd.readouterr() == ("", "")
 
 
-def test_whoever_takes_may_stop_it(tmp_path, monkeypatch):
+@pytest.mark.parametrize("read_apart", WAYS)
+def test_whoever_takes_may_stop_it(read_apart, tmp_path, monkeypatch):
     (tmp_path / "an_endless_reader.py").write_text(
         "def main(path, block):\n    while True: block(b'A', bytes(1 << 20))"
     )
