@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
-from mathutils import Quaternion, Vector
+from mathutils import Matrix, Quaternion, Vector
 
 from ....tracevis3d.layout.sight.affine import Box, Floats, middle
 from ....tracevis3d.layout.sight.flight import Flight, Pace, eased
@@ -18,6 +18,8 @@ from .motion import Motion, Timed
 _STEP = 1 / 60  # seconds between two pictures
 _PACE = Pace(0.45, 0.25, 2.0)
 _CLIP = 0.02  # of the distance: anything closer is clipped
+#: Share of the location's distance from the origin: from nearer, one would see how a matrix is rounded.
+_FAR = 0.01
 AXES = tuple(Vector(axis) for axis in ((1, 0, 0), (0, 1, 0), (0, 0, -1)))  # right, up, forward
 
 
@@ -124,7 +126,14 @@ class _Way(Timed):
 def place(space: bpy.types.SpaceView3D, pose: Pose) -> None:
     """Let a 3D view look so."""
     view = space.region_3d
-    view.view_location, view.view_rotation, view.view_distance = pose.location, pose.rotation, pose.distance
+    if pose.distance > _FAR * pose.location.length:
+        # Setting location and rotation would have the whole window drawn again, not only this area. Blender
+        # takes the location from the matrix as it is where there is no distance.
+        view.view_distance = 0.0
+        view.view_matrix = (Matrix.Translation(pose.location) @ pose.rotation.to_matrix().to_4x4()).inverted()
+    else:
+        view.view_location, view.view_rotation = pose.location, pose.rotation
+    view.view_distance = pose.distance
     # Near elements need a near clipping plane; far ones don't, which keeps depth precision.
     if pose.distance * _CLIP < space.clip_start:
         space.clip_start = max(pose.distance * _CLIP, 1e-6)
