@@ -15,7 +15,7 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Camera
 from tracevis3d.drawing.projection import fit
 from tracevis3d.layout.sight.picking import BoxPicker, Ray, TubePicker
-from tracevis3d.trace.model import Functions, Source, Threads, Trace
+from tracevis3d.trace.model import Calls, Functions, Source, Threads, Trace
 from tracevis3d.trace.strings import Strings
 from tracevis3d.views import registry
 
@@ -91,7 +91,11 @@ def every_box(low: Any, size: Any, ray: Ray) -> int:
 
 def program(n: int) -> Trace:
     """Return the trace of a program that is made up."""
-    calls, first, count = synthetic.program(n)
+    return made(*synthetic.program(n))
+
+
+def made(calls: Calls, first: Any, count: Any) -> Trace:
+    """Return a trace of made-up calls, with the first call and the number of calls of each thread."""
     names = Strings.of([f"function {i}" for i in range(int(calls.function.max()) + 1)])
     unknown, ids = np.full(len(names), -1, np.int32), tuple(range(len(first)))
     texts = ("",) * len(ids)

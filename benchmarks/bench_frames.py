@@ -157,31 +157,12 @@ def drafts() -> list[dict[str, Any]]:
 
 def redraws() -> list[dict[str, Any]]:
     """Measure redraws in the window, against twice those of an empty one, and hovering against 1.2 times."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    from real_blender import PROGRAMS
-    from release import extension
-    from test_blender import Way
-
-    program = next(program for program in PROGRAMS if program.version == "5.2")
-    if obstacle := program.obstacle():
-        print(f"  redraws are left out: {obstacle}", flush=True)
-        return []
     with tempfile.TemporaryDirectory() as folder:
-        way = Way(program, Path(folder))
-        program.prepare(Path(folder) / "setup.txt")
-        tag = f"linux-x64-cp{program.python.replace('.', '')}"
-        archive = extension.build(extension.Target.parse(tag), Path(folder))
-        install = ["extension", "install-file", "-r", "user_default", "--enable", f"/mnt/out/{archive.name}"]
-        way.run(["--command", *install])
+        way = installed(Path(folder))
+        if way is None:
+            return []
         given = json.dumps({view: [way.outside(path) for path in paths] for view, paths in views().items()})
-        screen = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
-        script = way.python("windows/frames.py", given, "/mnt/out")
-        way.run([*words, *script], before=screen, timeout=900.0)
-        drawn = Path(folder) / "drawn"
-        if not drawn.is_file():
-            raise SystemExit(f"the window was not drawn:\n{way.log.read_text()[-3000:]}")
-        found = [json.loads(line) for line in drawn.read_text().splitlines()]
+        found = seen_in(way, "windows/frames.py", "drawn", given, timeout=900.0)
     empty = [each for each in found if each["view"] == "empty"]
     result = []
     for what, times in (("redraw", 2.0), ("hover", 1.2)):
@@ -196,6 +177,37 @@ def redraws() -> list[dict[str, Any]]:
                 name = f"{each['view']}: {what} {each['texts']} texts over it"
                 result.append(row(name, each[what], _OVERLAY, "limit"))
     return result
+
+
+def installed(folder: Path) -> Any:
+    """Return the way into Blender 5.2 with the extension installed; None where there can't be one."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from real_blender import PROGRAMS
+    from release import extension
+    from test_blender import Way
+
+    program = next(program for program in PROGRAMS if program.version == "5.2")
+    if obstacle := program.obstacle():
+        print(f"  the window is left out: {obstacle}", flush=True)
+        return None
+    way = Way(program, folder)
+    program.prepare(folder / "setup.txt")
+    tag = f"linux-x64-cp{program.python.replace('.', '')}"
+    archive = extension.build(extension.Target.parse(tag), folder)
+    install = ["extension", "install-file", "-r", "user_default", "--enable", f"/mnt/out/{archive.name}"]
+    way.run(["--command", *install])
+    return way
+
+
+def seen_in(way: Any, script: str, written: str, *words: str, timeout: float) -> list[dict[str, Any]]:
+    """Run a script in the window, at 1920 x 1080; return the lines of JSON in the file that it writes."""
+    screen = ["sh", "/mnt/project/tests/blender/on_screen.sh", _SCREEN, "blender"]
+    window = ["--enable-event-simulate", "--window-geometry", "0", "0", *_SCREEN.split("x")]
+    way.run([*window, *way.python(script, *words, "/mnt/out")], before=screen, timeout=timeout)
+    path = way.place / written
+    if not path.is_file():
+        raise SystemExit(f"the window was not drawn:\n{way.log.read_text()[-3000:]}")
+    return [json.loads(line) for line in path.read_text().splitlines()]
 
 
 if __name__ == "__main__":

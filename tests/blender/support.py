@@ -214,7 +214,12 @@ class Window:
 
 
 def at_rest():
-    """Return a condition: the screen has shown the same for a while, so what was sent has been answered."""
+    """Return a condition: the screen has shown the same for a while, so what was sent has been answered.
+
+    Where nobody can look at the screen it is a second's rest.
+    """
+    if "TRACEVIS3D_SCREEN" not in os.environ:
+        return soon(lambda: False, 4 * REST)
     shown, since, looks = None, 0.0, 0
     with open(os.environ["TRACEVIS3D_SCREEN"], "rb") as file:
         screen = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
