@@ -133,7 +133,7 @@ def _half(
 ) -> NDArray[np.float64]:
     """Return how far along ``out`` a text's middle is from its edge."""
     if abs(float(up @ out)) + abs(float(right @ out)) > 1 - 1e-9:
-        return np.abs(out @ right) * width / 2 + abs(float(out @ up)) * height / 2
+        return np.asarray(np.abs(out @ right) * width / 2 + abs(float(out @ up)) * height / 2)
     # Raised texts leave the ruler's plane: the camera sees them clear of the ticks.
     seen = np.stack(camera_axes[:2])
     way = seen @ out

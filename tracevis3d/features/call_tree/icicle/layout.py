@@ -28,14 +28,16 @@ Ints = NDArray[np.int64]
 
 #: Average width of a character, as a share of the line height.
 CHARACTER = 0.52
-# Share of the picture for the drawing, next to title, legend and notes.
-_SHARE = (0.95, 0.75)
+#: Share of the picture for the drawing, next to title, legend and notes.
+SHARE = (0.95, 0.75)
 _HIGHEST_LEVEL = 0.5
 _LEAST_LANE = 0.24
 # Line height of the smaller texts, in scene units, and its minimum relative to the smallest readable one.
 _SMALL_TEXT, _READABLE = 0.16, 1.9
 # Minimum height of a level in pixels when threads are chosen automatically: of many threads, and of a few.
 _LEAST_LEVEL_PX, _FEW_LEVEL_PX, _FEW = 10.0, 4.0, 6
+#: How much finer than straight ones times are drawn on a spiral, for each turn.
+FINER = 0.8
 # Levels lower than this are drawn as rows of a pixel.
 _LEAST_ROW_PX = 0.5
 
@@ -125,7 +127,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     deepest = np.maximum(np.diff(cut_index(trace).thread_level) - p.first_depth, 1).astype(np.float64)
     if p.last_depth:
         deepest = np.minimum(deepest, max(p.last_depth - p.first_depth + 1, 1))
-    unit = WIDTH / (frame.width * _SHARE[0])
+    unit = WIDTH / (frame.width * SHARE[0])
     cost = [
         np.maximum(deepest * pixels * unit, _LEAST_LANE) + p.spacing * pixels * unit
         for pixels in (_LEAST_LEVEL_PX, _FEW_LEVEL_PX)
@@ -143,17 +145,18 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
 
     def cut_at(pixels_per_unit: float) -> Cut:
         step = levels_of_row(p.level or height / max(float(deepest[threads].sum()), 1.0), pixels_per_unit)
-        resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
+        longer = max(FINER * p.winding, 1.0)
+        resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit * longer)
         # Calls without duration at the very end are included.
         stop = window[1] + (window[1] >= call_span(trace)[1])
         return cut_index(trace).cut(
             window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads, buffers, step
         )
 
-    small_text = max(_SMALL_TEXT, _READABLE * frame.least_text * (WIDTH + 2.5) / (frame.width * _SHARE[0]))
+    small_text = max(_SMALL_TEXT, _READABLE * frame.least_text * (WIDTH + 2.5) / (frame.width * SHARE[0]))
     left = 0.25 + small_text * _name_length(trace, threads) if len(threads) > 1 else 5.6 * small_text
     # The camera depends on the lanes' heights, these on the cut, and the cut on the camera's resolution.
-    pixels = frame.width * _SHARE[0] / WIDTH
+    pixels = frame.width * SHARE[0] / WIDTH
     for _ in range(4):
         cut = cut_at(pixels)
         lanes = _lanes(trace, p, cut, lane_of, len(threads), window, height)
@@ -225,7 +228,7 @@ def _wall_height(p: Parameters, frame: Frame, depth: float, left: float) -> floa
     turn, tilt = math.radians(abs(p.opening * p.turn)), math.radians(p.opening * p.tilt)
     wide = WIDTH * math.cos(turn) + depth * math.sin(turn) + left
     rise = (WIDTH * math.sin(turn) + depth * math.cos(turn)) * abs(math.sin(tilt)) + 0.9
-    tall = wide * frame.height * _SHARE[1] / (frame.width * _SHARE[0])
+    tall = wide * frame.height * SHARE[1] / (frame.width * SHARE[0])
     return max((tall - rise) / max(math.cos(tilt), 0.2), 0.2 * WIDTH)
 
 
@@ -270,7 +273,7 @@ def _camera(p: Parameters, lanes: Lanes, front: float, left: float) -> Camera:
 
 def _pixels_per_unit(picture: Layout, frame: Frame) -> float:
     """Return how many pixels a unit along x covers where the wall is nearest to the camera."""
-    projection = fit(picture.camera, frame, _SHARE)
+    projection = fit(picture.camera, frame, SHARE)
     step = 0.01
     ends = [(x, picture.front, z) for x in (0.0, WIDTH) for z in (0.0, picture.lanes.top)]
     here = projection.pixels(ends)

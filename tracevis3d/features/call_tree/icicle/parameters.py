@@ -42,6 +42,11 @@ class Parameters:
     opening: float = parameter(
         1.0, "From the flat icicle plot (0) to the full 3D picture (1)", low=0.0, high=1.0, group="Shape"
     )
+    winding: float = parameter(
+        0.0, "Turns of a spiral along which time runs, 1 or more: what recurs with the time of a turn lies "
+        "side by side; 0: time runs straight",
+        low=0.0, high=60.0, group="Shape",
+    )  # fmt: skip
     relief: float = parameter(0.5, "How far the thickest box reaches out", low=0.0, high=1.0, group="Shape")
     recede: float = parameter(
         1.0, "How far each thread's lane steps back behind the one below", low=0.0, high=3.0, group="Shape"

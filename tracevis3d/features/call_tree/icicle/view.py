@@ -38,6 +38,7 @@ from .layout import Layout, compose
 from .names import names_on_fronts, names_on_tops
 from .parameters import Parameters
 from .surroundings import depth_axis, grid, lane_names, measure_ruler, terraces, time_axis
+from .winding import Spiral, Wound, spiral_of, wound
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
@@ -76,6 +77,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         If the window is empty or a thread doesn't exist.
     """
     (trace,) = traces
+    if parameters.winding and frame.straight:
+        # The flat spiral is seen from above.
+        parameters = replace(parameters, opening=0.0)
     progress(0.0, "indexing the calls")
     picture, cut, note = compose(trace, parameters, frame)
     progress(0.6, "placing boxes")
@@ -90,6 +94,21 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     calls = call_boxes(picture, cut, colors, scale.place(call_value))
     clusters = cluster_boxes(picture, cut, colors, scale.place(cluster_value))
     progress(0.8, "writing labels")
+    if spiral := spiral_of(picture):
+        grid_lines, times = spiral.clock(frame, thin)
+        parts = [spiral.ground(surface), *wound(spiral, (calls, clusters)), grid_lines]
+        names = spiral.names(calls, frame, parameters.labels)
+        progress(1.0, "drawn")
+        return Drawing(
+            palette=palette,
+            elements=tuple(part for part in parts if part is not None),
+            camera=spiral.camera(),
+            labels=tuple(label for label in (names, times) if len(label)),
+            legends=_legends(colors, clusters, other),
+            title=_title(picture),
+            notes=(*_notes(picture, cut, shown, scale, note), spiral.note()),
+            counts=_counts(picture, cut),
+        )
     ruler = time_axis(picture)
     elements: list[Any] = [calls, clusters, *terraces(picture, surface), grid(picture, ruler, thin)]
     names = names_on_fronts(picture, calls, clusters, parameters.labels)
@@ -110,13 +129,17 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         legends=_legends(colors, clusters, other),
         title=_title(picture),
         notes=_notes(picture, cut, shown, scale, note),
-        counts={
-            "calls": cut.total,
-            "calls_in_clusters": int(cut.clusters.calls.sum()),
-            "threads": len(picture.threads),
-            "resolution_ns": cut.resolution,
-        },
+        counts=_counts(picture, cut),
     )
+
+
+def _counts(picture: Layout, cut: Cut) -> dict[str, Any]:
+    return {
+        "calls": cut.total,
+        "calls_in_clusters": int(cut.clusters.calls.sum()),
+        "threads": len(picture.threads),
+        "resolution_ns": cut.resolution,
+    }
 
 
 def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...]:
@@ -175,6 +198,12 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     return tuple(notes)
 
 
+def _level_of_detail(traces: Sequence[Trace], parameters: Any, frame: Frame) -> LevelOfDetail | Wound:
+    if not parameters.winding:
+        return LevelOfDetail(traces, parameters, frame)
+    return Wound(Spiral(compose(traces[0], parameters, frame)[0], max(parameters.winding, 1.0)))
+
+
 def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
     from .live_view import Icicle
 
@@ -189,7 +218,7 @@ VIEW = View(
     traces=(1, 1),
     parameters=Parameters,
     draw=draw,
-    level_of_detail=LevelOfDetail,
+    level_of_detail=_level_of_detail,
     actions=with_actions(pull_apart(_APART)),
     suits=lambda trace: float(len(trace.calls) > 0),
     live=LiveForm(
