@@ -84,14 +84,33 @@ class Spiral:
         return np.stack([radius * np.cos(angle), radius * np.sin(angle), lift + up], axis=-1)
 
     def thickness(self, straight: Floats) -> Floats:
-        """Return the heights of boxes on the ground, from their thickness in the straight icicle."""
+        """Return the heights of boxes on the ground.
+
+        Parameters
+        ----------
+        straight : float64 (n,)
+            Their thickness in the straight icicle.
+
+        Returns
+        -------
+        float64 (n,)
+        """
         p, most = self.picture.parameters, max(self.picture.plate + self.picture.reach, 1e-9)
         return (
             _PLATE + p.opening * p.relief * 2 * _HIGH * self.pitch * np.asarray(straight, np.float64) / most
         )
 
     def wound(self, boxes: Boxes) -> Wedges:
-        """Return boxes of the straight icicle as blocks along the spiral."""
+        """Return boxes of the straight icicle as blocks along the spiral.
+
+        Parameters
+        ----------
+        boxes : Boxes
+
+        Returns
+        -------
+        Wedges
+        """
         low, size = boxes.low.astype(np.float64), boxes.size.astype(np.float64)
         corner, first = self._blocks(
             low[:, 0], low[:, 0] + size[:, 0], low[:, 2], low[:, 2] + size[:, 2], self.thickness(size[:, 1])
@@ -101,7 +120,17 @@ class Spiral:
         )
 
     def ground(self, color: int) -> Wedges:
-        """Return the ribbon that the boxes stand on, as one block."""
+        """Return the ribbon that the boxes stand on, as one block.
+
+        Parameters
+        ----------
+        color : int
+            Index into the palette.
+
+        Returns
+        -------
+        Wedges
+        """
         one = np.ones(1)
         top = max(self.picture.lanes.top, 1e-9)
         corner, first = self._blocks(0 * one, WIDTH * one, 0 * one, top * one, 0 * one)
@@ -132,7 +161,17 @@ class Spiral:
         )  # fmt: skip
 
     def seen(self, frame: Frame) -> tuple[Projection, float]:
-        """Return the projection, and the line height of texts."""
+        """Return the projection, and the line height of texts.
+
+        Parameters
+        ----------
+        frame : Frame
+            Of the picture.
+
+        Returns
+        -------
+        (Projection, float)
+        """
         projection = fit(self.camera(), frame, SHARE)
         ends = projection.pixels([(0.0, 0.0, 0.0), (1.0, 0.0, 0.0)])
         return projection, _READABLE * frame.least_text / max(float(np.hypot(*(ends[1] - ends[0]))), 1e-9)
@@ -215,7 +254,12 @@ class Spiral:
 
 
 class Wound:
-    """The level of detail of a wound icicle: there is none."""
+    """The level of detail of a wound icicle: there is none.
+
+    Parameters
+    ----------
+    spiral : Spiral
+    """
 
     source = 0
     kinds: tuple[str, ...] = ("call", "cluster")
@@ -241,11 +285,33 @@ class Wound:
 
 
 def spiral_of(picture: Layout) -> Spiral | None:
-    """Return the spiral that an icicle is wound along; None if it is straight."""
+    """Return the spiral that an icicle is wound along.
+
+    Parameters
+    ----------
+    picture : Layout
+        The straight icicle.
+
+    Returns
+    -------
+    Spiral or None
+        None if it is straight.
+    """
     turns = picture.parameters.winding
     return Spiral(picture, max(turns, 1.0)) if turns > 0 else None
 
 
 def wound(spiral: Spiral, boxes: Sequence[Boxes]) -> list[Wedges]:
-    """Return all boxes that there are along the spiral."""
+    """Return all boxes that there are along the spiral.
+
+    Parameters
+    ----------
+    spiral : Spiral
+    boxes : sequence of Boxes
+        Of the straight icicle.
+
+    Returns
+    -------
+    list of Wedges
+    """
     return [spiral.wound(some) for some in boxes if len(some)]
