@@ -1,5 +1,6 @@
 """An overlay: nothing overlaps, nothing is outside, and names are steady."""
 
+import math
 from dataclasses import replace
 from itertools import combinations
 
@@ -360,7 +361,10 @@ def before_the_eye(anchor, end, eye):
     return np.array([WIDTH, HEIGHT]) / 2 * (1 + b[:2] / b[3])
 
 
-@given(st.text(min_size=1, max_size=40), st.floats(0, 20))
+@given(
+    st.text(min_size=1, max_size=40) | st.text("ab. ", min_size=1, max_size=40),
+    st.floats(0, 20),
+)
 def test_a_shortened_text_stays_until_there_is_room_for_more(text, room):
     if measure(text) <= room:
         return
@@ -475,6 +479,39 @@ def test_callouts_keep_off_data_and_stay():
     assert all(box[1] >= HEIGHT / 2 for box in callouts_of(apart).values())
     again = overlay(np.add(eye, (0.02, 0.0, 0.02)), (), before=apart)
     assert again.places == apart.places
+
+
+def test_a_callout_goes_farther_for_free_room_but_not_across_the_region():
+    callout = (Callout("finding", "12 ms more", (8.0, 0.0, 4.0)),)
+    eye = seen_from(np.array([8.0, -20.0, 4.5]))
+    ((x, y),) = eye.project([callout[0].point])[0]
+    size = Theme().type
+
+    def near_the_point(reach):
+        return lambda box: float(
+            box[0] < x + reach and x - reach < box[2] and box[1] < y + reach and y - reach < box[3]
+        )
+
+    def way(covered):
+        made = Overlay()
+        lay_callouts(callout, eye, FREE, Theme(), measure, made, covered=covered)
+        ((start, end, *_),) = made.lines
+        return math.dist(start, end) / size, covered(callouts_of(made)[0])
+
+    assert way(near_the_point(0))[0] < 6
+    beyond, over = way(near_the_point(9 * size))
+    assert over == 0
+    assert beyond >= 9
+    # Where all is data, the nearest place is as good as any.
+    everywhere, _ = way(lambda box: 1.0)
+    assert everywhere < 6
+
+
+def test_of_a_word_no_stump_is_left():
+    assert shortened("352 ms for work", 9, len)[0] == "352 ms…"
+    assert shortened("352 ms for work", 11, len)[0] == "352 ms for…"
+    assert shortened("main › build_main", 9, len)[0] == "main ›…"
+    assert shortened("build_main", 6, len)[0] == "build…"
 
 
 @settings(max_examples=40, deadline=None)

@@ -16,6 +16,8 @@ Color = tuple[float, float, float, float]
 _PLATE = 0.72
 #: Minimum number of characters of a shortened text.
 _FEWEST = 4
+#: Letters of a word that are left out of a shortened text if there are no more of it.
+_STUMP = 2
 #: Returns the width of a text in type of size 1.
 Measure = Callable[[str], float]
 
@@ -251,10 +253,17 @@ def shortened(text: str, room: float, measure: Measure) -> tuple[str, float, flo
     --------
     >>> shortened("read_the_file", 8, len)
     ('read_th…', 8, 9)
+    >>> shortened("352 ms for work", 9, len)
+    ('352 ms…', 7, 11)
     """
 
     def start(characters: int) -> str:
-        return text[:characters].rstrip(" .:") + "…"
+        cut = text[:characters]
+        word = cut.rfind(" ") + 1
+        # One or two letters of a word say nothing.
+        if word > _FEWEST and characters - word <= _STUMP and text[characters : characters + 1].strip():
+            cut = cut[:word]
+        return cut.rstrip(" .:") + "…"
 
     low, high = 0, len(text)
     while low < high:
@@ -263,5 +272,5 @@ def shortened(text: str, room: float, measure: Measure) -> tuple[str, float, flo
             low = middle
         else:
             high = middle - 1
-    more = measure(start(max(low + 1, _FEWEST)))
+    more = measure(start(max(low + 1, _FEWEST)) if len(text) >= _FEWEST else text)
     return (start(low), measure(start(low)), more) if low >= _FEWEST else ("", 0.0, more)
