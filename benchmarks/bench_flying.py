@@ -37,7 +37,7 @@ def rows() -> list[dict[str, Any]]:
         if way is None:
             return []
         routes = scenes(Path(folder), Path("/mnt/out"), way.outside)
-        found = seen_in(way, "windows/flying.py", "flown", json.dumps(routes), _SECONDS, timeout=3600.0)
+        found = seen_in(way, "measuring/flying.py", "flown", json.dumps(routes), _SECONDS, timeout=3600.0)
     return table(found)
 
 
@@ -46,7 +46,7 @@ def on_screen(program: str) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         routes = json.dumps(scenes(Path(folder), Path(folder), str))
         words = [program, "--enable-event-simulate", "--window-geometry", "0", "0", "1920", "1080"]
-        script = str(ROOT / "tests" / "blender" / "windows" / "flying.py")
+        script = str(ROOT / "tests" / "blender" / "measuring" / "flying.py")
         words += ["--python-exit-code", "3", "--python", script, "--", routes, _SECONDS, folder]
         subprocess.run(words, check=True)
         return table([json.loads(line) for line in (Path(folder) / "flown").read_text().splitlines()])

@@ -75,7 +75,7 @@ def views() -> dict[str, list[Path]]:
 
 def rows() -> list[dict[str, Any]]:
     """Measure; ratio is limit / ours."""
-    return [*triangles(), *names(), *drafts(), *redraws()]
+    return [*triangles(), *names(), *drafts(), *redraws(), *arriving()]
 
 
 def triangles() -> list[dict[str, Any]]:
@@ -162,14 +162,16 @@ def redraws() -> list[dict[str, Any]]:
         if way is None:
             return []
         given = json.dumps({view: [way.outside(path) for path in paths] for view, paths in views().items()})
-        found = seen_in(way, "windows/frames.py", "drawn", given, timeout=900.0)
+        found = seen_in(way, "measuring/frames.py", "drawn", given, timeout=1800.0)
     empty = [each for each in found if each["view"] == "empty"]
     result = []
     for what, times in (("redraw", 2.0), ("hover", 1.2)):
         limit = times * min(each[what] for each in empty)
         peer = f"{times:g} times an empty window"
         result += [
-            row(f"{each['view']}: {what}", each[what], limit, peer) for each in found if each not in empty
+            row(f"{each['view']}: {what}", each[what], limit, peer)
+            for each in found
+            if each not in empty and what in each
         ]
     for each in found:
         for what in ("placing", "drawing"):
@@ -177,6 +179,26 @@ def redraws() -> list[dict[str, Any]]:
                 name = f"{each['view']}: {what} {each['texts']} texts over it"
                 result.append(row(name, each[what], _OVERLAY, "limit"))
     return result
+
+
+def arriving() -> list[dict[str, Any]]:
+    """Measure how long the window's thread is busy between two redraws while detail arrives on the way."""
+    trace = views()["icicle"][0]
+    with tempfile.TemporaryDirectory() as folder:
+        way = installed(Path(folder))
+        if way is None:
+            return []
+        words = way.outside(trace), "icicle"
+        found = seen_in(way, "measuring/detail_arrives.py", "flown", *words, timeout=900.0)
+    return [
+        row(
+            f"icicle: busiest between two redraws, {each['details']} times new detail",
+            each["busiest"],
+            each["usual"],
+            "the usual",
+        )
+        for each in found
+    ]
 
 
 def installed(folder: Path) -> Any:

@@ -1,7 +1,7 @@
-"""How evenly a window is drawn while one flies through a view: ``flight.py TRACE VIEW FOLDER``.
+"""How evenly a window is drawn while detail arrives on the way: ``detail_arrives.py TRACE VIEW FOLDER``.
 
-Started by Blender; ``benchmarks/bench_frames.py`` reads ``FOLDER/flown``: for each part of the way the most
-milliseconds from one redraw to the next, of the clock and of the main thread's processor.
+Started by Blender; ``benchmarks/bench_frames.py`` reads ``FOLDER/flown``, lines of JSON: for each part of the
+way the most milliseconds from one redraw to the next, of the clock and of the main thread's processor.
 """
 
 import json
@@ -67,7 +67,7 @@ def main():
         eye.view_distance, eye.view_location = begin
     bpy.types.SpaceView3D.draw_handler_remove(handler, "WINDOW")
     detail.on_enter.disconnect(enter)
-    (place / "flown").write_text(json.dumps(found))
+    (place / "flown").write_text("\n".join(map(json.dumps, found)))
 
 
 def part(shown, drawn, nearer, aside):

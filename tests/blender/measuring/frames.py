@@ -11,6 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
+import numpy as np
 import support
 
 given, place = support.arguments()
@@ -74,6 +75,24 @@ def hovered(shown):
     return median(found)
 
 
+def name_a_wall(shown):
+    """Lay as many names over a view as are ever shown: of 5,000 on a wall, half too long for their room."""
+    primitives = support.extension(".tracevis3d.drawing.primitives")
+    rng, at = np.random.default_rng(1), np.arange(5_000)
+    anchor = np.stack([4.0 * (at % 50), -5.0 + 0.0 * at, 1.0 * (at // 50)], axis=1).astype(np.float32) / 12.5
+    high, wide = np.full(len(at), 0.8 / 12.5, np.float32), np.full(len(at), 3.9 / 12.5, np.float32)
+    text = tuple("n" * int(k) for k in rng.integers(3, 30, len(at)))
+    rank = rng.random(len(at)).astype(np.float32)
+    group = primitives.Labels(
+        "function", text, anchor, high, wide, rank, -1, background=np.zeros(len(at), np.int32)
+    )
+    support.extension(".tracevis3d.scene.page").keep_near_names(support.only_view(), 0, (group,))
+    # Straight at the middle of the wall: 20 names beside and 34 above each other.
+    eye = shown.eye
+    eye.view_perspective, eye.view_rotation = "ORTHO", (0.7071, 0.7071, 0.0, 0.0)
+    eye.view_location, eye.view_distance = (8.0, 0.0, 4.0), 7.0
+
+
 def main():
     """Yield seconds to wait, or conditions to wait for, between the steps."""
     support.enable()
@@ -104,6 +123,11 @@ def main():
         hover = yield from hovered(shown)
         rows.append({"view": view, "hover": hover, **redrawn(shown)})
         support.say(**rows[-1])
+        if view == "icicle":
+            name_a_wall(shown)
+            yield support.at_rest()
+            rows.append({"view": "a wall of names", **redrawn(shown)})
+            support.say(**rows[-1])
         if traces:
             shown.press("ESC", shown.region.x + 300, shown.region.y + 300)
             yield support.at_rest()
