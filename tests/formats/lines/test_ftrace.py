@@ -4,12 +4,17 @@ import gzip
 import re
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tracevis3d.errors import InputError
 from tracevis3d.features.waits.waits import find_waits
-from tracevis3d.formats import registry
-from tracevis3d.trace.model import RELEASE, WAIT
+from tracevis3d.formats import names, registry
+from tracevis3d.formats.lines import ftrace
+from tracevis3d.progress import silent
+from tracevis3d.trace.model import RELEASE, WAIT, Source
+from tracevis3d.trace.recording import Recording
 
 #: Three threads of Python that queue for a lock, with the system call ``futex``.
 LOCKS = ROOT / "tests" / "data" / "profiles" / "locks.ftrace.gz"
@@ -145,3 +150,109 @@ def test_without_any_of_them_one_sentence_says_what_to_record(tmp_path):
     path.write_text("# tracer: nop\n   bash-1 [000] ..... 1.000000: irq_handler_entry: irq=1\n")
     with pytest.raises(InputError, match="trace-cmd record -e sched_switch"):
         registry.open_trace(path)
+
+
+# -- the scanner against reading line by line ----------------------------------------------------------
+
+
+def read_by(data, scanner):
+    """Return all that is read of ftrace's text, with names in place of numbers."""
+    recording = Recording()
+    reader = ftrace._Reader(recording)
+    reader.read(data, silent, scanner=scanner)
+    lines = reader.hand_over().tolist()
+    trace = recording.finish(Source(), names.split)
+    calls, threads, sync, instants = trace.calls, trace.threads, trace.sync, trace.instants
+    return {
+        "calls": [
+            (threads.process[t], threads.tid[t], trace.functions.name[f], d, s, e)
+            for t, f, d, s, e in zip(
+                calls.thread.tolist(), calls.function.tolist(), calls.depth.tolist(), calls.start.tolist(),
+                calls.end.tolist(), strict=True,
+            )
+        ],
+        "threads": list(zip(threads.process, threads.tid, threads.name, threads.process_name, strict=True)),
+        "sync": [
+            (k, t, s, e, sync.objects[sync.object[first]])
+            for k, t, s, e, first in zip(
+                sync.kind.tolist(), [threads.tid[t] for t in sync.thread.tolist()], sync.start.tolist(),
+                sync.end.tolist(), sync.first[:-1].tolist(), strict=True,
+            )
+        ],
+        "instants": [
+            (threads.tid[t], instants.names[n], at)
+            for t, n, at in zip(
+                instants.thread.tolist(), instants.name.tolist(), instants.time.tolist(), strict=True
+            )
+        ],
+        "problems": trace.problems.as_dict(),
+        "lines": lines,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [None, 5])
+def test_the_scanner_reads_recordings_as_line_by_line(public, monkeypatch, size):
+    if size:
+        monkeypatch.setattr(ftrace, "_STEP", size)
+    android = public / "catapult-project/catapult/tracing/test_data/android_systrace.txt"
+    for data in (gzip.decompress(LOCKS.read_bytes()), android.read_bytes()[: 200_000 if size else None]):
+        assert read_by(data, True) == read_by(data, False)
+
+
+_COMM = st.sampled_from(["a", "b-1", "a b", "<idle>", "kworker/0:1", "x=y", "-", " c ", "a-1 [000] d..2. 1"])
+_PID = st.sampled_from(["0", "1", "2", "33", "999999999", "1234567890", "x", ""])
+_EVENTS = st.one_of(
+    st.builds(
+        "sched_switch: prev_comm={} prev_pid={} prev_prio=120 prev_state={} ==> next_comm={} next_pid={} "
+        "next_prio=120".format,
+        _COMM, _PID, st.sampled_from(["S", "R", "R+", "D", "0", "1", "R|K", "", "S S"]), _COMM, _PID,
+    ),
+    st.builds(
+        "{}: comm={} pid={} prio=120 {}".format,
+        st.sampled_from(["sched_waking", "sched_wakeup"]), _COMM, _PID,
+        st.sampled_from(["target_cpu=001", "success=1 target_cpu=000", ""]),
+    ),
+    st.builds(
+        "{}{}{}".format,
+        st.sampled_from(["sys_", "sys_enter_", "sys_exit_"]),
+        st.sampled_from(["read", "clone", "enter_x", ""]),
+        st.sampled_from(
+            [
+                "(fd: 3)", " -> 0x0", " -> 0xfffffffffffffff2", " -> 1g", ": 0x10", ": fd", ":", "", ": 0x",
+                "->3",
+            ]
+        ),
+    ),
+    st.sampled_from(
+        [
+            "irq_handler_entry: irq=1 name=x", "tracing_mark_write: B|1|frame", "tracing_mark_write: E",
+            "print: 0xf: E|9", "printk: x", "do_fork <-sys", "a:b:c", "sched_switch:",
+            "sched_switch: a:1 [120] S ==> b:2 [120]", "sched_waking: b:2 [120] CPU:000",
+        ]
+    ),
+)  # fmt: skip
+_LINES = st.builds(
+    "{}{}-{} {}[{}] {}{}: {}{}".format,
+    st.sampled_from(["", "   ", "\t", "# "]), _COMM, _PID,
+    st.sampled_from(["", "", "(    1) ", "(-----) ", "( 2)", "(x) "]), st.sampled_from(["000", "1", "", "x"]),
+    st.sampled_from(["d..2. ", "d.h1. ", "dNs3 ", "", "abc ", "d:.2. "]),
+    st.sampled_from(["1.000001", "1.000002", "2.5", "3.1234567", "4.000000001", "5.1234567890", "x"]),
+    _EVENTS, st.sampled_from(["", "", " ", "\\n\\", "\f"]),
+)  # fmt: skip
+_ANY = st.one_of(
+    _LINES, _LINES, _LINES, st.sampled_from(["", "  ", "# c", "cpus=2", "CPU:1 [LOST 7 EVENTS]", "x-1", "\v"])
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(_ANY, max_size=20), st.booleans())
+def test_the_scanner_reads_what_is_read_line_by_line(lines, has_end):
+    data = ("\n".join(lines) + "\n" * has_end).encode()
+    assert read_by(data, True) == read_by(data, False)
+
+
+def test_usual_lines_are_all_scanned(monkeypatch):
+    left = []
+    monkeypatch.setattr(ftrace._Reader, "_take", lambda reader, number, line, wakes: left.append(line))
+    read_by(gzip.decompress(LOCKS.read_bytes()), True)
+    assert left == []

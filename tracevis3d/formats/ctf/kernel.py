@@ -6,11 +6,12 @@ Each event says on which processor it happened; which thread runs there the sche
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.scan import ftrace as s
 from ...trace.events import BEGIN, END
 from ...trace.model import RELEASE, WAIT
 from ...trace.recording import Recording
@@ -70,6 +71,9 @@ class KernelEvents:
         self._texts: dict[bytes, int] = {}
         self._process: dict[int, int] = {}
         self._title: dict[int, bytes] = {}
+        # The last name that a switch gives a thread, the first that a wake-up does; and where.
+        self._switched: dict[int, tuple[int, bytes]] = {}
+        self._woken: dict[int, tuple[int, bytes]] = {}
 
     def __len__(self) -> int:
         return sum(len(rows) for rows in self._rows)
@@ -134,8 +138,8 @@ class KernelEvents:
         short = name.removeprefix(_EXIT)
         for prefix in _ENTRY:
             short = short.removeprefix(prefix)
-        call = self._texts.setdefault(short.encode(), len(self._texts))
-        for i, text in enumerate(fields):
+        call = self._text(short.encode()) if kind in (ENTRY, EXIT) else -1
+        for i, (at, text) in enumerate(zip(line.tolist(), fields)):
             if cpu is None:
                 said = _CPU.search(text)
                 made[i, 2] = int(said[1]) if said else 0
@@ -146,11 +150,12 @@ class KernelEvents:
                 made[i, 3], understood[i] = -1, False
             elif kind == SWITCH:
                 before, prev, state, after, following = (one for one in found.groups() if one is not None)
-                self._title[int(prev)], self._title[int(following)] = before, after
+                self._name_switched(int(prev), at, before)
+                self._name_switched(int(following), at, after)
                 made[i, 4:7] = int(prev), int(following), state not in _RUNNABLE
             elif kind == WAKING:
                 title, woken = (one for one in found.groups() if one is not None)
-                self._title.setdefault(int(woken), title)
+                self._name_woken(int(woken), at, title)
                 made[i, 4] = int(woken)
             elif kind == FORK:
                 self._process[int(found[2])] = int(found[3])
@@ -166,6 +171,57 @@ class KernelEvents:
         self._rows.append(made[made[:, 3] >= 0])
         return understood
 
+    def take_rows(self, rows: Ints, name: Callable[[int], bytes]) -> None:
+        """Take events that a scanner has read.
+
+        Parameters
+        ----------
+        rows : int64 (n, columns)
+            As :mod:`...kernels.formats.scan.ftrace` writes them, without moments and unusual lines.
+        name : callable
+            Returns the name with a number.
+        """
+        made = np.full((len(rows), 8), -1, np.int64)
+        for place, column in enumerate((s.NUMBER, s.TIME, s.CPU)):
+            made[:, place] = rows[:, column]
+        made[:, 7] = rows[:, s.TID]
+        for kind, of in ((SWITCH, s.SWITCH), (WAKING, s.WAKING), (ENTRY, s.ENTRY), (EXIT, s.EXIT)):
+            here = np.flatnonzero(rows[:, s.KIND] == of)
+            mine = rows[here]
+            made[here, 3] = kind
+            if kind == SWITCH:
+                made[here, 4:7] = mine[:, [s.FIRST, s.SECOND, s.VALUE]]
+                both = mine[:, [s.FIRST, s.SECOND]].reshape(-1)[::-1]
+                numbers = mine[:, [s.NAME, s.OTHER]].reshape(-1)[::-1]
+                lines = np.repeat(mine[:, s.NUMBER], 2)[::-1]
+                tids, last = np.unique(both, return_index=True)
+                for tid, number, at in zip(tids.tolist(), numbers[last].tolist(), lines[last].tolist()):
+                    self._name_switched(tid, at, name(number))
+            elif kind == WAKING:
+                made[here, 4], made[here, 7] = mine[:, s.FIRST], mine[:, s.VALUE]
+                tids, first = np.unique(mine[:, s.FIRST], return_index=True)
+                for tid, number, at in zip(
+                    tids.tolist(), mine[first, s.NAME].tolist(), mine[first, s.NUMBER].tolist()
+                ):
+                    self._name_woken(tid, at, name(number))
+            elif len(here):
+                numbers, of_call = np.unique(mine[:, s.NAME], return_inverse=True)
+                calls = np.array([self._text(name(number)) for number in numbers.tolist()], np.int64)
+                made[here, 6] = calls[of_call.reshape(-1)]
+                made[here, 5] = mine[:, s.VALUE] if kind == EXIT else 0
+        self._rows.append(made)
+
+    def _text(self, name: bytes) -> int:
+        return self._texts.setdefault(name, len(self._texts))
+
+    def _name_switched(self, tid: int, line: int, title: bytes) -> None:
+        if line >= self._switched.get(tid, (-1, b""))[0]:
+            self._switched[tid] = line, title
+
+    def _name_woken(self, tid: int, line: int, title: bytes) -> None:
+        if tid not in self._woken or line < self._woken[tid][0]:
+            self._woken[tid] = line, title
+
     def finish(self, recording: Recording) -> Ints:
         """Hand over waits and releases, and return the events of calls.
 
@@ -179,6 +235,9 @@ class KernelEvents:
         int64 (n, 5)
             Line, thread, kind, function, time; in the order of each thread.
         """
+        self._title.update((tid, title) for tid, (_, title) in self._switched.items())
+        for tid, (_, title) in self._woken.items():
+            self._title.setdefault(tid, title)
         rows = np.concatenate([np.empty((0, 8), np.int64), *self._rows])
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         is_switch = rows[:, 3] == SWITCH

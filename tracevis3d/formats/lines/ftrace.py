@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...kernels.formats.scan import ftrace as s
+from ...kernels.intern import InternedNames
 from ...progress import Progress, part
 from ...trace.model import Source
 from ...trace.recording import Recording
@@ -114,20 +116,31 @@ class _Reader:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         self._kernel = KernelEvents({SWITCH: _SWITCH, WAKING: _WAKING})
+        #: Who a line says that did it: line, thread, program, process.
+        self._named: list[tuple[int, int, bytes, int | None]] = []
+        self._data = b""
+        self._texts = InternedNames()
+        #: Moments that the scanner found: line, thread, number of the name, time.
+        self._scanned: list[Ints] = []
         #: Kind and name -> line, time, processor, thread, text.
         self._found: dict[tuple[int, bytes], list[tuple[int, int, int, int, bytes]]] = {}
-        #: What is neither a call nor a switch: thread, name, time.
-        self._moments: list[tuple[int, bytes, int]] = []
+        #: What is neither a call nor a switch: line, thread, name, time.
+        self._moments: list[tuple[int, int, bytes, int]] = []
 
-    def read(self, data: bytes, progress: Progress) -> None:
-        """Read all lines."""
-        lines = data.splitlines()
+    def read(self, data: bytes, progress: Progress, *, scanner: bool = True) -> None:
+        """Read all lines; without ``scanner`` one by one, which says the same and takes longer."""
         wakes = next((event for event in _WAKES if event in data), b"")
-        for number, line in enumerate(lines):
-            if not number % _STEP:
-                progress(number / len(lines), "reading events")
-            if line and not line.isspace() and not line.startswith(_COMMENTS):
-                self._take(number, line.removesuffix(_PAGE_END), wakes)
+        if scanner and b"\r" not in data:
+            self._scan(data, wakes, progress)
+        else:
+            lines = data.splitlines()
+            for number, line in enumerate(lines):
+                if not number % _STEP:
+                    progress(number / len(lines), "reading events")
+                if line and not line.isspace() and not line.startswith(_COMMENTS):
+                    self._take(number, line, wakes)
+        for _, tid, comm, process in sorted(self._named, key=lambda named: named[0]):
+            self._kernel.name_thread(tid, comm, process)
         for (kind, name), rows in self._found.items():
             at, time, cpu, running, text = zip(*rows, strict=True)
             understood = self._kernel.take(
@@ -143,8 +156,51 @@ class _Reader:
             place = f"line {at[wrong[0]] + 1:,}" if len(wrong) else ""
             self._recording.problems.add("malformed", place, len(wrong))
 
+    def _scan(self, data: bytes, wakes: bytes, progress: Progress) -> None:
+        """Read all lines by the scanner, and one by one those that it leaves."""
+        self._data = data
+        text = np.frombuffer(data, np.uint8)
+        state = np.zeros(s.STATE_SIZE, np.int64)
+        state[s.LIMIT] = _STEP
+        rows = np.empty((_STEP, s.COLUMNS), np.int64)
+        wake = _WAKES.index(wakes) + 1 if wakes else 0
+        result = s.ROWS_FULL
+        while result != s.DONE:
+            result = s.scan_ftrace(
+                text, state, wake, np.zeros(s.HEAD_SIZE, np.int64), rows, *self._texts.arrays
+            )
+            if result == s.NAMES_FULL:
+                self._texts.grow(int(state[s.NAMES]))
+                continue
+            progress(int(state[s.POSITION]) / max(len(data), 1), "reading events")
+            found = rows[: state[s.ROWS]]
+            state[s.ROWS] = 0
+            kind = found[:, s.KIND]
+            for number, low, high in found[kind == s.UNUSUAL][:, [s.NUMBER, s.FIRST, s.SECOND]].tolist():
+                self._take(number, data[low:high], wakes)
+            self._hold(found[kind != s.UNUSUAL], data)
+
+    def _hold(self, rows: Ints, data: bytes) -> None:
+        """Keep what the scanner read."""
+        starts, lengths = self._texts.starts, self._texts.lengths
+
+        def name(number: int) -> bytes:
+            low = int(starts[number])
+            return data[low : low + int(lengths[number])]
+
+        # Of each thread the first name, and the last process that is written.
+        _, first = np.unique(rows[:, s.TID], return_index=True)
+        known = rows[rows[:, s.PROCESS] >= 0][::-1]
+        _, last = np.unique(known[:, s.TID], return_index=True)
+        for chosen in (rows[first], known[last]):
+            columns = chosen[:, [s.NUMBER, s.TID, s.COMM, s.PROCESS]].tolist()
+            self._named += [(at, tid, name(comm), None if of < 0 else of) for at, tid, comm, of in columns]
+        kind = rows[:, s.KIND]
+        self._scanned.append(rows[kind == s.MOMENT][:, [s.NUMBER, s.TID, s.NAME, s.TIME]])
+        self._kernel.take_rows(rows[kind != s.MOMENT], name)
+
     def _take(self, number: int, line: bytes, wakes: bytes) -> None:
-        said = _LINE.fullmatch(line)
+        said = _LINE.fullmatch(line.removesuffix(_PAGE_END))
         if said is None:
             lost = _LOST.match(line)
             kind, count = ("lost", int(lost[1])) if lost else ("malformed", 1)
@@ -152,7 +208,7 @@ class _Reader:
             return
         comm, number_of_thread, process, cpu, flags, seconds, parts, event = said.groups()
         tid, text = int(number_of_thread), b""
-        self._kernel.name_thread(tid, comm, int(process) if process and process.isdigit() else None)
+        self._named.append((number, tid, comm, int(process) if process and process.isdigit() else None))
         time = int(seconds) * 10**9 + int(parts.ljust(9, b"0"))
         is_call = event.startswith(b"sys_")
         if is_call and (call := _ENTRY.fullmatch(event)):
@@ -167,7 +223,7 @@ class _Reader:
                 self._kernel.mark(number, time, tid, mark["begins"] or b"")
                 return
             if name != b"sched_switch" and name != wakes:
-                self._moments.append((tid, name, time))
+                self._moments.append((number, tid, name, time))
                 return
             what = (SWITCH if name == b"sched_switch" else WAKING), name
         if what[0] == WAKING and (flags or b"")[2:3] in _INTERRUPTS:
@@ -180,15 +236,30 @@ class _Reader:
         _, thread, kind, function, time = events.T
         recording = self._recording
         recording.add_events(thread=thread, kind=kind, function=function, time=time)
-        number = {tid: self._kernel.thread(recording, tid) for tid in {tid for tid, _, _ in self._moments}}
-        recording.add_instants(
-            name=[
-                recording.text("instants", name.decode("utf-8", "replace")) for _, name, _ in self._moments
-            ],
-            thread=[number[tid] for tid, _, _ in self._moments],
-            time=[at for _, _, at in self._moments],
-        )
+        _, tid, name, time = self._all_moments().T
+        tids, of = np.unique(tid, return_inverse=True)
+        threads = [self._kernel.thread(recording, one) for one in tids.tolist()]
+        recording.add_instants(name=name, thread=np.array(threads, np.int64)[of.reshape(-1)], time=time)
         return events[:, 0]
+
+    def _all_moments(self) -> Ints:
+        """Return line, thread, number of the name and time of each moment, as they are written."""
+        recording, texts = self._recording, self._texts
+        scanned = np.concatenate([np.empty((0, 4), np.int64), *self._scanned])
+        for number in np.unique(scanned[:, 2]).tolist():
+            low = int(texts.starts[number])
+            said = self._data[low : low + int(texts.lengths[number])]
+            scanned[scanned[:, 2] == number, 2] = -1 - recording.text(
+                "instants", said.decode("utf-8", "replace")
+            )
+        scanned[:, 2] = -1 - scanned[:, 2]
+        others = [
+            (line, tid, recording.text("instants", name.decode("utf-8", "replace")), time)
+            for line, tid, name, time in self._moments
+        ]
+        every = np.concatenate([scanned, np.array(others, np.int64).reshape(-1, 4)])
+        ordered: Ints = every[np.argsort(every[:, 0], kind="stable")]
+        return ordered
 
 
 def _ints(column: Sequence[int]) -> Ints:
