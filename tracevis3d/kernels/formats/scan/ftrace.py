@@ -200,8 +200,8 @@ def scan_ftrace(data, state, wake, head, rows, table, hashes, starts, lengths): 
         if low >= stop or data[low] == _HASH or _is_at(data, low, stop, _CPUS):
             continue
         is_usual, is_blank = True, True
-        for i in range(low, stop):
-            byte = data[i]
+        for place in range(low, stop):
+            byte = data[place]
             is_usual = is_usual and (byte >= _BLANK or byte == _TAB)
             is_blank = is_blank and (byte == _BLANK or 9 <= byte <= 13)
         if is_blank:
@@ -215,8 +215,8 @@ def scan_ftrace(data, state, wake, head, rows, table, hashes, starts, lengths): 
                 event = _head(data, dash, stop, head)
             dash += 1
         out = rows[row]
-        for i in range(COLUMNS):
-            out[i] = -1
+        for column in range(COLUMNS):
+            out[column] = -1
         out[NUMBER], out[KIND], out[FIRST], out[SECOND] = number, UNUSUAL, low, whole
         row += 1
         if event < 0:
