@@ -205,14 +205,35 @@ def test_where_sequences_are_among_the_calls(seed: int, n: int, functions: int) 
 
     for parent, below in siblings.items():
         assert walk(owner_of[parent], below) == len(below)
+    # A plain search: where the same subtrees stand as often in a row, from left to right.
+    used, taken = starts, takes
+    starts, takes = {}, {}
+    for below in siblings.values():
+        runs: list[list[int]] = []
+        for i in below:
+            if runs and of_call[runs[-1][0]] == of_call[i]:
+                runs[-1].append(i)
+            else:
+                runs.append([i])
+        text = [(int(of_call[run[0]]), len(run)) for run in runs]
+        for rule in range(grammar.lists, len(grammar.order)):
+            wanted, at = _entries(grammar, rule), 0
+            while at + len(wanted) <= len(text):
+                if text[at : at + len(wanted)] == wanted:
+                    starts.setdefault(rule, []).append(runs[at][0])
+                    takes.setdefault(rule, []).extend(i for run in runs[at : at + len(wanted)] for i in run)
+                    at += len(wanted)
+                else:
+                    at += 1
     for rule in range(grammar.lists, len(grammar.order)):
+        assert 0 < len(used[rule]) <= len(starts[rule])
         assert found.starts(rule).tolist() == sorted(starts[rule])
         assert found.calls(rule).tolist() == sorted(takes[rule])
         assert found.first(rule) == min(starts[rule])
         assert found.count[rule - grammar.lists] == len(starts[rule])
         callers = {int(calls.function[calls.parent[i]]) for i in starts[rule] if calls.parent[i] >= 0}
         assert found.callers(rule).tolist() == sorted(callers)
-        assert found.places[rule - grammar.lists] == len(found.grammar.places(rule)[0])
+        assert found.places[rule - grammar.lists] >= len(found.grammar.places(rule)[0])
         assert grammar.calls[rule] * len(starts[rule]) == sum(int(calls.extent[i]) for i in takes[rule])
     # The first call of each run of equal siblings: it is what an edge begins with.
     run_of = {}
@@ -223,10 +244,14 @@ def test_where_sequences_are_among_the_calls(seed: int, n: int, functions: int) 
     for i in range(n):
         rules = found.rules_of(i, calls)
         # Of a callee that repeats in a row each repetition is at the same edge.
-        assert {rule for rule, _ in rules} == {rule for rule, all_of in takes.items() if i in all_of}
+        assert {rule for rule, _ in rules} == {rule for rule, all_of in taken.items() if i in all_of}
         assert {rule for rule, begins in rules if begins} == {
-            rule for rule, first in starts.items() if run_of[i] in first
+            rule for rule, first in used.items() if run_of[i] in first
         }
+        beginning = found.beginning(i, calls)
+        assert set(beginning) == {rule for rule, first in starts.items() if run_of[i] in first}
+        lengths = [int(grammar.length[rule]) for rule in beginning]
+        assert lengths == sorted(lengths, reverse=True)
 
 
 def of_graph(graph: CompactTrace, progress: Progress = silent) -> Grammar:

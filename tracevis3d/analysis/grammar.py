@@ -26,7 +26,6 @@ from ..kernels.tree.grammar import (
     measure,
     read_lists,
     rebuild,
-    spread,
     unfold,
     write_grammar,
     write_out,
@@ -122,13 +121,6 @@ class Grammar:
             np.empty(len(self.order), np.int64), first, value, times,
         )  # fmt: skip
         return Edges(first, value[: first[-1]].copy(), times[: first[-1]].copy())
-
-    def weighed(self, weight: Ints) -> Ints:
-        """Return how often each rule is unfolded, int64 (rules,), where list ``i`` is ``weight[i]`` times."""
-        result = np.zeros(len(self.order), np.int64)
-        result[: self.lists] = weight
-        spread(self.order, self.first, self.value, self.times, self.lists, result)
-        return result[self.lists :]
 
     def total(self, of_list: Ints) -> Ints:
         """Return the sum of ``of_list`` (int64, a number for each list) in each owner, int64 (owners,)."""

@@ -1,7 +1,13 @@
-"""Sequences of callees that occur again: where the rules of a compact trace's grammar are among the calls."""
+"""Sequences of callees that occur again: where the rules of a compact trace's grammar are among the calls.
+
+A sequence occurs wherever its callees follow each other: the same subtrees, as often in a row. Occurrences
+are counted as a search would find them, from left to right and without overlaps, also where the grammar has
+used another rule.
+"""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -9,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.tree.grammar import sort_by_class
+from ..kernels.tree.sequences import find_sequences, hash_edges
 from ..trace.model import Calls
 from .compact import CompactTrace
 from .grammar import each
@@ -60,11 +67,54 @@ class Occurrences:
         inside = np.append(0, np.cumsum(subtrees.extent[graph.roots]))
         #: The call before each thread's root calls, int64 (threads,).
         self._before = inside[graph.root_first[:-1]] - 1
-        #: Occurrences of each rule in the whole trace, int64 (rules,), and in the lists.
-        one = np.ones(self.grammar.lists, np.int64)
-        each = one.copy()
-        each[: len(graph)] = subtrees.occurrences
-        self.count, self.places = self.grammar.weighed(each), self.grammar.weighed(one)
+
+    @cached_property
+    def _found(self) -> tuple[Ints, Ints, Ints]:
+        """Where each rule's edges stand: first (rules + 1,), list (p,), edges before it in the list (p,)."""
+        grammar, forest = self.grammar, self.graph.forest
+        rules = np.arange(grammar.lists, grammar.lists + grammar.rules)
+        place = np.array([grammar.place(rule) for rule in rules.tolist()], np.int64).reshape(-1, 2)
+        length = grammar.length[rules]
+        at = forest.first[place[:, 0]] + place[:, 1]
+        by_length = np.argsort(length, kind="stable")
+        # A secret seed, so nobody can make a trace whose sequences collide.
+        base, seed = (np.uint64(secrets.randbits(64) | 1) for _ in range(2))
+        hashes = np.empty(len(forest.child) + 1, np.uint64)
+        hash_edges(forest.child, forest.count, base, seed, hashes)
+        alike = int(np.unique(length, return_counts=True)[1].max(initial=1))
+        table = np.empty(1 << (2 * alike).bit_length(), np.int64)
+        first, nothing = np.zeros(grammar.rules + 1, np.int64), np.empty(0, np.int64)
+        find_sequences(
+            forest.first, forest.child, forest.count, hashes, base, length, at, by_length, first,
+            np.zeros(grammar.rules, np.int64), table, nothing, nothing,
+        )  # fmt: skip
+        np.cumsum(first, out=first)
+        lists, where = np.empty(int(first[-1]), np.int64), np.empty(int(first[-1]), np.int64)
+        if len(where):
+            find_sequences(
+                forest.first, forest.child, forest.count, hashes, base, length, at, by_length,
+                first[:-1].copy(), np.zeros(grammar.rules, np.int64), table, lists, where,
+            )  # fmt: skip
+        return first, lists, where - forest.first[lists]
+
+    @cached_property
+    def places(self) -> Ints:
+        """The number of places of each rule in the lists, int64 (rules,)."""
+        return np.diff(self._found[0])
+
+    @cached_property
+    def count(self) -> Ints:
+        """The number of occurrences of each rule in the whole trace, int64 (rules,)."""
+        first, lists, _ = self._found
+        each = np.append(self.graph.subtrees.occurrences, np.ones(len(self._before), np.int64))
+        total = np.append(0, np.cumsum(each[lists]))
+        return np.asarray(total[first[1:]] - total[first[:-1]], np.int64)
+
+    def _places(self, rule: int) -> tuple[Ints, Ints]:
+        """Return where a rule's edges stand: the list, and its edges before them, int64 (p,) each."""
+        first, lists, where = self._found
+        part = slice(int(first[rule - self.grammar.lists]), int(first[rule - self.grammar.lists + 1]))
+        return lists[part], where[part]
 
     @cached_property
     def _by_list(self) -> tuple[Ints, Ints]:
@@ -85,13 +135,13 @@ class Occurrences:
         return np.append(self.graph.subtrees.call, self._before)
 
     def _callers(self, rule: int) -> tuple[Ints, Ints]:
-        """Return the lists where a rule is unfolded, and the calls of the caller before each."""
-        owner, where = self.grammar.places(rule)
+        """Return the lists where a rule stands, and the calls of the caller before each."""
+        owner, where = self._places(rule)
         return owner, self.graph.calls_before[self.graph.forest.first[owner] + where]
 
     def callers(self, rule: int) -> Int32s:
         """Return the functions that call what a rule unfolds to, int32 (k,); root calls have none."""
-        owner = self.grammar.places(rule)[0]
+        owner = self._places(rule)[0]
         return np.asarray(np.unique(self.graph.subtrees.function[owner[owner < len(self.graph)]]), np.int32)
 
     def first(self, rule: int) -> int:
@@ -112,8 +162,30 @@ class Occurrences:
         """Return all calls that a rule unfolds to, without what they call, int64 (k,), ascending."""
         return np.asarray((self.starts(rule)[:, None] + callees_of(self.graph, rule)).ravel())
 
+    def beginning(self, call: int, calls: Calls) -> list[int]:
+        """Return the rules that occur from a call on, the longest first.
+
+        Parameters
+        ----------
+        call : int
+            Its index.
+        calls : Calls
+            Those of the trace that the graph was made of.
+
+        Returns
+        -------
+        list of int
+        """
+        owner, edge = self._edge_of(call, calls)
+        first, lists, where = self._found
+        here = np.flatnonzero((lists == owner) & (where == edge))
+        rules = np.searchsorted(first, here, "right") - 1 + self.grammar.lists
+        return sorted(rules.tolist(), key=lambda rule: -int(self.grammar.length[rule]))
+
     def rules_of(self, call: int, calls: Calls) -> list[tuple[int, bool]]:
-        """Return the rules that a call is a part of, from the outside in, and whether each begins with it.
+        """Return the grammar's rules that a call is a part of, from the outside in.
+
+        Each with whether it begins with the call.
 
         Parameters
         ----------
@@ -126,6 +198,11 @@ class Occurrences:
         -------
         list of (int, bool)
         """
+        owner, edge = self._edge_of(call, calls)
+        return [(rule, start == edge) for rule, start in self.grammar.rules_at(owner, edge)]
+
+    def _edge_of(self, call: int, calls: Calls) -> tuple[int, int]:
+        """Return the list that a call is in, and its edges before it."""
         parent = int(calls.parent[call])
         if parent >= 0:
             owner = int(self.graph.subtrees.of_call[parent])
@@ -134,8 +211,7 @@ class Occurrences:
             parent = int(self._before[owner - len(self.graph)])
         low, high = (int(edge) for edge in self.graph.forest.first[owner : owner + 2])
         before = self.graph.calls_before[low:high]
-        edge = int(np.searchsorted(before, call - parent - 1, "right")) - 1
-        return [(rule, start == edge) for rule, start in self.grammar.rules_at(owner, edge)]
+        return owner, int(np.searchsorted(before, call - parent - 1, "right")) - 1
 
 
 def words(graph: CompactTrace, rule: int, labels: Sequence[str], most: int = 3) -> str:

@@ -44,7 +44,7 @@ def mark(facts: Facts, p: Parameters) -> Marked:
     n, found = len(facts.trace.calls), facts.sequences
     if p.call >= n:
         raise UsageError(f"call={p.call}: there is no such call: they go from 0 to {n - 1:,}")
-    rules = [rule for rule, begins in found.rules_of(p.call, facts.trace.calls) if begins]
+    rules = found.beginning(p.call, facts.trace.calls)
     lengths = [int(found.grammar.length[rule]) for rule in rules]
     if not rules or p.entries not in (0, *lengths):
         which = f"of {p.entries:,} entries " if p.entries and rules else ""

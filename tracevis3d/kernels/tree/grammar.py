@@ -434,24 +434,6 @@ def measure(
 
 
 @kernel
-def spread(order: Any, first: Any, value: Any, times: Any, lists: int, weight: Any) -> None:
-    """Give each rule the weight of all that it is used in, as often as it is used there.
-
-    Parameters
-    ----------
-    order, first, value, times, lists
-        As for :func:`measure`.
-    weight : int64 (owners,)
-        That of the lists is given; that of the rules is 0, and filled.
-    """
-    for i in range(len(order) - 1, -1, -1):
-        o = order[i]
-        for k in range(first[o], first[o + 1]):
-            if value[k] >= lists:
-                weight[value[k]] += times[k] * weight[o]
-
-
-@kernel
 def unfold(
     first: Any, value: Any, times: Any, lists: int, at: Any, left: Any, out_first: Any, out_value: Any,
     out_times: Any,
