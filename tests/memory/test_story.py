@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tracevis3d.drawing.output import Output
 from tracevis3d.errors import UsageError
 from tracevis3d.features.memory.report import write_report
 from tracevis3d.features.memory.summary import memory_facts, sentence
+from tracevis3d.features.memory.view import view
 from tracevis3d.features.memory.view.arrangement import memory_use
 from tracevis3d.features.memory.view.parameters import Parameters
 from tracevis3d.features.memory.view.story import headline_finding, members
@@ -40,7 +42,9 @@ def test_the_blocks_of_one_finding_are_lit_and_all_else_is_grey(trace) -> None:
         if found.site >= 0 or found.kind in ("cohort", "imports"):
             assert [color in lit for color in blocks.color] == mine[blocks.id].tolist()
         assert len(drawing.callouts) == 1
-        assert drawing.title == sentence(found, use)
+        text = sentence(found, use)
+        assert found.how == "recorded"
+        assert drawing.title == (text if found.site >= 0 else text[0].upper() + text[1:])
         assert drawing.notes[0].startswith(f"{trace.source.title}: ")
     with pytest.raises(UsageError, match=f"there are {len(use.findings)} findings"):
         VIEW.draw([trace], Parameters(finding=len(use.findings) + 1), Frame(), silent)
@@ -55,6 +59,19 @@ def test_members_of_a_cohort_are_those_that_it_counts(trace) -> None:
         assert mine.sum() >= found.details["blocks"]
         assert use.blocks.size[mine].sum() >= found.bytes
         assert use.blocks.born[mine].min() >= found.start_ns - 2 * use.blocks.end // 64
+
+
+def test_a_title_says_what_is_only_inferred(trace, monkeypatch) -> None:
+    guessed = replace(memory_use(trace).findings[0], how="inferred")
+    monkeypatch.setattr(view, "headline_finding", lambda *_: guessed)
+    title = VIEW.draw([trace], Parameters(), Frame(), silent).title
+    assert title == f"Probably: {sentence(guessed, memory_use(trace))}"
+
+
+def test_of_a_saw_tooth_of_the_program_what_is_freed_again_is_lit(trace) -> None:
+    use = memory_use(trace)
+    tooth = replace(use.findings[0], kind="saw-tooth", site=-1)
+    assert (members(use, tooth) == (use.blocks.free_row >= 0)).all()
 
 
 def test_the_title_is_the_first_finding_that_matters(trace) -> None:

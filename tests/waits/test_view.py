@@ -669,6 +669,52 @@ def test_a_finding_is_drawn_alone_with_its_threads_and_its_time():
         draw(trace_of("a 0 10 run"), finding=1)
 
 
+def test_a_finding_about_a_holder_shows_who_waits_for_it():
+    rows = [
+        ("h", 0, 1000, "load"),
+        ("h", 5, 5, "Lock.acquire", "wait", "L", 0),
+        ("h", 10, 300, "read", "io", "-"),
+    ]
+    rows.append(("h", 305, 305, "Lock.release", "release", "L"))
+    rows += [("w", 0, 1000, "take"), ("w", 10, 306, "Lock.acquire", "wait", "L", 1)]
+    trace = trace_of(lines([*rows, ("other", 0, 1000, "run")]))
+    found = findings_of(picture_of(trace).waits, "")
+    number = [finding.kind for finding in found].index("held over I/O") + 1
+    assert trace.threads.name[found[number - 1].threads[0]] == "h"
+    threads = element(draw(trace, finding=number), "thread").id.tolist()
+    assert [trace.threads.name[t] for t in threads] == ["h", "w"]
+
+
+def test_a_wait_in_vain_has_a_funnel_that_leads_nowhere():
+    trace = trace_of("vain 0 1000 run\nvain 100 1000 Event.wait wait E 1\nmain 0 900 main")
+    drawing = draw(trace)
+    (funnel,) = (e for e in drawing.elements if e.kind == "wait in vain")
+    assert not any(e.kind == "release" for e in drawing.elements)
+    assert funnel.id.tolist() == picture_of(trace).waits.own.tolist()
+    # It ends in the core, at the end of the wait, on no row.
+    assert funnel.point[-1, 0] == pytest.approx(WIDTH, abs=0.01)
+    entries = [entry for legend in drawing.legends for entry in legend.entries]
+    assert any("nobody ends the wait" in entry.text for entry in entries)
+    (callout,) = drawing.callouts
+    assert (callout.text, callout.detail) == ("vain waits 900 ns for E", "in vain: nobody ends it (in run)")
+    assert not any(e.kind == "wait in vain" for e in draw(trace, paper=1.0).elements)
+
+
+def test_texts_of_a_finding_are_16_pixels_high():
+    trace = staged_trace()
+    frame = Frame()
+    for number, least in ((1, 16.0), (0, 10.0)):
+        drawing = draw(trace, finding=number)
+        pixels = picture_of(trace, finding=number).pixels_per_unit
+        (plates,) = (group for group in drawing.labels if group.kind == "wait")
+        view = fit(drawing.camera, frame, SHARE)
+        up = np.array(plates.up) * plates.height[:, None]
+        high = np.linalg.norm(view.pixels(plates.anchor + up) - view.pixels(plates.anchor), axis=1)
+        assert high.min() >= least
+        names = next(group for group in drawing.labels if group.kind == "thread")
+        assert float(names.height.min()) * pixels >= least
+
+
 def test_waits_that_nobody_ended_lead_to_who_holds_what_they_are_for():
     rows = []
     for i in range(3):

@@ -315,7 +315,11 @@ class Plain:
                 list(dict.fromkeys(o for op in chain for o in op.of)), min(op.start for op in chain),
                 max(op.end for op in chain), len(chain), chain[0].call,
                 HOW[RECORDED if all(self.how(op) == RECORDED for op in chain) else FOLLOWS],
-                f"Deadlock: {and_(who)} wait for each other forever" if for_ever else "",
+                f"Deadlock: {and_(who)} wait for each other forever"
+                if for_ever
+                else f"{and_(who)} wait for each other until {who[0]} gives up"
+                if ended
+                else "",
                 (),
             ))  # fmt: skip
         never = []

@@ -28,6 +28,17 @@ def test_of_many_names_four_are_written(many, listed, spoken):
     assert some(NAMES[:many], 2) == ", ".join(NAMES[:many][:2]) + more
 
 
+def test_a_title_ends_with_a_whole_word_outside_brackets():
+    def title(sentence):
+        return Finding("convoy", sentence, 0, (), (), 0, 1, 1).title
+
+    assert title("a waits for L; b holds it") == "a waits for L"
+    long = "a" * 100 + " is for the locks of all that there are"
+    assert title(long) == "a" * 100 + " is for…"
+    assert title("a" * 100 + " waits (b for L, c for M, d for N)") == "a" * 100 + " waits…"
+    assert title(long[:110]) == long[:110]
+
+
 def test_a_place_is_a_function_with_its_file_and_line_where_they_are_known():
     trace = trace_of("a 0 9 first~(/src/one.py:3)\na 1 2 second~(/src/two.py:5)\na 3 4 third")
     place_of = {label: i for i, label in enumerate(trace.functions.label)}

@@ -257,7 +257,11 @@ def name_of(finding: MemoryFinding, use: MemoryUse) -> str:
     """
     if finding.site >= 0:
         return use.sites.name[finding.site]
-    words = {"cohort": "blocks with the same lifetime", "imports": "imported modules"}
+    words = {
+        "cohort": "blocks with the same lifetime",
+        "imports": "imported modules",
+        "saw-tooth": "blocks that are freed again",
+    }
     return words.get(finding.kind, "all blocks")
 
 

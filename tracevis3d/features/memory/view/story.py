@@ -104,6 +104,9 @@ def members(use: MemoryUse, found: MemoryFinding) -> NDArray[np.bool_]:
         ends = GRID if not found.details["freed"] else found.end_ns * GRID // max(blocks.end, 1) - 1
         near = (np.abs(keys // (GRID + 1) - born) <= 1) & (np.abs(keys % (GRID + 1) - ends) <= 1)
         return np.asarray(near[of])
+    if found.kind == "saw-tooth" and found.site < 0:
+        # What stays does not rise and fall.
+        return np.asarray(blocks.free_row >= 0)
     if found.site < 0:
         return np.ones(len(blocks), np.bool_)
     return np.asarray(sites.of_block == found.site)

@@ -195,7 +195,13 @@ def _widths(drawing: DrawingBuilder, shown: _Shown, ground: int) -> Legend:
 def _title(picture: Layout) -> str:
     """Return the first finding, or else how much memory there is."""
     found = headline_finding(picture.use, picture.parameters)
-    return sentence(found, picture.use) if found else _amounts(picture)
+    if not found:
+        return _amounts(picture)
+    text = sentence(found, picture.use)
+    if found.how == "inferred":
+        return f"Probably: {text}"
+    # Names keep their first letters.
+    return text if found.site >= 0 else text[0].upper() + text[1:]
 
 
 def _amounts(picture: Layout) -> str:

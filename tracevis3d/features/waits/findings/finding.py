@@ -84,7 +84,7 @@ class Finding:
         if self.headline:
             return self.headline
         point = self.sentence.split("; ")[0]
-        point = point if len(point) <= _TITLE else point.split(": ")[0][:_TITLE]
+        point = _shortened(point if len(point) <= _TITLE else point.split(": ")[0])
         return point[0].upper() + point[1:] if point.startswith(_NO_NAMES) else point
 
 
@@ -92,6 +92,16 @@ class Finding:
 _TITLE = 110
 #: How sentences begin that do not begin with a name, which keeps its first letter.
 _NO_NAMES = ("one of ", "up to ")
+
+
+def _shortened(text: str) -> str:
+    """Return a title's text, which ends with a whole word and outside brackets if it is too long."""
+    if len(text) <= _TITLE:
+        return text
+    whole = text[:_TITLE].rpartition(" ")[0]
+    while whole.count("(") > whole.count(")"):
+        whole = whole.rpartition("(")[0].rstrip()
+    return f"{whole}…" if whole else text[:_TITLE]
 
 
 def some(names: list[str], most: int = 4) -> str:

@@ -70,17 +70,20 @@ def _rings(waits: Waits) -> list[Finding]:
         if ring.broken_by >= 0:
             kind, end = "broken deadlock", int(ops.end[ring.broken_by])
             each = [f"{title(t)} for {name}" for t, name in zip(threads, names)]
+            who, last = several(titles(waits, threads)), title(int(ops.thread[ring.broken_by]))
             sentence = (
-                f"{several(titles(waits, threads))} wait for each other for {duration(max(end - start, 0))} "
-                f"({several(each)}), until {title(int(ops.thread[ring.broken_by]))} gives up"
+                f"{who} wait for each other for {duration(max(end - start, 0))} ({several(each)}), "
+                f"until {last} gives up"
             )
+            headline = f"{who} wait for each other until {last} gives up"
             lost = len(rows) * max(end - start, 0)
         elif len(rows) == 1:
-            kind, lost = "deadlock", int(ops.lasted[rows].sum())
+            kind, lost, headline = "deadlock", int(ops.lasted[rows].sum()), ""
             sentence = f"{title(threads[0])} waits for {names[0]}, which it holds itself: it blocks forever"
         else:
             kind, lost = "deadlock", int(ops.lasted[rows].sum())
             sentence = f"{'; '.join(parts)}: none of them continues"
+            headline = f"Deadlock: {several(titles(waits, threads))} wait for each other forever"
         said = all(outcomes.how[row] == RECORDED for row in ring.waits)
         found.append(
             Finding(
@@ -88,9 +91,7 @@ def _rings(waits: Waits) -> list[Finding]:
                 tuple(dict.fromkeys(o for row in rows for o in ops.of(row))), int(ops.start[rows].min()),
                 int(ops.end[rows].max()), len(ring.waits), int(ops.call[rows[0]]),
                 how=HOW[RECORDED] if said else HOW[RECORDED + 1],
-                headline=f"Deadlock: {several(titles(waits, threads))} wait for each other forever"
-                if ring.broken_by < 0 and len(threads) > 1
-                else "",
+                headline=headline,
             )
         )  # fmt: skip
     return found

@@ -33,6 +33,10 @@ _STEM = 0.035
 _TIP = 0.13
 #: Number of funnels from which on they are thinner.
 _MANY = 150
+#: The kind of funnels that lead nowhere.
+OPEN = "wait in vain"
+#: How far below the core's axis a funnel ends that leads nowhere, in scene units.
+_OPEN_END = -1.2
 #: Sides of a funnel in the straight forms shrink with this power of the rest of the way.
 _POWER = 12.0
 #: Nested markers: how far they reach beyond the row, each waiting thread's further, in scene units.
@@ -219,6 +223,37 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
     size = np.full(len(seen), _TIP * thin, np.float32)
     made.append(Marks("release", "sphere", end[seen].astype(np.float32), size, color[seen], which.wait[seen]))
     return made
+
+
+def open_funnels(picture: Layout, waits: Ints, color: int) -> Tubes | None:
+    """Return a funnel for each of ``waits`` that leads nowhere: nobody ends them.
+
+    Parameters
+    ----------
+    picture : Layout
+    waits : int64 (n,)
+        Rows of the operations.
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    Tubes or None
+    """
+    ops, theatre = picture.waits.ops, picture.theatre
+    if not len(waits) or picture.parameters.paper >= 1.0:
+        return None
+    row, front = picture.row_of[ops.thread[waits]], np.full(len(waits), THICK + 0.01)
+    low = np.clip(picture.share(row, ops.start[waits]), 0.0, 1.0)
+    high = np.clip(picture.share(row, ops.end[waits]), 0.0, 1.0)
+    left, right = (theatre.place(row, share, np.zeros(len(waits)), front) for share in (low, high))
+    # It bends as if to another thread, and ends in the air.
+    core = theatre.core(high)
+    end = core + np.array([0.0, 0.0, _OPEN_END])
+    return _swept(
+        left, right, core, end, funnels.PAPER_POWER, 1.0, np.full(len(waits), color, np.int32), waits,
+        OPEN, "solid",
+    )  # fmt: skip
 
 
 def stems(picture: Layout, which: Shown, color: Indices) -> Wedges | None:

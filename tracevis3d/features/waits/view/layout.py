@@ -37,6 +37,8 @@ RADIUS, MAIN_HEIGHT = 2.8, 1.7
 #: Free height between the main thread's panel and the half cylinder.
 _APART = 0.42
 _MANY_ROWS = 16
+#: Line height of the texts of a finding's picture, in lines of the least height.
+_FINDING_TEXT = 2.7
 #: Levels that a row of several threads has at least.
 _LEAST_GROUP = 3
 _HIGHEST_LEVEL = 0.16  # of the half cylinder's radius
@@ -248,7 +250,8 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
         frame.least_text, 0.0, chosen.left_out,
     )  # fmt: skip
     pixels = _pixels_per_unit(camera, frame)
-    text = max(0.19, 1.75 * frame.least_text / pixels)
+    # A picture of one finding has room for larger texts: plates are 16 pixels high on a screen.
+    text = max(0.19, (_FINDING_TEXT if p.finding else 1.75) * frame.least_text / pixels)
     return replace(picture, pixels_per_unit=pixels, text=text)
 
 

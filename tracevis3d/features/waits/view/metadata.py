@@ -10,6 +10,7 @@ from ....drawing.primitives import Meaning
 from ..outcomes import HOW, KINDS_OF_WAITING, OUTCOMES
 from ..waits import INFERRED, IO, WAIT, Waits
 from . import calls as blocks
+from .correspondences import OPEN
 
 
 def metadata(waits: Waits) -> dict[str, Meaning]:
@@ -42,7 +43,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
     )
     rows = Meaning(calls=((0, ops.call),), values=values, texts=texts, links=_links(waits))
     kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
-             "wait plate", "wait line", "wait for several", "aggregated", "idle", "hold")  # fmt: skip
+             "wait plate", "wait line", "wait for several", "aggregated", "idle", "hold", OPEN)  # fmt: skip
     shares = {}
     if len(ops):
         # What the paper's tooltip says of a call: how much of it waits, and reads or writes.

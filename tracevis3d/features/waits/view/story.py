@@ -79,13 +79,57 @@ def staged(waits: Waits, p: Parameters, finding: Finding | None) -> Parameters:
     if not p.finding:
         return p
     if automatic:
-        threads = list(dict.fromkeys([*(cause[0] for cause in finding.causes), *finding.threads]))[:_MOST]
+        causes = [cause[0] for cause in finding.causes]
+        threads = list(dict.fromkeys([*causes, *finding.threads, *_delayed(waits, finding)]))[:_MOST]
         p = replace(p, threads=", ".join(word_of_thread(trace, thread) for thread in threads))
     if not p.start.strip() and not p.end.strip() and finding.end > finding.start:
         around = max(int(_AROUND * (finding.end - finding.start)), 1)
         low, high = max(finding.start - around, 0), min(finding.end + around, trace.span_ns)
         p = replace(p, start=f"{low}ns", end=f"{high}ns")
     return p
+
+
+def _delayed(waits: Waits, finding: Finding) -> list[int]:
+    """Return the threads that wait for what others hold in a finding, those that wait longest first."""
+    ops = waits.ops
+    rows = _its_waits(waits, finding)
+    rows = rows[ops.asks[rows]]
+    lasts = np.minimum(ops.end[rows], finding.end) - np.maximum(ops.start[rows], finding.start)
+    total = np.bincount(ops.thread[rows], lasts, len(waits.trace.threads))
+    return [t for t in np.argsort(-total, kind="stable").tolist() if total[t] > 0]
+
+
+def _its_waits(waits: Waits, finding: Finding) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the waits in a finding's time for one of its objects; for any where it has none."""
+    ops, rows = waits.ops, waits.own
+    rows = rows[(ops.end[rows] > finding.start) & (ops.start[rows] < finding.end)]
+    if not finding.objects:
+        return rows
+    first = np.append(ops.object, -1)[ops.first[rows]]
+    known = [i for i, name in enumerate(ops.objects) if name in finding.objects]
+    return rows[(np.diff(ops.first)[rows] > 0) & np.isin(first, known)]
+
+
+def in_vain(picture: Layout, finding: Finding | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return the waits of a finding that nobody ends, as rows of the operations.
+
+    Parameters
+    ----------
+    picture : Layout
+    finding : Finding or None
+
+    Returns
+    -------
+    int64 (n,)
+        Of threads that are shown.
+    """
+    if finding is None or finding.kind != "never released":
+        return np.empty(0, np.int64)
+    waits, ops = picture.waits, picture.waits.ops
+    rows = _its_waits(waits, finding)
+    mine = waits.outcomes.never_ended[rows] & (waits.woken_by[rows] < 0)
+    mine &= np.isin(ops.thread[rows], finding.threads) & (picture.row_of[ops.thread[rows]] >= 0)
+    return np.asarray(rows[mine], np.int64)
 
 
 def holds(waits: Waits, finding: Finding | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -139,7 +183,7 @@ def hold_bars(picture: Layout, finding: Finding | None, color: int) -> Wedges:
 
 
 def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
-    """Point out the hold that delays others most; nothing where there is none in the picture.
+    """Point out the hold that delays others most; else the longest wait, if the finding is about waits.
 
     Parameters
     ----------
@@ -156,7 +200,7 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
     which = holds(waits, finding)
     which = which[picture.row_of[held.thread[which]] >= 0]
     if not len(which):
-        return ()
+        return _longest_wait(picture, finding, color)
     worst = which[int(waits.hold_delay[which].argmax())]
     row = picture.row_of[held.thread[worst]][None]
     times = np.array([held.start[worst], held.end[worst]])
@@ -175,3 +219,36 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
     place = float(at[0]), float(at[1]), float(at[2])
     spans = ((0, int(times[0]), int(times[1])),)
     return (Callout(words, detail, place, 1e18, color, ((0, call),) if call >= 0 else (), spans),)
+
+
+#: What a callout says of the longest wait in a finding of these kinds.
+_ABOUT = {
+    "never released": "in vain: nobody ends it",
+    "polling": "it ends by itself, and begins again",
+    "does nothing": "and does nothing else",
+}
+
+
+def _longest_wait(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
+    if finding is None or finding.kind not in _ABOUT:
+        return ()
+    waits, ops = picture.waits, picture.waits.ops
+    rows = _its_waits(waits, finding)
+    rows = rows[np.isin(ops.thread[rows], finding.threads) & (picture.row_of[ops.thread[rows]] >= 0)]
+    if not len(rows):
+        return ()
+    wait = int(rows[int(ops.lasted[rows].argmax())])
+    row = picture.row_of[ops.thread[wait]][None]
+    times = np.array([ops.start[wait], ops.end[wait]])
+    low, high = np.clip(picture.share(row.repeat(2), times), 0.0, 1.0)
+    at = picture.theatre.place(row, np.array([(low + high) / 2]), np.zeros(1), THICK)[0]
+    thread = int(ops.thread[wait])
+    name = picture.trace.threads.name[thread] or picture.trace.threads.title(thread)
+    what = f" for {ops.of(wait)[0]}" if ops.of(wait) else ""
+    function, call = int(waits.function[wait]), int(ops.call[wait])
+    where = f" (in {picture.trace.functions.label[function]})" if function >= 0 else ""
+    words = f"{name} waits {duration(int(ops.lasted[wait]))}{what}"
+    place = float(at[0]), float(at[1]), float(at[2])
+    spans = ((0, int(times[0]), int(times[1])),)
+    about = _ABOUT[finding.kind] + where
+    return (Callout(words, about, place, 1e18, color, ((0, call),) if call >= 0 else (), spans),)

@@ -26,6 +26,8 @@ from ....views.calls.pull_apart import pull_apart
 from ....views.lists import finding_list
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
+from ..findings.finding import Finding
+from ..outcomes import HOW, INFERRED
 from ..tables import TABLES
 from . import calls as blocks
 from . import certainty, group_bands
@@ -44,7 +46,7 @@ from .parameters import Parameters
 from .rows.alike import GROUP_ACTIONS
 from .rows.thread_list import THREADS
 from .skyline import skyline
-from .story import callout, hold_bars, staged, story
+from .story import callout, hold_bars, in_vain, staged, story
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
@@ -113,7 +115,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing.add(*certainty.lines(picture, chosen, line))
     held = drawing.color(_HELD)
     bars = hold_bars(picture, finding, held)
-    drawing.add(bars)
+    vain = corr.open_funnels(picture, in_vain(picture, finding), held)
+    drawing.add(bars, vain)
     several = corr.several(picture, chosen, color)
     drawing.add(*several)
     marked = _rows_named(picture, p.markers, "markers")[chosen.release_row]
@@ -140,7 +143,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             first,
             rail if steps else -1,
             held if len(bars) else -1,
-            [*stacks, *certainty.entries(picture, chosen, line)],
+            [*stacks, *legends.in_vain(vain), *certainty.entries(picture, chosen, line)],
         ),
         legends.longest_pairs(picture, chosen, color) if finding is None else None,
     )
@@ -153,7 +156,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     progress(1.0, "drawn")
     return drawing.finish(
         picture.camera,
-        finding.title if finding is not None else noted.title(trace, waits),
+        _title(finding) if finding is not None else noted.title(trace, waits),
         calls=blocks.whole(picture),
         calls_in_clusters=sum(int(cut.clusters.calls.sum()) for cut in picture.cuts),
         threads=sum(len(row.threads) for row in picture.rows),
@@ -165,6 +168,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         steps_of_the_critical_path=steps,
         resolution_ns=max((cut.resolution for cut in picture.cuts), default=0),
     )
+
+
+def _title(finding: Finding) -> str:
+    """Return the title of a picture about a finding, which says if it is only inferred."""
+    return f"Probably: {finding.title}" if finding.how == HOW[INFERRED] else finding.title
 
 
 def _draw_funnels(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..... import units
-from .....drawing.primitives import Callout, Legend, LegendEntry
+from .....drawing.primitives import Callout, Legend, LegendEntry, Tubes
 from .....drawing.selector import Selector
 from .. import correspondences as corr
 from ..calls import THICK
@@ -87,6 +87,23 @@ def signs(
         "Waits, in the colour of the thread that waits" if picture.parameters.waits == "thread" else "Shapes"
     )
     return Legend(title, tuple(entries))
+
+
+def in_vain(funnels: Tubes | None) -> list[LegendEntry]:
+    """Return the legend's entry for the funnels of waits that nobody ends.
+
+    Parameters
+    ----------
+    funnels : Tubes or None
+
+    Returns
+    -------
+    list of LegendEntry
+    """
+    if funnels is None:
+        return []
+    text = "funnel that leads nowhere: nobody ends the wait"
+    return [LegendEntry(text, int(funnels.color[0]), stands_for=Selector(kinds=(corr.OPEN,)))]
 
 
 def longest_pairs(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> Legend:

@@ -104,7 +104,9 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
         if hidden > 0:
             notes.append(f"{hidden:,} waits are shorter than {p.resolution:g} px or beyond tubes={p.tubes:,}")
     if picture.left_out:
-        notes.append(f"{picture.left_out:,} more threads have calls or waits here (threads=all)")
+        have = "has" if picture.left_out == 1 else "have"
+        more = f"{picture.left_out:,} more thread{'' if picture.left_out == 1 else 's'}"
+        notes.append(f"{more} {have} calls or waits here (threads=all)")
     several = [len(row.threads) for row in picture.rows if len(row.threads) > 1 and not row.rest]
     if several:
         rows = units.counted(len(several), "row")

@@ -73,7 +73,7 @@ def spoken(picture: Layout, which: Shown, i: int) -> tuple[str, ...]:
     what = ops.of(wait)
     if ops.asks[wait] and len(what) == 1:
         # Several threads may have held it, one after the other: the last release says little.
-        return f"{lasted} for {what[0][:_LONGEST]}", lasted
+        return f"{lasted} for {short(what[0])}", lasted
     long = f"{lasted} for {who}"
     # Objects named like the thread add no information.
     new = len(what) == 1 and threads.title(int(ops.thread[wait])) not in what[0] and who not in what[0]
