@@ -235,6 +235,20 @@ def test_what_can_not_be_recorded_is_said_in_one_sentence(tmp_path):
         assert "Python 3.12" in other.stderr
 
 
+@pytest.mark.parametrize(("python", "engine"), engines())
+def test_nothing_that_the_recorder_calls_is_recorded(tmp_path, python, engine):
+    (program := tmp_path / "program.py").write_text("def f(n): return n and f(n - 1)\nf(20)\n")
+    recording(python, engine, program, output := tmp_path / "out.json")
+    wait_for_end(output)
+    trace = tv.load(str(output), cache=False)
+    names = {trace.functions.name[f] for f in trace.calls.function.tolist()}
+    modules = {name.rpartition("(")[2].partition(":")[0] for name in names}
+    # What the interpreter itself calls at the end of a program lies in threading.
+    assert {os.path.basename(module) for module in modules} <= {"program.py", "threading.py"}
+    called = [trace.functions.label[f] for f in trace.calls.function.tolist()]
+    assert (called.count("f"), called.count("<module>")) == (21, 1)
+
+
 def test_a_module_runs_as_python_runs_it(tmp_path):
     (tmp_path / "package").mkdir()
     (tmp_path / "package" / "__init__.py").touch()

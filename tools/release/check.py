@@ -14,7 +14,7 @@ from . import library, native, repository
 from .extension import ROOT, BuildError
 
 _TRACE = ROOT / "examples" / "vt_markdown_repeat1.json.gz"
-_PROGRAM = "def f(n):\n    return n and f(n - 1)\n\nf(20)\n"
+_PROGRAM = "import sys\n\ndef f(n):\n    return n and f(n - 1)\n\nf(int((sys.argv + ['20'])[1]))\n"
 
 
 def check_library(folder: Path) -> None:
@@ -38,7 +38,7 @@ def check_library(folder: Path) -> None:
         _try(
             python,
             f"Python 3.{minor}, wheel",
-            ["--find-links", folder, "--no-binary=:none:", "tracevis3d"],
+            ["--find-links", folder, "--no-binary=:none:", "tracevis3d[live]"],
             True,
         )
     (archive,) = folder.glob("*.tar.gz")
@@ -67,6 +67,21 @@ def _try(python: Path, what: str, packages: list[str | Path], has_c: bool) -> No
         recorded = json.loads(library.must([command, "info", "run.json", "--json"], clean, home))
         if recorded["calls"] < 21:
             raise BuildError(f"{what}: record finds {recorded['calls']} calls, 21 are made")
+        library.must([command, "record", "--quiet", "-o", "more.json", "program.py", "30"], clean, home)
+        library.must(
+            [command, "explain", "run.json", "more.json", "-o", "found", "--no-figures", "--quiet"],
+            clean,
+            home,
+        )
+        found = json.loads((home / "found" / "findings.json").read_text("utf-8"))["findings"]
+        if not any("f (" in str(one) or "f " in str(one) for one in found):
+            raise BuildError(f"{what}: explain finds nothing about f between 20 and 30 calls: {found}")
+        library.must([command, "convert", "run.json", "run.tv3", "--quiet"], clean, home)
+        converted = json.loads(library.must([command, "info", "run.tv3", "--json"], clean, home))
+        if converted["calls"] != recorded["calls"]:
+            raise BuildError(f"{what}: convert keeps {converted['calls']} of {recorded['calls']} calls")
+        if "live" in str(packages[-1]):
+            _watch(command, what, recorded["calls"], clean, home)
         code = "from tracevis3d.record.fast import MODULE; print(MODULE is not None)"
         if library.must([inside / "python", "-c", code], clean, home).strip() != str(has_c):
             raise BuildError(f"{what}: the part in C is {'missing' if has_c else 'in it'}")
@@ -76,6 +91,23 @@ def _try(python: Path, what: str, packages: list[str | Path], has_c: bool) -> No
             raise BuildError(f"{what}: render without Blender says:\n{done.stderr}")
         took = time.perf_counter() - started
         print(f"{what}: installed in {installed:.0f} s, works after {took:.0f} s", flush=True)
+
+
+def _watch(command: Path, what: str, calls: int, clean: dict[str, str], home: Path) -> None:
+    """Record a program that waits for its viewer, and watch it."""
+    environment = {**os.environ, **clean}
+    words = [command, "record", "--live", "tcp://127.0.0.1:*", "--wait", "program.py"]
+    with subprocess.Popen(words, cwd=home, env=environment, stderr=subprocess.PIPE, text=True) as program:
+        assert program.stderr is not None
+        endpoint = program.stderr.readline().split()[-1]
+        try:
+            library.must([command, "watch", endpoint, "-o", "live.tv3", "--quiet"], clean, home)
+        finally:
+            program.terminate()
+        program.stderr.read()
+    watched = json.loads(library.must([command, "info", "live.tv3", "--json"], clean, home))
+    if watched["calls"] != calls:
+        raise BuildError(f"{what}: watch finds {watched['calls']} calls, {calls} are made")
 
 
 def check_extension(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -100,15 +101,11 @@ def _leave_no_dummy() -> None:
 
 def _block_signals() -> Any:
     """Block all signals in this thread; return what was blocked before."""
-    import signal
-
     if not hasattr(signal, "pthread_sigmask"):
         return None
     return signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
 
 
 def _unblock_signals(mask: Any) -> None:
-    import signal
-
     if mask is not None:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)

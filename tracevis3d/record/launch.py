@@ -96,13 +96,16 @@ def _script(path: str, arguments: list[str]) -> Any:
         )
         sys.exit(2)
 
+    # Before anything is recorded.
+    loader = _loader(full)
+
     def run() -> None:
         import __main__ as ours
 
         module = ModuleType("__main__")
         _kept.append(ours)
         values = vars(module)
-        values["__loader__"] = _loader(full)
+        values["__loader__"] = loader
         if sys.version_info < (3, 14):
             values["__annotations__"] = {}
         values.update(__builtins__=sys.modules["builtins"], __file__=full, __cached__=None)

@@ -187,7 +187,8 @@ class Session:
         self._flusher.stop()
         state.recording = False
         # Before the engine ends the calls that still run: waits end within their callers.
-        self._buffers.add(spool.END, 0, to_json({"end": state.clock()}))
+        # Calls of json's would be taken for the program's.
+        self._buffers.add(spool.END, 0, b'{"end":%r}' % state.clock())
         self._engine.stop()
         if self._imports is not None:
             self._imports.remove()
