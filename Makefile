@@ -13,7 +13,7 @@ setup:  ## Build .venv with all that the other targets need
 demo: setup  ## Draw recorded programs: a figure, a film and a .blend, into out/
 	@$(PY) -m examples
 
-gallery: setup  ## Draw the pictures of the docs: each view in each style, a film, and those of each page
+gallery: setup  ## Draw the pictures of the docs: each view in each style, films, and those of each page
 	@$(PY) tools/gallery.py
 
 test: setup  ## Run every test, in as many processes as there are cores

@@ -1,7 +1,8 @@
 """Makes the pictures of the docs: the gallery and its page, a film of a difference, and those of other pages.
 
 ``python tools/gallery.py [NAME…]``: the views named, or all; ``film`` is the picture that moves at the top of
-README; a file such as ``threads.jpg`` is one of docs/pictures/commands.toml, ``pages`` are all of them.
+README, ``films`` are those that commands make of their findings; a file such as ``threads.jpg`` is one of
+docs/pictures/commands.toml, ``pages`` are all of them.
 Recorded traces lie in the folder ``shared`` beside the repository, or in ``TRACEVIS3D_SHARED``.
 """
 
@@ -14,6 +15,7 @@ import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared")) / "traces" / "recorded"
@@ -39,7 +41,21 @@ PICTURES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "source": (("vt_markdown_repeat1.json.gz",), {}),
     "tracks": (("chromium_docs_page.json.gz",), {}),
 }
-#: The film: frames a second, size, quality of WebP, and its shots.
+#: Films of findings: file -> what it tells, the second that its picture is of, and its command.
+FILMS: dict[str, tuple[str, float, str]] = {
+    "difference.mp4": (
+        "Two versions of docutils convert the same page", 9.0,
+        "explain vt_rst2html_docutils0.20.json.gz vt_rst2html_docutils0.22.json.gz",
+    ),
+    "waits.mp4": (
+        "Eight threads make thumbnails, and queue for one lock", 9.0, "waits sync_pillow_8w.json.gz"
+    ),
+    "memory.mp4": (
+        "What pictures leave in memory", 9.0, "memory memray_pillow_threads.records.tsv.gz"
+    ),
+}  # fmt: skip
+FILMS_SIZE = "960x540"
+#: The film at the top of README: frames a second, size, quality of WebP, and its shots.
 FPS, FILM_SIZE, QUALITY = 10, "720x406", 60
 SHOTS = (
     {"shot": "establish", "seconds": 2.5,
@@ -84,6 +100,37 @@ def draw_pages(names: Sequence[str]) -> None:
         print(name, flush=True)
 
 
+def films() -> None:
+    """Make the films of findings, and a picture of each."""
+    import shutil
+
+    import tracevis3d as tv
+    from tracevis3d.cli import main as tracevis3d
+    from tracevis3d.scene import compat
+    from tracevis3d.stories.read import read
+
+    usual = compat.set_movie_output
+
+    def smaller(render: Any, container: str) -> None:
+        # A gallery is downloaded: half of the bytes, which is not seen but in stills.
+        usual(render, container)
+        render.ffmpeg.constant_rate_factor = "LOW"
+
+    compat.set_movie_output = smaller
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (_, second, words) in FILMS.items():
+            made = Path(folder, name)
+            given = [str(RECORDED / word) if ".gz" in word else word for word in words.split()]
+            look = ["--film", str(made), "--size", FILMS_SIZE, "--quiet"]
+            if code := tracevis3d([*given, *look]):
+                sys.exit(code)
+            shutil.copy(made, OUT / name)
+            story = read(made.with_suffix(".yaml"))
+            first, *_ = frames_of(story, {file: tv.load(file) for file in story.files}, [second])
+            first.save((OUT / name).with_suffix(".jpg"), quality=85)
+            print(f"{name}: {made.stat().st_size / 1e6:.1f} MB", flush=True)
+
+
 def page() -> str:
     """Return the page with all pictures that are there."""
     from tracevis3d.drawing.output import STYLES
@@ -91,8 +138,15 @@ def page() -> str:
 
     parts = [
         "# Gallery",
-        "Each view in each style, drawn from recorded programs, with its command (`make gallery`).",
+        "Films of findings, and each view in each style, drawn from recorded programs, with their "
+        "commands (`make gallery`).",
     ]
+    for name, (sentence, _, words) in FILMS.items():
+        if not (OUT / name).is_file():
+            continue
+        picture = f"gallery/{Path(name).with_suffix('.jpg')}"
+        parts += [f"## {sentence}", f"[![The film {name}: {sentence}]({picture})](gallery/{name})"]
+        parts.append(f"```\ntracevis3d {words} --film {name} --size {FILMS_SIZE}\n```")
     for view, (files, settings) in PICTURES.items():
         shown = [style for style in STYLES if (OUT / f"{view}-{style}.jpg").is_file()]
         if not shown:
@@ -105,37 +159,44 @@ def page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def film() -> None:
-    """Make the picture that moves."""
+def frames_of(story: Any, traces: Mapping[str, Any], seconds: Sequence[float] = ()) -> list[Any]:
+    """Return frames of a story as pictures: those at some seconds, or all."""
     from PIL import Image
 
-    import tracevis3d as tv
     from tracevis3d.scene.films.staged import Frames
     from tracevis3d.stories.film import Film, output_of
+
+    made = Film(story, traces, output_of(story))
+    shown = [made.frames[int(at * made.output.fps)] for at in seconds] or made.frames
+    with tempfile.TemporaryDirectory() as folder:
+        frames = Frames(made.output, Path(folder))
+        frames.make(frames.missing(shown))
+        frames.close()
+        return [Image.open(frames.path(one)).convert("RGB") for one in shown]
+
+
+def film() -> None:
+    """Make the picture that moves."""
+    import tracevis3d as tv
     from tracevis3d.stories.read import from_words
 
     files = [str(RECORDED / file) for file in PICTURES["compare"][0]]
     words = {"view": "compare", "traces": files, "title": "Where two versions differ", "shots": list(SHOTS),
              "size": FILM_SIZE, "fps": FPS}  # fmt: skip
     story = from_words(words, "the film of the gallery")
-    made = Film(story, {file: tv.load(file) for file in files}, output_of(story))
-    with tempfile.TemporaryDirectory() as folder:
-        frames = Frames(made.output, Path(folder))
-        frames.make(frames.missing(made.frames))
-        frames.close()
-        pictures = [Image.open(frames.path(shown)).convert("RGB") for shown in made.frames]
-        first, *others = pictures
-        first.save(FILM, save_all=True, append_images=others, duration=round(1000 / FPS), loop=0,
-                   quality=QUALITY, method=4)  # fmt: skip
+    first, *others = frames_of(story, {file: tv.load(file) for file in files})
+    first.save(FILM, save_all=True, append_images=others, duration=round(1000 / FPS), loop=0,
+               quality=QUALITY, method=4)  # fmt: skip
     print(f"{FILM.name}: {FILM.stat().st_size / 1e6:.1f} MB", flush=True)
 
 
 def main(words: Sequence[str]) -> int:
     """Make what is named; all if nothing is."""
-    wanted = list(words) or [*PICTURES, "film", "pages"]
-    unknown = [name for name in wanted if name not in (*PICTURES, "film", "pages", *OF_PAGES)]
+    wanted = list(words) or [*PICTURES, "film", "films", "pages"]
+    groups = *PICTURES, "film", "films", "pages"
+    unknown = [name for name in wanted if name not in (*groups, *OF_PAGES)]
     if unknown:
-        known = ", ".join((*PICTURES, "film", "pages"))
+        known = ", ".join(groups)
         print(f"{unknown[0]}: one of {known}, or a picture of a page is expected", file=sys.stderr)
         return 2
     if not RECORDED.is_dir():
@@ -147,6 +208,8 @@ def main(words: Sequence[str]) -> int:
     draw([name for name in wanted if name in PICTURES])
     if "film" in wanted:
         film()
+    if "films" in wanted:
+        films()
     draw_pages([name for name in OF_PAGES if name in wanted or "pages" in wanted])
     PAGE.write_text(page(), "utf-8")
     return 0

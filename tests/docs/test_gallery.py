@@ -36,11 +36,23 @@ def test_each_view_is_there_in_each_style():
 
 def test_commands_make_the_pictures_above_them():
     text = gallery.PAGE.read_text("utf-8")
-    for picture in re.findall(r"gallery/([\w-]+[.]jpg)", text):
+    for picture in re.findall(r"gallery/(\w+-\w+[.]jpg)", text):
         line = next(line for line in text.splitlines() if f"-o {picture}" in line)
         words = shlex.split(line)
         assert words[:2] == ["tracevis3d", "render"]
         assert picture == f"{words[2]}-{words[words.index('--style') + 1]}.jpg"
+
+
+@pytest.mark.parametrize("name", gallery.FILMS)
+def test_films_are_there_with_their_commands(name):
+    assert (gallery.OUT / name).is_file()
+    assert (gallery.OUT / name).with_suffix(".jpg").is_file()
+    text = gallery.PAGE.read_text("utf-8")
+    assert f"](gallery/{name})" in text
+    line = next(line for line in text.splitlines() if f"--film {name}" in line)
+    program, *words = shlex.split(line)
+    assert program == "tracevis3d"
+    assert cli._parser("tracevis3d", words).parse_args(words).film == name
 
 
 @pytest.mark.parametrize("name", gallery.OF_PAGES)

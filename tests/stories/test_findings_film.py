@@ -2,15 +2,19 @@
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.walked_traces import split, walked_trace
 from tracevis3d import api
 from tracevis3d.cli import main
 from tracevis3d.features.comparison.report.film import story_of as of_comparison
+from tracevis3d.features.memory.film import MEANING
 from tracevis3d.features.memory.film import story_of as of_memory
+from tracevis3d.features.memory.findings import KINDS
 from tracevis3d.features.waits.film import story_of as of_waits
 from tracevis3d.stories.film import check
-from tracevis3d.stories.findings_film import FilmedFinding, story_of_findings
+from tracevis3d.stories.findings_film import FilmedFinding, place_of, point_of, story_of_findings
 from tracevis3d.stories.read import as_text, from_words
 from tracevis3d.stories.story import Picture
 from tracevis3d.trace.model import ALLOC, FREE, Source
@@ -48,12 +52,12 @@ def test_a_story_can_be_edited_and_made(stories, name):
 
 def test_the_first_three_findings_are_shown(stories):
     story = stories["explain"]
-    own = [shot for shot in story.shots[1:-1] if shot.kind == "hold"]
+    whole = story.shots[0].picture
+    own = [shot for shot in story.shots if shot.kind == "hold" and shot.picture != whole]
     assert len(own) == 3
     assert 30 <= story.seconds <= 60
     # Each has its own picture; the way there begins in the one of all.
     assert len({shot.picture for shot in own}) == 3
-    whole = story.shots[0].picture
     assert {shot.picture for shot in story.shots if shot.kind == "fly_to"} <= {whole}
     assert story.shots[-1].picture == whole
 
@@ -65,6 +69,26 @@ def test_a_place_is_gone_to_and_one_sentence_is_read():
     )
     assert [shot.kind for shot in story.shots] == ["establish", "hold", "hold"]
     assert story.shots[1].caption == "It waits."
+
+
+def test_a_caption_is_one_point():
+    clause = "up to seven threads queue for Lock-1, for 844 ms in all, in which it is passed on 48 times"
+    assert point_of(f"{clause}; img_0 caused most of it, in load (pil.py:6).") == f"{clause}."
+    assert point_of("It waits; it wakes.") == "It waits; it wakes."
+    assert set(MEANING) == set(KINDS)
+
+
+@given(st.integers(1, 10**12), st.data())
+def test_a_place_holds_the_finding_and_its_surroundings(span, data):
+    start = data.draw(st.integers(0, span))
+    end = data.draw(st.integers(start, span))
+    place = place_of(start, end, span, "B")
+    if place is None:
+        assert start == end or end - start >= 0.6 * span
+        return
+    low, high = place.time
+    assert 0 <= low <= start < end <= high <= span
+    assert high - low >= 0.3 * span - 1
 
 
 def test_what_can_not_be_filmed_is_said_first(tmp_path, capsys):

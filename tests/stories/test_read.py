@@ -177,9 +177,10 @@ def test_subtitles_have_the_times_of_the_shots():
             {"shot": "hold", "seconds": 61.5, "caption": "One --> two\nlines"},
             {"shot": "hold", "seconds": 2},
             {"shot": "hold", "seconds": 0.25, "caption": "Two"},
+            {"shot": "overview", "seconds": 1, "caption": "Two"},
         ),
         "story",
     )
     assert subtitles(story) == (
-        "1\n00:00:00,000 --> 00:01:01,500\nOne → two lines\n\n2\n00:01:03,500 --> 00:01:03,750\nTwo\n"
+        "1\n00:00:00,000 --> 00:01:01,500\nOne → two lines\n\n2\n00:01:03,500 --> 00:01:04,750\nTwo\n"
     )

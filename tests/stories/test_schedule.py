@@ -113,6 +113,15 @@ def test_captions_come_and_go():
     assert {frame.ink for frame in frames[20:]} == {0}
 
 
+def test_a_caption_stays_where_the_next_shot_has_it_too():
+    said = {"seconds": 2, "caption": "Hello"}
+    frames = film({"shot": "hold", **said}, {"shot": "overview", **said}, {"shot": "hold"}, fps=10)
+    ink = [frame.ink for frame in frames[:40]]
+    assert ink[0] == 0
+    assert set(ink[5:36]) == {1}
+    assert ink[39] < 0.5
+
+
 def test_halves_stand_beside_each_other():
     frames = film(
         {"shot": "compare", "left": {"time": "0us..0.1us"}, "right": {"time": "0.5us..1us"}}, "overview"

@@ -178,7 +178,8 @@ def set_movie_output(render: Any, container: str) -> None:
     render.ffmpeg.codec = "H264"
     render.ffmpeg.constant_rate_factor = "HIGH"
     render.ffmpeg.ffmpeg_preset = "GOOD"
-    render.ffmpeg.gopsize = 12
+    # A film stands still while a caption is read: a whole picture twice a second would be most of its size.
+    render.ffmpeg.gopsize = 250
 
 
 def strips(scene: Any) -> Any:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: A look at a film before it is made: its height in pixels, and its frames a second.
 _PREVIEW, _PREVIEW_FPS = 480, 5
+#: Height of a film's type as a share of its picture's: films are watched from further away than a page.
+_TYPE = 1 / 45
 
 
 def output_of(story: Story, preview: bool = False, **given: Any) -> Output:
@@ -60,6 +62,7 @@ def output_of(story: Story, preview: bool = False, **given: Any) -> Output:
         frame = Frame(2 * round(_PREVIEW * frame.width / frame.height / 2), _PREVIEW)
         fps = _PREVIEW_FPS
     frame = replace(frame, width=frame.width + frame.width % 2, height=frame.height + frame.height % 2)
+    frame = replace(frame, points=_TYPE * frame.height * 72 / frame.dpi)
     return Output(
         style=str(said.get("style", "paper")),
         engine=str(said.get("engine", "auto")),

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
 #: How many findings a film shows.
 MOST = 3
-#: Seconds of the shots before and after the findings, and of going to one.
-_OPENING, _GOING, _CLOSING = 6.0, 4.0, 5.0
-_TRAVEL = 2.5
+#: Seconds of the shots before and after the findings; of showing where one is, and of going there.
+_OPENING, _CLOSING = 6.5, 5.5
+_SHOWING, _GOING = 3.0, 1.8
 #: Seconds to read a caption: at least, at most, and characters a second beyond the first two seconds.
 _LEAST, _LONGEST, _READ = 6.0, 11.0, 20.0
+#: Most characters of a caption of several clauses: two lines.
+_CAPTION = 120
+#: What takes more of the time is everywhere; how much of it is seen at least, so that its surroundings are.
+_EVERYWHERE, _NEAREST = 0.6, 0.3
 _DISSOLVE = 0.8
 _HEAD = "Change what you like, then: tracevis3d film {name} -o {film}"
 
@@ -70,24 +74,77 @@ def story_of_findings(opening: str, whole: Picture, found: Sequence[FilmedFindin
     """
     shots = [Shot("establish", whole, _OPENING, opening)]
     for one in found[:MOST]:
-        dissolve = 0.0 if len(shots) == 1 else _DISSOLVE
         if one.place is not None:
-            going = Shot("fly_to", whole, _GOING, one.headline, dissolve, one.place, _TRAVEL)
-            shots.append(going)
-        words = _first_sentence(one.sentence)
+            # Callouts show where it is; what is seen next comes while the camera is on its way.
+            shots.append(Shot("hold", whole, _SHOWING, one.headline, _DISSOLVE))
+            shots.append(Shot("fly_to", whole, _GOING, one.headline, 0.0, one.place, _GOING))
+        words = point_of(one.sentence)
         reading = min(max(len(words) / _READ + 2.0, _LEAST), _LONGEST)
         shots.append(Shot("hold", one.picture, round(reading, 1), words, _DISSOLVE))
     shots.append(Shot("hold", whole, _CLOSING, closing, _DISSOLVE))
     return Story(tuple(shots))
 
 
-def _first_sentence(text: str) -> str:
-    """Return the first sentence of a text, which is all that can be read beside a picture."""
-    return re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)[0]
+def point_of(text: str) -> str:
+    """Return what can be read of a text beside a picture: its first sentence, without clauses that follow.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> point_of("It waits for 3 ms. Nobody knows why.")
+    'It waits for 3 ms.'
+    """
+    first = re.split(r"(?<=[.!?])\s+(?=[A-Z])", text)[0]
+    if len(first) <= _CAPTION or "; " not in first:
+        return first
+    return f"{first.split('; ')[0]}."
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments of a command that can make a film of its findings."""
+def place_of(start: int, end: int, span: int, trace: str = "") -> Selection | None:
+    """Return where the camera goes for a finding: to its time, with some of what surrounds it.
+
+    Parameters
+    ----------
+    start, end : int
+        Nanoseconds of the finding.
+    span : int
+        Those of the whole trace.
+    trace : str
+        ``A``, ``B``, …; empty: there is only one.
+
+    Returns
+    -------
+    Selection or None
+        None: it is everywhere, or its time isn't known.
+
+    Examples
+    --------
+    >>> place_of(10, 20, 1000).time
+    (0, 300)
+    """
+    if not 0 < end - start < _EVERYWHERE * span:
+        return None
+    wide = max(end - start, round(_NEAREST * span))
+    begin = min(max((start + end - wide) // 2, 0), span - wide)
+    return Selection(trace, (begin, begin + wide))
+
+
+def add(parser: argparse.ArgumentParser, size: bool = True) -> None:
+    """Declare the arguments of a command that can make a film of its findings.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    size : bool
+        ``--size`` too: the command has none of its own.
+    """
     parser.add_argument(
         "--film",
         metavar="OUT",
@@ -97,6 +154,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--preview", action="store_true", help="of the film: 480 pixels high, 5 frames per second"
     )
+    if size:
+        parser.add_argument("--size", metavar="SIZE", help="of the film: 1280x720 (default)")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that render the film")
 
 
@@ -151,7 +210,7 @@ def write(
     from . import film
     from .read import as_text
 
-    said = {name: value for name, value in look.items() if value is not None}
+    said = {name: value for name, value in {"size": args.size, **look}.items() if value is not None}
     story = Story(story.shots, {**story.settings, **said})
     output = film.output_of(story, args.preview)
     check_output(args.film, output)

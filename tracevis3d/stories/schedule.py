@@ -112,6 +112,8 @@ def moments(story: Story, fps: float, sight_of: SightOf) -> list[Moment]:
     """
     made: list[Moment] = []
     last: Looks = ()
+    # A caption stays where the next shot has it, too.
+    said = ["", *(shot.caption for shot in story.shots), ""]
     for i, shot in enumerate(story.shots):
         try:
             path = _path(shot, last, sight_of)
@@ -124,7 +126,9 @@ def moments(story: Story, fps: float, sight_of: SightOf) -> list[Moment]:
             last = path(share)
             seen = (k + 1) / (shot.dissolve * fps) if shot.dissolve and before else 1.0
             time = k / fps
-            ink = min(time / _FADE, (shot.seconds - time) / _FADE, 1.0) if shot.caption else 0.0
+            come = 1.0 if said[i] == shot.caption else time / _FADE
+            go = 1.0 if said[i + 2] == shot.caption else (shot.seconds - time) / _FADE
+            ink = min(come, go, 1.0) if shot.caption else 0.0
             made.append(
                 Moment(
                     last,

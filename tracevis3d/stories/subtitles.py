@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from .story import Story
 
 
@@ -27,12 +29,13 @@ def as_text(story: Story) -> str:
     """
     parts: list[str] = []
     time = 0.0
-    for shot in story.shots:
-        if shot.caption:
+    for caption, shots in groupby(story.shots, lambda shot: shot.caption):
+        end = time + sum(shot.seconds for shot in shots)
+        if caption:
             # An arrow would begin another time.
-            text = " ".join(shot.caption.replace("-->", "→").split())
-            parts.append(f"{len(parts) + 1}\n{_clock(time)} --> {_clock(time + shot.seconds)}\n{text}\n")
-        time += shot.seconds
+            text = " ".join(caption.replace("-->", "→").split())
+            parts.append(f"{len(parts) + 1}\n{_clock(time)} --> {_clock(end)}\n{text}\n")
+        time = end
     return "\n".join(parts)
 
 

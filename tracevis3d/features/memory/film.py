@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from ...stories.findings_film import MOST, FilmedFinding, story_of_findings
-from ...stories.story import Picture, Selection, Story
+from ...stories.findings_film import MOST, FilmedFinding, place_of, story_of_findings
+from ...stories.story import Picture, Story
 from ...trace.model import Trace
 from ...units import byte_size, counted
-from .findings import MemoryFinding
-from .summary import sentence
+from .summary import name_of
 from .view.arrangement import memory_use
 
 #: Findings of one kind that a film tells.
 _MOST_OF_KIND = 2
-#: What takes more of the time is everywhere.
-_EVERYWHERE = 0.6
+#: What each kind of finding means: the picture's title has the figures.
+MEANING = {
+    "leak": "Its blocks are never freed, and there are more and more of them.",
+    "growth": "It holds more from snapshot to snapshot: a leak, or only temporary.",
+    "forgotten": "These blocks stay for most of the run: are they still needed?",
+    "saw-tooth": "It fills up and is emptied, again and again.",
+    "fragmentation": "There is free memory, but in holes between the blocks.",
+    "churn": "Many blocks that live only briefly: one that is used again would do.",
+    "cohort": "These blocks were born together, and freed together.",
+    "imports": "Imported modules stay to the end, which is no leak.",
+}
 
 
 def story_of(trace: Trace, file: str) -> Story:
@@ -39,21 +47,14 @@ def story_of(trace: Trace, file: str) -> Story:
             chosen.append(i)
     found = []
     for n, i in enumerate(chosen, 1):
-        words = sentence(use.findings[i], use)
-        words = words[:1].upper() + words[1:]
-        place = _place(trace, use.findings[i])
+        one = use.findings[i]
+        place = place_of(one.start_ns, one.end_ns, trace.span_ns)
         picture = Picture("memory", (file,), (("finding", f"{i + 1}"),))
-        found.append(FilmedFinding(f"{n}. {use.findings[i].kind.capitalize()}", f"{words}.", picture, place))
+        headline = f"{n}. {one.kind.capitalize()}: {name_of(one, use)}"
+        found.append(FilmedFinding(headline, MEANING[one.kind], picture, place))
     blocks = counted(len(use.blocks), "block")
     allocated = byte_size(int(use.blocks.size.sum()))
     opening = f"{name} allocates {blocks}, {allocated} in all. Each bar is a block, from birth to end."
     more = len(use.findings) - len(found)
     closing = f"{counted(more, 'more finding')} in the report." if more else "That is all that was found."
     return story_of_findings(opening, whole, found, closing if found else "Nothing remarkable was found.")
-
-
-def _place(trace: Trace, finding: MemoryFinding) -> Selection | None:
-    span = finding.start_ns, finding.end_ns
-    if not 0 < span[1] - span[0] < _EVERYWHERE * trace.span_ns:
-        return None
-    return Selection(time=span)

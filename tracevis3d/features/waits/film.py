@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from ...stories.findings_film import MOST, FilmedFinding, story_of_findings
-from ...stories.story import Picture, Selection, Story
+from ...stories.findings_film import MOST, FilmedFinding, place_of, point_of, story_of_findings
+from ...stories.story import Picture, Story
 from ...trace.model import Trace
 from ...units import counted, duration
-from .findings.finding import Finding
+from .findings.finding import KINDS, Finding
 from .view.found_waits import findings_of, waits_of
 
 #: Findings of one kind that a film tells.
 _MOST_OF_KIND = 2
-#: What takes more of the time is everywhere.
-_EVERYWHERE = 0.6
 
 
 def story_of(trace: Trace, file: str, rules: str = "") -> Story:
@@ -42,14 +40,17 @@ def story_of(trace: Trace, file: str, rules: str = "") -> Story:
     found = [
         FilmedFinding(
             f"{n}. {all_found[i].title}",
-            f"{all_found[i].sentence[:1].upper()}{all_found[i].sentence[1:]}.",
+            _words(all_found[i]),
             Picture("threads", (file,), (*settings, ("finding", f"{i + 1}"))),
-            _place(trace, all_found[i]),
+            place_of(all_found[i].start, all_found[i].end, trace.span_ns),
         )
         for n, i in enumerate(chosen, 1)
     ]
     waiting = counted(len(waits.own), "wait")
-    opening = f"{name}: {duration(trace.span_ns)} of {counted(len(trace.threads), 'thread')}, with {waiting}."
+    who = counted(len(trace.threads), "thread")
+    opening = (
+        f"{name}: {who}, {duration(trace.span_ns)}, {waiting}. A funnel leads from a wait to who ended it."
+    )
     more = len(all_found) - len(found)
     closing = f"{counted(more, 'more finding')} in the report." if more else "That is all that was found."
     return story_of_findings(
@@ -57,8 +58,10 @@ def story_of(trace: Trace, file: str, rules: str = "") -> Story:
     )
 
 
-def _place(trace: Trace, finding: Finding) -> Selection | None:
-    span = finding.start, finding.end
-    if not 0 < span[1] - span[0] < _EVERYWHERE * trace.span_ns:
-        return None
-    return Selection(time=span)
+def _words(finding: Finding) -> str:
+    """Return the caption beside a finding's picture: what the picture's title doesn't say already."""
+    point = point_of(f"{finding.sentence}.")
+    if point.rstrip(".") == finding.title:
+        return f"{finding.kind.capitalize()}: {KINDS[finding.kind]}."
+    # The first word of others may be a thread's name.
+    return point.replace("up to", "Up to", 1) if point.startswith("up to") else point

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from ....stories.findings_film import MOST, FilmedFinding, story_of_findings
+from ....stories.findings_film import MOST, FilmedFinding, place_of, story_of_findings
 from ....stories.story import Picture, Selection, Story
 from ....trace.model import Trace
 from ....units import counted, duration
@@ -12,6 +13,9 @@ from ..view.difference.headlines import headline
 from .aim import of_comparison, windows
 from .explained import Explained
 from .sentences import sentence
+
+#: Where in the call tree something is: too long for a caption, and to be seen in the picture.
+_PATHS = re.compile(r"(, most of its time)? below `[^`]* > [^`]*`")
 
 
 def story_of(explained: Explained, files: Sequence[str]) -> Story:
@@ -34,7 +38,7 @@ def story_of(explained: Explained, files: Sequence[str]) -> Story:
     found = [
         FilmedFinding(
             f"{i + 1}. {headline(finding)}",
-            sentence(finding).replace("`", ""),
+            _PATHS.sub("", sentence(finding)).replace(" does there in ", " does in ").replace("`", ""),
             Picture("compare", tuple(files), tuple(explained.settings(i).items())),
             _place(explained, i),
         )
@@ -62,4 +66,5 @@ def _place(explained: Explained, index: int) -> Selection | None:
     if not sides:
         return None
     side = max(sides, key=lambda s: explained[index].time_ns[s])
-    return Selection("AB"[side], spans[side])
+    span = spans[side]
+    return place_of(*span, explained.traces[side].span_ns, "AB"[side]) if span else None
