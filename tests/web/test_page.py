@@ -12,11 +12,15 @@ import pytest
 from tests.support import browser
 from tests.support.drawings import everything
 from tests.support.walked_traces import Split, walked_trace
+from tests.waits.sync_traces import trace_of
 from tracevis3d import api
+from tracevis3d.cli import main
 from tracevis3d.drawing.primitives import Boxes
 from tracevis3d.errors import UsageError
+from tracevis3d.features.waits.report import write_page
+from tracevis3d.trace import store
 from tracevis3d.trace.events import BEGIN, END
-from tracevis3d.trace.model import Source
+from tracevis3d.trace.model import ALLOC, FREE, Source
 from tracevis3d.trace.recording import Recording
 from tracevis3d.web import page
 from tracevis3d.web.geometry import geometry_of
@@ -107,6 +111,62 @@ def test_all_elements_are_triangles_of_their_items():
     assert (of == of[:, :1]).all()
 
 
+def test_packed_vertices_are_those_of_the_drawing(tmp_path):
+    a, b = walked_trace(1), walked_trace(2)
+    figure = api.compare(a, b)
+    figure.render(tmp_path / "a.html")
+    _, facts, columns = read(tmp_path / "a.html")
+    found = geometry_of(figure.drawing(), (a, b), WHITE).arrays()
+    steps = np.cumsum(columns["steps"], dtype=np.uint16).reshape(3, -1).T
+    position = facts["grid"]["low"] + steps * np.array(facts["grid"]["cell"])
+    assert len(position) > 1000
+    cell = np.array(facts["grid"]["cell"])
+    assert (abs(position - found["position"].reshape(-1, 3)) <= 0.5001 * cell + 1e-6).all()
+    assert np.array_equal(np.cumsum(columns["triangle"], dtype=np.uint32), found["triangle"])
+
+
+def lock_order():
+    """Two threads that acquire two locks in different orders."""
+    rows = []
+    for i, (thread, one, other) in enumerate((("a", "X", "Y"), ("b", "Y", "X"))):
+        rows.append(f"{thread} {100 * i} {100 * i + 90} run")
+        for k, lock in enumerate((one, other)):
+            rows.append(f"{thread} {100 * i + k} {100 * i + k + 1} Lock.acquire wait {lock} {k}")
+            rows.append(f"{thread} {100 * i + 10 - k} {100 * i + 10 - k} Lock.release release {lock}")
+    return trace_of("\n".join(rows))
+
+
+def leak():
+    """A thread that frees one of four blocks."""
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    recording.add_memory(
+        thread=[thread] * 400, kind=([ALLOC] * 3 + [FREE]) * 100, time=list(range(0, 40_000, 100)),
+        address=[64 * (i // 4 * 3 + min(i % 4, 2)) for i in range(400)], size=[1024] * 400,
+    )  # fmt: skip
+    return recording.finish(Source(), lambda name: Split(name, ()))
+
+
+@pytest.mark.parametrize("name", ["waits", "memory", "explain"])
+def test_a_report_is_a_page(name, tmp_path, capsys):
+    path, files = tmp_path / "report.html", [str(tmp_path / f"{letter}.tv3") for letter in "ab"]
+    traces = {"waits": [lock_order()], "memory": [leak()], "explain": [walked_trace(3), walked_trace(4)]}[
+        name
+    ]
+    for trace, file in zip(traces, files):
+        store.save(trace, file)
+    given = files[: len(traces)]
+    assert main([name, *given, "-o", str(path), "--quiet"]) == 0
+    assert capsys.readouterr().out.rstrip().endswith(str(path))
+    elements, _, _ = read(path)
+    report = json.loads(Elements(path.read_text("utf-8")).texts["report"])
+    assert [a.get("id") for tag, a in elements if tag == "script"][:3] == ["report", "facts", "data"]
+    assert [tag for tag, _ in elements].count("script") == 2 + 2 * len(report)
+    assert all(one["title"] for one in report)
+    assert all(one["text"] for one in report[1:])
+    assert len(report) > 1
+
+
 def test_names_are_data(tmp_path):
     path = tmp_path / "a.html"
     api.icicle(evil_trace()).render(path)
@@ -169,4 +229,24 @@ def test_a_browser_shows_it(tmp_path, chromium):
     chromium.value("(() => { const s = document.querySelector('input'); s.value = 'MAIN'; s.oninput(); })()")
     assert chromium.value("document.documentElement.dataset.found") == "1"
     assert chromium.value("window.harm") is None
+    assert chromium.said == []
+
+
+# Over a second: a browser draws two pictures.
+def test_a_browser_goes_from_finding_to_finding(tmp_path, chromium):
+    trace, path = lock_order(), tmp_path / "a.html"
+    write_page(trace, str(path))
+    assert chromium.open(path) == "ready"
+    assert chromium.value("document.querySelector('nav .on').textContent") == "All threads"
+    chromium.value("document.querySelectorAll('nav button')[1].click()")
+    assert chromium.wait_for("document.querySelector('nav .on small')?.textContent").endswith("(follows).")
+    assert chromium.wait_for("document.documentElement.dataset.state") == "ready"
+    assert chromium.value("location.hash") == "#1"
+    assert chromium.value("document.querySelectorAll('#root').length") == 1
+    assert chromium.value("document.documentElement.dataset.error") == "0"
+    # Its title is the one of its own picture.
+    _, facts, _ = read(path)
+    texts = Elements(path.read_text("utf-8")).texts
+    assert chromium.value("document.querySelector('h1').textContent") == json.loads(texts["facts1"])["title"]
+    assert facts["title"]
     assert chromium.said == []

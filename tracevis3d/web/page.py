@@ -9,6 +9,7 @@ import json
 import os
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ from .geometry import geometry_of
 
 #: Names that a page holds at most, the most important first.
 _MOST_LABELS = 20_000
+#: Vertices lie on a grid of so many cells along each axis.
+_CELLS = 65_535
 #: Ground, ink and lesser ink of the styles.
 LOOKS: dict[str, tuple[str, str, str]] = {
     "paper": ("#ffffff", "#1a1c21", "#666b73"),
@@ -39,11 +42,31 @@ script-src 'sha256-{script_hash}'">
 <title>{title}</title>
 <style>{style}</style></head>
 <body><noscript>This page draws with JavaScript and WebGL 2.</noscript>
-<script type="application/json" id="facts">{facts}</script>
-<script type="application/octet-stream" id="data">{data}</script>
+{sheets}
 <script>{script}</script>
 </body></html>
 """
+_SHEET = """<script type="application/json" id="facts{number}">{facts}</script>
+<script type="application/octet-stream" id="data{number}">{data}</script>"""
+_REPORT = '<script type="application/json" id="report">{report}</script>'
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A picture of a page of several.
+
+    Attributes
+    ----------
+    title : str
+        In the list of all.
+    text : str
+        What is said of it.
+    drawing : Drawing
+    """
+
+    title: str
+    text: str
+    drawing: Drawing
 
 
 def write(
@@ -76,32 +99,81 @@ def write(
     InputError
         If it can't be written.
     """
-    ground = LOOKS[style][0]
-    geometry = geometry_of(drawing, traces, _rgb(ground))
-    columns = geometry.arrays()
-    facts = {**_facts(drawing, style, sentence), "kinds": geometry.kinds, "names": geometry.names,
-             "traces": [trace.source.title for trace in traces], "columns": []}  # fmt: skip
-    data = _packed(columns, facts["columns"])
-    script = (_HERE / "viewer.js").read_text("utf-8")
-    sheet = (_HERE / "viewer.css").read_text("utf-8")
-    text = _TEMPLATE.format(
-        title=html.escape(drawing.title or "TraceVis3D"), version=__version__, style=sheet, script=script,
-        style_hash=_hash(sheet), script_hash=_hash(script), facts=as_json(facts), data=data,
-    )  # fmt: skip
-    write_text(path, text)
+    sheet, columns = _sheet("", drawing, traces, style, sentence)
     return {
-        "bytes": len(text.encode("utf-8", "surrogatepass")),
+        "bytes": _write(path, drawing.title, [sheet]),
         "boxes": len(columns["box_item"]),
         "triangles": len(columns["triangle"]) // 3,
     }
 
 
-def as_json(facts: Mapping[str, Any]) -> str:
+def write_report(
+    sheets: Sequence[Sheet],
+    traces: Sequence[Trace],
+    path: str | os.PathLike[str],
+    heading: str,
+    style: str = "paper",
+) -> int:
+    """Write pictures as a page with a list of them, each with what is said of it.
+
+    Parameters
+    ----------
+    sheets : sequence of Sheet
+        The first is seen first.
+    traces : sequence of Trace
+        Those that are drawn.
+    path : path
+        .html
+    heading : str
+    style : {"paper", "stage", "flat"}
+
+    Returns
+    -------
+    int
+        Bytes of the page.
+
+    Raises
+    ------
+    InputError
+        If it can't be written.
+    """
+    parts = [_REPORT.format(report=as_json([{"title": one.title, "text": one.text} for one in sheets]))]
+    for i, one in enumerate(sheets):
+        parts.append(_sheet(str(i or ""), one.drawing, traces, style, one.text or heading)[0])
+    return _write(path, heading, parts)
+
+
+def _sheet(
+    number: str, drawing: Drawing, traces: Sequence[Trace], style: str, sentence: str
+) -> tuple[str, Mapping[str, NDArray[np.generic]]]:
+    """Return the elements of a picture, and its columns."""
+    geometry = geometry_of(drawing, traces, _rgb(LOOKS[style][0]))
+    columns = geometry.arrays()
+    facts = {**_facts(drawing, style, sentence), "kinds": geometry.kinds, "names": geometry.names,
+             "traces": [trace.source.title for trace in traces], "columns": []}  # fmt: skip
+    data = _packed(_compact(columns, facts), facts["columns"])
+    return _SHEET.format(number=number, facts=as_json(facts), data=data), columns
+
+
+def _write(path: str | os.PathLike[str], title: str, sheets: Sequence[str]) -> int:
+    """Write a page, and return its bytes."""
+    script = (_HERE / "viewer.js").read_text("utf-8")
+    sheet = (_HERE / "viewer.css").read_text("utf-8")
+    text = _TEMPLATE.format(
+        title=html.escape(title or "TraceVis3D"), version=__version__, style=sheet, script=script,
+        style_hash=_hash(sheet), script_hash=_hash(script), sheets="\n".join(sheets),
+    )  # fmt: skip
+    write_text(path, text)
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def as_json(facts: object) -> str:
     r"""Return JSON that can stand in a script element: nothing in it ends the element or begins a comment.
 
     Parameters
     ----------
-    facts : mapping
+    facts : object
+        Of what JSON has.
 
     Returns
     -------
@@ -120,6 +192,25 @@ def as_json(facts: Mapping[str, Any]) -> str:
 
 def _hash(text: str) -> str:
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _compact(
+    columns: Mapping[str, NDArray[np.generic]], facts: dict[str, Any]
+) -> dict[str, NDArray[np.generic]]:
+    """Return columns that pack to a fifth: vertices on a grid of 65,536 cells, and differences of neighbours.
+
+    Where the grid lies goes into ``facts``.
+    """
+    found = dict(columns)
+    position = np.asarray(found.pop("position"), np.float64).reshape(-1, 3)
+    low = position.min(axis=0) if len(position) else np.zeros(3)
+    cell = (position.max(axis=0) - low) / _CELLS if len(position) else np.zeros(3)
+    facts["grid"] = {"low": low.tolist(), "cell": cell.tolist()}
+    steps = np.round((position - low) / np.where(cell > 0, cell, 1.0)).astype(np.uint16).T.ravel()
+    found["steps"] = np.diff(steps, prepend=steps[:1] * 0)
+    triangle = np.asarray(found["triangle"], np.uint32)
+    found["triangle"] = np.diff(triangle, prepend=triangle[:1] * 0)
+    return found
 
 
 def _packed(columns: Mapping[str, NDArray[np.generic]], listed: list[dict[str, Any]]) -> str:

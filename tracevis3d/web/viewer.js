@@ -1,6 +1,12 @@
 "use strict";
-(async () => {
-  const facts = JSON.parse(document.getElementById("facts").textContent);
+(() => {
+const report = document.getElementById("report") ? JSON.parse(document.getElementById("report").textContent) : [];
+let context = null, latest = 0;
+const show = async (number) => {
+  const mine = ++latest;
+  const state = document.documentElement.dataset;
+  delete state.state;
+  const facts = JSON.parse(document.getElementById(`facts${number || ""}`).textContent);
   const fail = (text) => {
     const p = document.createElement("p");
     p.textContent = text;
@@ -16,7 +22,7 @@
   };
 
   // The columns.
-  const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
+  const packed = Uint8Array.from(atob(document.getElementById(`data${number || ""}`).textContent), (c) => c.charCodeAt(0));
   let raw;
   try {
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -24,21 +30,36 @@
   } catch {
     return fail("This page needs a newer browser.");
   }
-  const types = { float32: Float32Array, float64: Float64Array, uint8: Uint8Array, uint32: Uint32Array, int32: Int32Array };
+  if (mine !== latest) return;
+  const types = { float32: Float32Array, float64: Float64Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, int32: Int32Array };
   const data = {};
   for (const c of facts.columns) data[c.name] = new types[c.type](raw, c.at, c.length);
+  // These are differences: each to the one before.
+  for (const one of [data.steps, data.triangle]) for (let i = 1; i < one.length; i++) one[i] += one[i - 1];
+  // Vertices lie on a fine grid: all x, all y, all z.
+  const vertices = data.steps.length / 3;
+  data.position = new Float32Array(data.steps.length);
+  for (let k = 0; k < 3; k++)
+    for (let v = 0; v < vertices; v++)
+      data.position[3 * v + k] = facts.grid.low[k] + facts.grid.cell[k] * data.steps[k * vertices + v];
 
   // The page around the picture.
   document.body.style.background = facts.look.ground;
   document.body.style.color = facts.look.ink;
-  const canvas = make("canvas", document.body);
+  document.getElementById("root")?.remove();
+  context?.getExtension("WEBGL_lose_context")?.loseContext();
+  const root = make("div", document.body);
+  root.id = "root";
+  root.classList.toggle("report", report.length > 0);
+  const canvas = make("canvas", root);
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", facts.sentence || facts.title);
-  const over = make("canvas", document.body);
+  const over = make("canvas", root);
   over.id = "texts";
   const gl = canvas.getContext("webgl2", { antialias: true });
   if (!gl) return fail("This page needs WebGL 2.");
-  const header = make("header", document.body);
+  context = gl;
+  const header = make("header", root);
   make("h1", header, facts.title);
   const hidden = new Set();
   for (const legend of facts.legends) {
@@ -67,24 +88,43 @@
     }
   }
   if (facts.notes.length) {
-    const foot = make("details", make("footer", document.body));
+    const foot = make("details", make("footer", root));
     make("summary", foot, "What is drawn, and what is left out");
     for (const note of facts.notes) make("div", foot, note, "muted");
   }
-  const side = make("div", document.body);
+  const side = make("div", root);
   side.id = "side";
+  if (report.length) {
+    // All pictures of the report, and what is said of the one that is shown.
+    const list = make("nav", side);
+    report.forEach((one, k) => {
+      const button = make("button", list, k ? `${k}  ${one.title}` : one.title);
+      if (k === number) {
+        button.className = "on";
+        button.setAttribute("aria-current", "true");
+        if (one.text && one.text !== `${one.title}.`) make("small", button, one.text);
+      }
+      button.onclick = () => { location.hash = k; };
+    });
+  }
   const list = make("div", side);
   list.id = "findings";
-  for (const one of facts.callouts) {
-    const button = make("button", list, one.text);
-    button.style.borderColor = one.color;
+  // What is pointed out has the number that stands in the picture, too.
+  const pins = facts.callouts.map((one, k) => {
+    const [, number, text] = one.text.match(/^(\d+) (.*)$/) || [0, `${k + 1}`, one.text];
+    return { ...one, number, text: text.trim() };
+  });
+  for (const one of pins) {
+    const button = make("button", list);
+    make("b", button, one.number).style.background = one.color;
+    make("span", button, one.text);
     if (one.detail) make("small", button, one.detail);
     button.onclick = () => flyTo(one.point, start.distance * 0.25);
   }
   const search = make("input", side);
   search.type = "search";
   search.placeholder = "Search functions";
-  const tip = make("div", document.body);
+  const tip = make("div", root);
   tip.id = "tip";
 
   // Vectors.
@@ -113,10 +153,27 @@
     return { right, up: cross(right, forward), forward };
   };
   const fit = () => {
-    // Below the title and beside the list nothing of the data is hidden.
+    // Below the title and beside the list nothing of the data is hidden, and no name runs out of the picture.
+    const wide = canvas.clientWidth, beside = pins.length + report.length && wide > 800 ? 290 : 0;
+    const margins = [20, beside + 20];
+    for (let i = 0; i < 4; i++) {
+      within(...margins);
+      frame = matrix();
+      const xs = [0, wide - beside];
+      for (const label of facts.labels) {
+        if (label[5] >= 0) continue;
+        const box = boxOf(label);
+        if (box) { xs[0] = Math.min(xs[0], box.low[0]); xs[1] = Math.max(xs[1], box.high[0]); }
+      }
+      const out = [-xs[0], xs[1] - wide + beside];
+      if (out[0] + out[1] < 2 || margins[0] + margins[1] > 0.7 * wide) break;
+      for (const k of [0, 1]) margins[k] += out[k] && out[k] + 12;
+    }
+  };
+  const within = (left, right_) => {
     const { right, up, forward } = axes();
     const wide = canvas.clientWidth, tall = canvas.clientHeight, aspect = tall / wide;
-    const top = header.offsetHeight + 30, bottom = 44, left = 60, right_ = facts.callouts.length && wide > 800 ? 330 : 60;
+    const top = header.offsetHeight + 24, bottom = 44;
     const free = [Math.max(0.3, (wide - left - right_) / wide), Math.max(0.3, (tall - top - bottom) / tall)];
     let far = 0;
     for (let i = 0; i < 8; i++) {
@@ -297,6 +354,35 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
   // Texts: rulers, then names, the most important first; none covers another.
   const pen = over.getContext("2d");
   const INKS = [facts.look.ink, "#0b0c0f", "#ffffff"];
+  // Where a name stands: null if it can't be read or is out of the picture.
+  const boxOf = ([text, x, y, z, height, room, , , plane], top = 0) => {
+    const anchor = [x, y, z], p = project(anchor);
+    if (!p || p[0] < -50 || p[1] < top || p[0] > over.clientWidth + 50 || p[1] > over.clientHeight) return null;
+    const r = project(add(anchor, plane.slice(1, 4), height)), u = project(add(anchor, plane.slice(4, 7), height));
+    if (!r || !u) return null;
+    let [rx, ry, ux, uy] = [r[0] - p[0], r[1] - p[1], p[0] - u[0], p[1] - u[1]];
+    // A name beside the data is never too small to be read; one on it is as large as it.
+    const tall = Math.hypot(ux, uy), larger = room < 0 && tall > 2 ? Math.max(1, 14 / tall) : 1;
+    [rx, ry, ux, uy] = [rx * larger, ry * larger, ux * larger, uy * larger];
+    if (larger * tall < 8.5 || Math.hypot(rx, ry) < 3) return null;
+    // In the plane of the text, whose line is 100 high.
+    pen.font = "74px system-ui, sans-serif";
+    let said = text, width = pen.measureText(said).width;
+    if (room >= 0 && width > 100 * room / height) {
+      const keep = Math.floor(said.length * (100 * room / height) / width) - 1;
+      if (keep < 3) return null;
+      said = said.slice(0, keep) + "…";
+      width = pen.measureText(said).width;
+    }
+    const begin = plane[0] < 0 ? 0 : plane[0] > 0 ? -width : -width / 2;
+    const at = (a, b) => [p[0] + (a * rx + b * ux) / 100, p[1] + (a * ry + b * uy) / 100];
+    const corners = [at(begin, -50), at(begin + width, -50), at(begin, 50), at(begin + width, 50)];
+    const xs = corners.map((c) => c[0]), ys = corners.map((c) => c[1]);
+    return {
+      said, begin, plane: [rx / 100, ry / 100, ux / 100, uy / 100, p[0], p[1]],
+      low: [Math.min(...xs), Math.min(...ys)], high: [Math.max(...xs), Math.max(...ys)],
+    };
+  };
   const texts = () => {
     const scale = over.width / over.clientWidth;
     pen.setTransform(scale, 0, 0, scale, 0, 0);
@@ -336,39 +422,36 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
         if (free(p[0] - w, p[1] - 7, p[0] + w, p[1] + 7)) pen.fillText(axis.title, ...p);
       }
     }
+    // Numbers of what is pointed out: hidden ones, too, because they are to be found.
+    pen.textAlign = "center";
+    for (const one of pins) {
+      const p = project(one.point);
+      if (!p || !free(p[0] - 11, p[1] - 11, p[0] + 11, p[1] + 11)) continue;
+      pen.beginPath();
+      pen.arc(p[0], p[1], 9, 0, 2 * Math.PI);
+      pen.fillStyle = one.color;
+      pen.strokeStyle = "#ffffff";
+      pen.lineWidth = 2;
+      pen.fill();
+      pen.stroke();
+      pen.lineWidth = 1;
+      pen.fillStyle = "#ffffff";
+      pen.fillText(one.number, p[0], p[1] + 1);
+    }
     let shown = 0;
-    for (const [text, x, y, z, height, room, , ink, plane] of facts.labels) {
+    pen.textAlign = "left";
+    for (const label of facts.labels) {
       if (shown >= 500) break;
-      const anchor = [x, y, z], p = project(anchor);
-      if (!p || p[0] < -50 || p[1] < top || p[0] > over.clientWidth + 50 || p[1] > over.clientHeight) continue;
-      const right = plane.slice(1, 4), up = plane.slice(4, 7);
-      const r = project(add(anchor, right, height)), u = project(add(anchor, up, height));
-      if (!r || !u) continue;
-      const rx = (r[0] - p[0]), ry = (r[1] - p[1]), ux = p[0] - u[0], uy = p[1] - u[1];
-      if (Math.hypot(ux, uy) < 8.5 || Math.hypot(rx, ry) < 3) continue;
-      // In the plane of the text, whose line is 100 high.
-      pen.font = "74px system-ui, sans-serif";
-      let said = text, width = pen.measureText(said).width;
-      if (room >= 0 && width > 100 * room / height) {
-        const keep = Math.floor(said.length * (100 * room / height) / width) - 1;
-        if (keep < 3) continue;
-        said = said.slice(0, keep) + "…";
-        width = pen.measureText(said).width;
-      }
-      const begin = plane[0] < 0 ? 0 : plane[0] > 0 ? -width : -width / 2;
-      const at = (a, b) => [p[0] + (a * rx + b * ux) / 100, p[1] + (a * ry + b * uy) / 100];
-      const corners = [at(begin, -50), at(begin + width, -50), at(begin, 50), at(begin + width, 50)];
-      const xs = corners.map((c) => c[0]), ys = corners.map((c) => c[1]);
-      if (!free(Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys))) continue;
+      const box = boxOf(label, top);
+      if (!box || !free(...box.low, ...box.high)) continue;
       pen.save();
-      pen.transform(rx / 100, ry / 100, ux / 100, uy / 100, p[0], p[1]);
-      pen.textAlign = "left";
-      pen.fillStyle = INKS[ink];
-      pen.fillText(said, begin, 4);
+      pen.transform(...box.plane);
+      pen.fillStyle = INKS[label[7]];
+      pen.fillText(box.said, box.begin, 4);
       pen.restore();
       shown++;
     }
-    document.documentElement.dataset.labels = shown;
+    state.labels = shown;
   };
 
   let asked = false;
@@ -463,6 +546,8 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
     const ways = { w: [forward, 1], s: [forward, -1], a: [right, -1], d: [right, 1], q: [up, -1], e: [up, 1] };
     if (ways[e.key]) { view.target = add(view.target, ways[e.key][0], ways[e.key][1] * step); flying++; draw(); }
     if (e.key === "Home" || e.key === "Escape") reset();
+    const next = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 }[e.key];
+    if (next && report.length) location.hash = (number + next + report.length) % report.length;
     if (e.key === "/") { e.preventDefault(); search.focus(); }
   };
   let match = -1;
@@ -470,7 +555,7 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
     const text = search.value.toLowerCase();
     found = text ? new Set(facts.names.flatMap((name, i) => (name.toLowerCase().includes(text) ? [i] : []))) : null;
     match = -1;
-    document.documentElement.dataset.found = found ? found.size : "";
+    state.found = found ? found.size : "";
     recolor();
   };
   search.onkeydown = (e) => {
@@ -490,9 +575,14 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
   const start = { ...view };
   draw();
   requestAnimationFrame(() => requestAnimationFrame(() => {
-    document.documentElement.dataset.boxes = count;
-    document.documentElement.dataset.error = gl.getError();
-    document.documentElement.dataset.state = "ready";
+    state.boxes = count;
+    state.error = gl.getError();
+    state.state = "ready";
   }));
   window.tracevis3d = { view, draw, project };
+};
+// A link may name the picture: report.html#2.
+const named = () => Math.min(Math.max(parseInt(location.hash.slice(1), 10) || 0, 0), Math.max(report.length - 1, 0));
+window.onhashchange = () => show(named());
+show(named());
 })();

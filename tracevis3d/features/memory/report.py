@@ -6,10 +6,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ...drawing.frame import Frame
 from ...drawing.output import Output
 from ...drawing.primitives import Drawing
 from ...progress import Progress, silent
 from ...trace.model import Trace
+from ...web import report as pages
+from ...web.report import ReportedFinding
 from .summary import sentence
 from .view.arrangement import memory_use
 from .view.parameters import Parameters
@@ -42,14 +45,40 @@ def write_report(
     InputError
         If the folder can't be written to.
     """
-    from ...scene.output.findings_report import ReportedFinding
     from ...scene.output.findings_report import write_report as write
 
-    def draw(number: int, progress: Progress) -> Drawing:
-        return VIEW.draw([trace], Parameters(finding=number), output.frame, progress)
+    _, *found = _reported(trace, output.frame)
+    return write(folder, f"Memory of {trace.source.name}", found, facts, "memory.json", output, progress)
 
-    use, reported = memory_use(trace), []
+
+def write_page(trace: Trace, path: str, progress: Progress = silent) -> None:
+    """Write the findings as a page: the whole picture, and one of each of the first five.
+
+    Parameters
+    ----------
+    trace : Trace
+    path : str
+        .html
+    progress : Progress
+
+    Raises
+    ------
+    InputError
+        If it can't be written.
+    """
+    whole, *found = _reported(trace, Frame())
+    pages.write(path, f"Memory of {trace.source.name}", whole, found, (trace,), progress=progress)
+
+
+def _reported(trace: Trace, frame: Frame) -> list[ReportedFinding]:
+    """Return the whole picture, and the findings."""
+
+    def draw(number: int, progress: Progress) -> Drawing:
+        return VIEW.draw([trace], Parameters(finding=number), frame, progress)
+
+    use = memory_use(trace)
+    reported = [ReportedFinding("", "All blocks", "", partial(draw, 0))]
     for i, found in enumerate(use.findings):
         words = sentence(found, use)
         reported.append(ReportedFinding(found.kind, words, f"{words}.", partial(draw, i + 1)))
-    return write(folder, f"Memory of {trace.source.name}", reported, facts, "memory.json", output, progress)
+    return reported

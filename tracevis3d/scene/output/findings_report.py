@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ...atomic import write_text
 from ...drawing.output import Output
-from ...drawing.primitives import Drawing
 from ...errors import InputError
 from ...progress import Progress, part, silent
+from ...web.report import ReportedFinding, with_pictures
 from .produce import produce
-
-#: Maximum number of findings with a picture, in total and of one kind.
-_MOST, _MOST_OF_KIND = 5, 2
-
-
-@dataclass(frozen=True)
-class ReportedFinding:
-    """A finding as it stands in a report.
-
-    Attributes
-    ----------
-    kind : str
-    title : str
-        Its point in few words.
-    sentence : str
-        With a full stop, or what else ends it.
-    draw : callable
-        Returns its picture's drawing, given the progress of drawing.
-    """
-
-    kind: str
-    title: str
-    sentence: str
-    draw: Callable[[Progress], Drawing]
 
 
 def write_report(
@@ -82,11 +57,7 @@ def write_report(
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: the folder can't be made ({error.strerror}): choose another") from error
-    chosen: list[ReportedFinding] = []
-    for one in found:
-        alike = sum(other.kind == one.kind for other in chosen)
-        if len(chosen) < _MOST and alike < _MOST_OF_KIND:
-            chosen.append(one)
+    chosen = with_pictures(found)
     parts = [f"# {heading}"]
     written = [place / "report.md", place / facts_name]
     for i, one in enumerate(chosen):

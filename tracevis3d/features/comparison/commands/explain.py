@@ -10,12 +10,14 @@ from ....drawing.frame import Frame
 from ....drawing.output import Output, check, need_blender
 from ....errors import UsageError
 from ....stories import findings_film
+from ....web.report import is_page
 from .match import comparing, match_settings
 
 #: Shown by --help.
 EXAMPLES = (
     "tracevis3d explain old.json.gz new.json.gz",
     "tracevis3d explain old.json.gz new.json.gz -o explained",
+    "tracevis3d explain old.json.gz new.json.gz -o difference.html",
     "tracevis3d explain old.json.gz new.json.gz --film difference.mp4",
 )
 
@@ -28,7 +30,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="DIR",
-        help="write report.md, findings.json, a figure per finding and story.blend there",
+        help="write report.md, findings.json, a figure per finding and story.blend there; NAME.html: a page "
+        "with the whole comparison and the first five findings, for any browser",
     )
     comparing(parser)
     parser.add_argument(
@@ -51,7 +54,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         "it: the number of a group "
         "in the legend of 'render compare', or names with > between them",
     )
-    findings_film.add(parser)
+    findings_film.add(parser, size=False)
     parser.add_argument("--json", action="store_true", help="print the findings as JSON")
     reading(parser)
 
@@ -74,13 +77,14 @@ def run(args: argparse.Namespace) -> None:
 
     if args.top < 1:
         raise UsageError(f"--top {args.top}: 1 is the minimum")
-    if args.walk and not args.output:
+    page = is_page(args.output)
+    if args.walk and (page or not args.output):
         raise UsageError("--walk: the tour is in story.blend; name a folder for it with -o")
     findings_film.check(args)
     settings = match_settings(args)
     frame = Frame.parse(args.size) if args.size else Frame()
     output = Output(style=args.style, engine=args.engine, frame=frame)
-    if args.output:
+    if args.output and not page:
         # Invalid arguments are reported before reading, which may take minutes.
         if not args.no_figures or args.walk:
             need_blender("drawing the findings, which --no-figures leaves out,")
@@ -117,4 +121,4 @@ def run(args: argparse.Namespace) -> None:
     if story.findings.left_out:
         print(f"and {story.findings.left_out:,} smaller findings")
     if args.output:
-        print(f"\n{args.output}/report.md")
+        print(f"\n{args.output}" if page else f"\n{args.output}/report.md")

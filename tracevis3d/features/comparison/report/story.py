@@ -14,10 +14,12 @@ from ....errors import InputError
 from ....places import check_folder
 from ....progress import Progress, part, silent
 from ....trace.model import Trace
+from ....web.report import is_page
 from ..findings.find import TOP, find
 from ..matching.match import Comparison, compare
 from .explained import Explained
 from .markdown import report
+from .page import write_page
 from .viewpoints import write_scene
 
 if TYPE_CHECKING:
@@ -52,12 +54,13 @@ class Story(Explained):
         size: str | None = None,
         progress: Progress = silent,
     ) -> list[Path]:
-        """Write ``report.md``, ``findings.json``, a figure per finding and ``story.blend``.
+        """Write ``report.md``, ``findings.json``, a figure per finding and ``story.blend``; or a page.
 
         Parameters
         ----------
         folder : path
-            It is made if it isn't there.
+            It is made if it isn't there. A name that ends in ``.html`` is that of a page with the whole
+            comparison and the first five findings, for any browser.
         output : Output, optional
             Style, engine and size of the figures.
         figures, scene : bool
@@ -80,6 +83,9 @@ class Story(Explained):
             If the folder can't be written to.
         """
         output = output or Output()
+        if is_page(folder):
+            write_page(self, folder, output, progress)
+            return [Path(folder)]
         place = made_folder(folder)
         written = [place / "findings.json", place / "report.md"]
         write_text(written[0], json.dumps(self.facts(), indent=2, ensure_ascii=False) + "\n")

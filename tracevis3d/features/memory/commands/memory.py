@@ -11,12 +11,17 @@ from ....errors import UsageError
 from ....progress import in_steps
 from ....stories import findings_film
 from ....units import byte_size, count, duration
+from ....web.report import is_page
 
 _MOST = 12
 
 
 #: Shown by --help.
-EXAMPLES = ("tracevis3d memory run.bin", "tracevis3d memory run.bin --film memory.mp4")
+EXAMPLES = (
+    "tracevis3d memory run.bin",
+    "tracevis3d memory run.bin -o memory.html",
+    "tracevis3d memory run.bin --film memory.mp4",
+)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +36,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "-o", "--output", metavar="DIR",
-        help="write report.md, memory.json and a picture of each of the first five findings there",
+        help="write report.md, memory.json and a picture of each of the first five findings there; "
+        "NAME.html: a page with all of it, for any browser",
     )  # fmt: skip
     findings_film.add(parser)
     parser.add_argument("--json", action="store_true", help="print the facts as JSON")
@@ -68,7 +74,11 @@ def run(args: argparse.Namespace) -> None:
             ("looking for leaks and churn", 2, lambda: use.findings),
         )
         facts = memory_facts(use, args.most)
-        if args.output:
+        if is_page(args.output):
+            from ..report import write_page
+
+            write_page(trace, args.output, bar)
+        elif args.output:
             from ....drawing.output import Output
             from ..report import write_report
 
@@ -84,7 +94,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         print(_text(facts))
         if args.output:
-            print(f"\n{args.output}/report.md")
+            print(f"\n{args.output}" if is_page(args.output) else f"\n{args.output}/report.md")
 
 
 def _text(facts: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
 from ....stories import findings_film
 from ....units import duration, percentage
+from ....web.report import is_page
 from ..outcomes import KINDS_OF_WAITING
 
 if TYPE_CHECKING:
@@ -39,7 +40,11 @@ _SHORT = {
 
 
 #: Shown by --help.
-EXAMPLES = ("tracevis3d waits run.json.gz", "tracevis3d waits run.json.gz --film waits.mp4")
+EXAMPLES = (
+    "tracevis3d waits run.json.gz",
+    "tracevis3d waits run.json.gz -o waits.html",
+    "tracevis3d waits run.json.gz --film waits.mp4",
+)
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -65,7 +70,8 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "-o", "--output", metavar="DIR",
-        help="write report.md, waits.json and a picture of each of the first five findings there",
+        help="write report.md, waits.json and a picture of each of the first five findings there; "
+        "NAME.html: a page with all of it, for any browser",
     )  # fmt: skip
     parser.add_argument("--every", action="store_true", help="also list waits that did not block")
     findings_film.add(parser)
@@ -81,7 +87,11 @@ def run(args: argparse.Namespace) -> None:
     with Bar(args.quiet) as bar:
         trace = load(args.trace, args, bar)
         facts = waits_facts(trace, rules=args.rules, every=args.every, end=args.end, at=args.at, progress=bar)
-        if args.output:
+        if is_page(args.output):
+            from ..report import write_page
+
+            write_page(trace, args.output, ",".join(args.rules), bar)
+        elif args.output:
             from ....drawing.output import Output
             from ..report import write_report
 
@@ -100,7 +110,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         print(_text(trace, facts))
     if args.output and not args.json:
-        print(f"\n{args.output}/report.md")
+        print(f"\n{args.output}" if is_page(args.output) else f"\n{args.output}/report.md")
 
 
 def _about(facts: dict[str, Any], name: str) -> dict[str, Any]:
