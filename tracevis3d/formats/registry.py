@@ -28,6 +28,7 @@ _OWN = {
     "pprof": ".profiles.pprof",
     "perf_script": ".profiles.perf.script",
     "perf_data": ".profiles.perf.data",
+    "simpleperf": ".profiles.perf.simpleperf",
     "firefox": ".profiles.firefox",
     "callgrind": ".profiles.callgrind",
     "austin": ".profiles.python.austin",

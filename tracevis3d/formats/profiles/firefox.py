@@ -233,9 +233,13 @@ class _Profile:
                 many = np.where(np.abs(given) < 1 << 53, np.nan_to_num(given), 1).astype(np.int64)
             weight.append(many)
         columns = function[frame], parent, line[frame]
+        many, begin = np.concatenate(weight), np.concatenate(time)
+        # vernier writes samples in a row with the same stack once.
+        last = begin + np.clip(many * self._interval, 0, _LONGEST * _MS).astype(np.int64)
         add_timed(
-            self._recording, columns, np.concatenate(thread), np.concatenate(stack), np.concatenate(time),
-            interval=self._interval, kinds=[COUNTED], weight=np.concatenate(weight),
+            self._recording, columns, np.concatenate(thread), np.concatenate(stack), begin,
+            end=np.where((many > 1) & (self._interval > 0), last, -1), interval=self._interval,
+            kinds=[COUNTED], weight=many,
         )  # fmt: skip
 
     def _frames(self, tables: dict[str, Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -392,6 +396,7 @@ FORMAT = registry.Format(
     recipe=(
         "MOZ_PROFILER_STARTUP=1 MOZ_PROFILER_SHUTDOWN=run.json firefox PAGE",
         "samply record --save-only -o run.json.gz ./program",
+        "vernier run --output run.vernier.json.gz -- ruby script.rb",
         "# profiler.firefox.com: Upload local profile, Download",
     ),
     left_out="allocations, traced values, categories, and the fields of markers",

@@ -1,0 +1,207 @@
+"""simpleperf's profiles of Android programs, as ``simpleperf report-sample --protobuf`` writes them.
+
+Source: ``cmd_report_sample.proto`` of simpleperf, version 1. A head, then records: a length and a message.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....progress import Progress, part
+from ....trace.recording import Recording
+from ... import registry
+from ...unpack import problem_of, unpack_file
+from ...wire import Messages
+from ..documents import finish
+from ..samples import COUNTED, add_timed, tree_of_stacks
+
+if TYPE_CHECKING:
+    from ....trace.model import Trace
+
+_MAGIC = b"SIMPLEPERF"
+#: The head: the magic and two bytes of the version.
+_HEAD = 12
+#: Kinds of a record, as fields of its message.
+_SAMPLE, _LOST, _FILE, _THREAD, _META, _SWITCH = range(1, 7)
+#: No event happens more often between two samples.
+_MOST = 1 << 60
+_LATEST = 1 << 62
+
+Ints = NDArray[np.int64]
+
+
+def sniff(head: bytes, name: str) -> float:
+    """Say how sure it is that bytes are simpleperf's.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes, unpacked.
+    name : str
+        The file's, in lower case.
+
+    Returns
+    -------
+    float
+        How sure it is, 0 to 1.
+    """
+    return registry.SURE if head.startswith(_MAGIC) else registry.NO
+
+
+def read(path: Path, progress: Progress) -> Trace:
+    """Read a profile: samples of all threads, with the events that happened since the last one.
+
+    Calls are made of the samples of the first type of event.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    progress : Progress
+
+    Returns
+    -------
+    Trace
+
+    Raises
+    ------
+    InputError
+        If it has no samples.
+    """
+    recording = Recording()
+    unpacked = unpack_file(path, part(progress, 0, 0.3))
+    if unpacked.damage:
+        recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
+    return finish(path, lambda: _take(unpacked.data, recording), recording, "simpleperf profile", progress)
+
+
+def _take(data: memoryview, recording: Recording) -> None:
+    first, stop = _records(data, recording)
+    column = np.frombuffer(data.toreadonly(), np.uint8)
+    records = Messages(column, first, stop, recording.problems)
+    samples, _ = records.inner(_SAMPLE)
+    if not len(samples):
+        raise ValueError("it has no samples")
+    lost, _ = records.inner(_LOST)
+    many = int(np.clip(lost.last(2), 0, _MOST).sum())
+    if many:
+        recording.problems.add("lost", "samples that simpleperf could not store", many)
+    of_frame = _functions(records, samples, recording)
+    _, owner = samples.inner(3)
+    # Stacks are written innermost first.
+    order = np.lexsort((-np.arange(len(owner)), owner))
+    bounds = np.zeros(len(samples) + 1, np.int64)
+    np.cumsum(np.bincount(owner, minlength=len(samples)), out=bounds[1:])
+    function = of_frame[order].astype(np.int32)
+    stack, frames = tree_of_stacks(bounds, function, np.zeros(len(function), np.int32))
+    meta, _ = records.inner(_META)
+    events = meta.texts(1) or [COUNTED]
+    used, kind = np.unique(np.clip(samples.last(5), 0, len(events) - 1), return_inverse=True)
+    kind = kind.reshape(-1)
+    count = samples.last(4, 1)
+    wrong = (count < 0) | (count > _MOST // max(len(count), 1))
+    recording.problems.add("bad value", "events of a sample", int(wrong.sum()))
+    time = samples.last(1)
+    early = (time < 0) | (time > _LATEST)
+    recording.problems.add("bad time", "a sample", int(early.sum()))
+    keep = np.flatnonzero(~early)
+    if not len(keep):
+        raise ValueError("no sample has a time")
+    names = [events[number] for number in used.tolist()]
+    names = [f"{event} (ns)" if event in ("cpu-clock", "task-clock") else event for event in names]
+    add_timed(
+        recording,
+        frames,
+        _threads(records, samples, recording)[keep],
+        stack[keep],
+        time[keep],
+        kinds=names,
+        kind=kind[keep],
+        weight=np.where(wrong, 1, count)[keep],
+        laid=(kind == 0)[keep],
+    )
+
+
+def _records(data: memoryview, recording: Recording) -> tuple[Ints, Ints]:
+    """Return where the message of each record begins and ends."""
+    if len(data) >= _HEAD and int.from_bytes(data[10:12], "little") != 1:
+        raise ValueError("it is of a version other than 1")
+    first: list[int] = []
+    stop: list[int] = []
+    at = _HEAD
+    while True:
+        size = int.from_bytes(data[at : at + 4], "little")
+        if at + 4 + size > len(data):
+            recording.problems.add("truncated", f"byte {at:,}")
+            break
+        if not size:
+            break
+        first.append(at + 4)
+        at += 4 + size
+        stop.append(at)
+    return np.array(first, np.int64), np.array(stop, np.int64)
+
+
+def _functions(records: Messages, samples: Messages, recording: Recording) -> Ints:
+    """Return the function of each frame of each stack."""
+    files, _ = records.inner(_FILE)
+    symbols: dict[int, list[str]] = {}
+    paths: dict[int, str] = {}
+    rows = files.rows(3, is_varint=False)
+    number, path = files.last(1), files.text(2)
+    for owner, name in zip(files.message[rows].tolist(), files.texts(3), strict=True):
+        symbols.setdefault(int(number[owner]), []).append(name)
+    for of, said in zip(number.tolist(), path, strict=True):
+        paths[of] = said
+    entries, _ = samples.inner(3)
+    address, file, symbol = entries.last(1), entries.last(2), entries.last(3, -1).astype(np.int32)
+    known: dict[tuple[int, int, int], int] = {}
+    found = np.empty(len(file), np.int64)
+    for row, (of, which, at) in enumerate(zip(file.tolist(), symbol.tolist(), address.tolist(), strict=True)):
+        names = symbols.get(of, [])
+        has_name = 0 <= which < len(names)
+        key = (of, which, 0) if has_name else (of, -1, at)
+        if key not in known:
+            library = paths.get(of, "")
+            short = library.rpartition("/")[2]
+            name = names[which] if has_name else f"0x{at & (1 << 64) - 1:x}"
+            full = f"{name} ({library})" if library else name
+            inside = (("module", short),) if short else None
+            known[key] = recording.function(full, label=name, containers=inside)
+        found[row] = known[key]
+    return found
+
+
+def _threads(records: Messages, samples: Messages, recording: Recording) -> Ints:
+    """Return the thread of each sample."""
+    threads, _ = records.inner(_THREAD)
+    process: dict[int, int] = {}
+    columns = threads.last(1).tolist(), threads.last(2).tolist(), threads.text(3)
+    for tid, pid, name in zip(*columns, strict=True):
+        process[tid] = pid
+        recording.name_thread(pid, tid, name)
+        if tid == pid:
+            recording.name_process(pid, name)
+    tids, of = np.unique(samples.last(2), return_inverse=True)
+    numbers = [recording.thread(process.get(tid, 0), tid) for tid in tids.tolist()]
+    return np.asarray(np.array(numbers, np.int64)[of.reshape(-1)])
+
+
+FORMAT = registry.Format(
+    name="simpleperf",
+    title="simpleperf profile",
+    suffixes=(".simpleperf", ".perf.pb", ".trace"),
+    sniff=sniff,
+    read=read,
+    programs="Android's simpleperf (`report-sample --protobuf`)",
+    recipe=(
+        "adb shell simpleperf record -g --app com.example.app -o /data/local/tmp/perf.data --duration 10",
+        "adb pull /data/local/tmp/perf.data; simpleperf report-sample --show-callchain --protobuf "
+        "-i perf.data -o run.simpleperf",
+    ),
+    left_out="switches between threads (--trace-offcpu), and lines of the source",
+)
