@@ -26,13 +26,15 @@ def main(words: list[str]) -> None:
         session = Session(Options(**options), keep=False)
     except (OSError, ValueError) as error:
         _refuse(options["path"] or options["live"], error)
-    if options["memory"] and not quiet:
-        said = about(options["memory"], bool(session.endpoint), options.get("frames", 0))
-        sys.stderr.write(f"tracevis3d: {said}\n")
     if session.endpoint and not quiet:
         sys.stderr.write(f"tracevis3d: live at {session.endpoint}\n")
         if options.get("wait"):
             sys.stderr.write("tracevis3d: waiting for a viewer (tracevis3d watch, or Blender's panel Live)\n")
+        sys.stderr.flush()
+    if options["memory"] and not quiet:
+        # After the endpoint: whoever starts the program reads that first.
+        said = about(options["memory"], bool(session.endpoint), options.get("frames", 0))
+        sys.stderr.write(f"tracevis3d: {said}\n")
         sys.stderr.flush()
     try:
         session.wait_for_viewer()
