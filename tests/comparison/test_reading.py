@@ -388,6 +388,12 @@ def test_repeat_runs_have_the_same_frames(recorded):
     framed = [set(x.text) for x in drawing.labels if x.kind == "repetition"]
     assert len(framed) == 2
     assert len(framed[0] & framed[1]) >= 2
+    for tags in (e for e in drawing.elements if isinstance(e, Boxes) and e.kind == "tag"):
+        end = tags.low + tags.size
+        for i in range(len(tags)):
+            # No number lies on another one.
+            over = (tags.low[i, :2] < end[:i, :2] - 1e-6) & (tags.low[:i, :2] < end[i, :2] - 1e-6)
+            assert not over.all(axis=1).any()
 
 
 @pytest.mark.parametrize("opening", [0.0, 30.0, 60.0, 90.0, 120.0, 150.0, 180.0])

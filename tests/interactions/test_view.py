@@ -310,6 +310,15 @@ def test_two_traces_stand_face_to_face_and_what_one_lacks_stands_out(trace, tmp_
     drawing = drawn(trace, tv.load(path))
     left, right = (of(drawing, "interaction", s).point for s in (0, 1))
     assert left[:, 0].max() < 0 < right[:, 0].min()
+    # Each has its name above it, at its left end.
+    (names,) = (labels for labels in drawing.labels if labels.kind == "trace")
+    for letter, text, run in zip("AB", names.text, (trace, tv.load(path)), strict=True):
+        assert text.startswith(f"{letter}   {run.source.title}   ")
+        assert text.endswith(" calls")
+    for s, anchor in enumerate(names.anchor):
+        rim = of(drawing, "rim", s).point
+        assert abs(anchor[0] - rim[:, 0].min()) < 0.5
+        assert anchor[2] > rim[:, 2].max()
     here, there = (of(drawing, "sector", s) for s in (0, 1))
     entries = {
         entry.text.rpartition(" ")[0].rpartition(" ")[0]: entry for entry in drawing.legends[0].entries

@@ -11,7 +11,7 @@ bpy = pytest.importorskip("bpy")
 
 from tests.support.drawings import everything  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
-from tracevis3d.drawing.primitives import Boxes, Callout, Camera, Drawing, Labels  # noqa: E402
+from tracevis3d.drawing.primitives import Boxes, Callout, Camera, Drawing, Labels, Tubes  # noqa: E402
 from tracevis3d.errors import Cancelled, UsageError  # noqa: E402
 from tracevis3d.scene.build import build, clear  # noqa: E402
 from tracevis3d.scene.camera import fit  # noqa: E402
@@ -237,6 +237,32 @@ def test_slanted_texts_take_what_is_free_and_no_more(texts):
             bigger = middle + (quad - middle) * (1 + 8 / min(length, 10))
             assert chosen.overlaps([*kept, bigger]) > 0
     assert chosen.overlaps(kept) == 0
+
+
+def test_callouts_keep_off_tubes_that_stand_out():
+    """A panel has no room between the coloured tubes; the sides of the picture are free, but farther."""
+    colored = np.array([4.2, 5.0, 5.8])
+    y = np.concatenate([colored, np.linspace(0, 3.5, 40), np.linspace(6.5, 10, 40)])
+    is_colored = np.arange(len(y)) < 3
+    n, x = len(y), np.linspace(0, 10, 50)
+    point = np.stack(np.broadcast_arrays(x, y[:, None], 0.2), axis=2).reshape(-1, 3)
+    tubes = Tubes(
+        "match", np.float32(point), np.full((len(point), 2), 0.03, np.float32), np.arange(n + 1) * 50,
+        is_colored.astype(np.int32), np.arange(n), side=(0, 1, 0),
+    )  # fmt: skip
+    palette = np.array([[0.7, 0.7, 0.7, 1], [0.8, 0.1, 0.3, 1]], np.float32)
+    camera = Camera((0, 0, 1), (0, 0, 0), (10, 10, 1), up=(0, 1, 0), projection="orthographic")
+    said = (Callout("1  parse: only in B", "12 ms", (5.0, 5.0, 0.2)),)
+    built = build(Drawing(palette, (tubes,), camera, callouts=said), frame=Frame(960, 540))
+    free = chosen.Free(built.view, (0, 0, 960, 540))
+    panels = callouts.lay_out(
+        built.drawing, built.view, built.surround.region, free, 18.0, built.style, typeface()
+    )
+    assert not panels.left_out
+    at = built.view.pixels(point[np.repeat(is_colored, 50)])
+    low, high = panels.corner[4].min(axis=0), panels.corner[4].max(axis=0)
+    assert high[1] - low[1] > at[50, 1] - at[0, 1]
+    assert not ((at > low) & (at < high)).all(axis=1).any()
 
 
 @given(st.lists(st.tuples(*[st.floats(0, 10)] * 2), min_size=1, max_size=6), st.integers(0, 1000))

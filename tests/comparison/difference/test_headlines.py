@@ -74,6 +74,14 @@ def test_callouts_stand_at_their_calls_and_are_as_many_as_asked_for():
     assert not VIEW.draw(traces, read(Parameters, {"callouts": 0}), FRAME, silent).callouts
 
 
+def test_another_order_is_told_in_both_places():
+    traces = [program(*STEPS), program(*CHANGES["order"])]
+    first, second = VIEW.draw(traces, read(Parameters, {"callouts": 1}), FRAME, silent).callouts
+    assert (first.text, second.text) == ("1  read: first in A", "1  read: after work in B")
+    assert first.calls == second.calls
+    assert first.point != second.point
+
+
 def test_both_rulers_have_one_unit_and_each_trace_a_colour_of_its_own():
     short = [(name, max(lasts // 10, 1)) for name, lasts in STEPS]
     drawing = VIEW.draw([program(*STEPS * 20), program(*short)], read(Parameters, {}), FRAME, silent)

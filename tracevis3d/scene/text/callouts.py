@@ -91,7 +91,12 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
             step = max(len(element.point) // (_MOST // 8), 1)
             centre, half = element.point[::step].astype(np.float64), element.radius[::step, :1]
             side = np.array(element.side)
-            points += [centre + t * half * side for t in np.linspace(-1, 1, 9)]
+            stands_out = np.repeat(has_hue[element.color], np.diff(element.first))[::step]
+            few = stands_out.mean() < _LITTLE
+            for t in np.linspace(-1, 1, 9):
+                points.append(centre + t * half * side)
+                if few:
+                    hued.append(points[-1][stands_out])
         elif isinstance(element, Lines):
             points.append(element.point.astype(np.float64))
         elif isinstance(element, Wedges):

@@ -142,7 +142,7 @@ def _first(shown: _Shown) -> str:
         return f"Matches within {named(shown.comparison, shown.p.focus)}"
     found = shown.differing().findings.found
     if shown.is_part:
-        found = [finding for finding in found if seen(finding, shown.picture) is not None]
+        found = [finding for finding in found if seen(finding, shown.picture)]
     return headline_of(found)
 
 

@@ -255,15 +255,32 @@ def repetitions(
     if not kept:
         return [], None
     which = np.array(kept, np.int64)
-    ids = first[which]
-    x0 = wall.offset + (left[which] - wall.window[0]) * wall.per_ns
-    x1 = wall.offset + (right[which] - wall.window[0]) * wall.per_ns
     pen = FrameBuilder("repetition", color, _FRAME_PX, 0.01, 1e3)
-    lines, edge = frames(picture, wall, ids, x0, x1, wall.plate, pen)
-    # Across the frame's inner edge.
-    text = tuple(f"×{int(t):,}" for t in times[which])
+
+    def framed(which: Ints) -> tuple[Lines, Floats]:
+        x0 = wall.offset + (left[which] - wall.window[0]) * wall.per_ns
+        x1 = wall.offset + (right[which] - wall.window[0]) * wall.per_ns
+        return frames(picture, wall, first[which], x0, x1, wall.plate, pen)
+
+    # The numbers are across the frames' inner edges; a frame whose number would lie on another's is left out.
     height = 0.75 * picture.text
+    _, edge = framed(which)
+    wide = np.array([(0.5 * len(f"×{int(t):,}") + 0.5) * height for t in times[which]])
+    which = which[_apart(edge, wide, height)]
+    lines, edge = framed(which)
+    ids, text = first[which], tuple(f"×{int(t):,}" for t in times[which])
     wide = np.array([(0.5 * len(t) + 0.5) * height for t in text])
     edge += wall.fold.clear(height / 2, 0.02)
     tags, words = plates(wall, text, edge, wide, height, ids, width[which], pen)
     return [lines, tags], words
+
+
+def _apart(middle: Floats, wide: Floats, height: float) -> Ints:
+    """Return which plates lie on none of those before them."""
+    kept: list[int] = []
+    for i in range(len(middle)):
+        beside = np.abs(middle[kept, 0] - middle[i, 0]) >= (wide[kept] + wide[i]) / 2
+        above = np.abs(middle[kept, 1:] - middle[i, 1:]).max(axis=1, initial=0.0) >= height
+        if (beside | above).all():
+            kept.append(i)
+    return np.array(kept, np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ _WITHIN = 0.3
 _STANDOFF, _ELBOW = 0.06, 0.35
 #: Width of a letter, about, in line heights.
 _LETTER = 0.42
+#: Size of a trace's name, relative to that of an element's.
+_TRACE = 1.3
 #: Distance of names in front of the ring.
 _BEFORE = 3.0
 
@@ -145,6 +147,36 @@ def names(
     if drum.bend.unroll == 1 and picture.flat and drum.bend.time[2]:
         return [_upright(picture.name, best, anchor, value, text, drum, sectors.high - sectors.low)], None
     return _columns(picture, best, anchor, value, text, color, status, only)
+
+
+def trace_names(picture: Layout, words: Sequence[str], text: float) -> Labels:
+    """Return what each of two drums shows, above its mantle, level for the reader.
+
+    Parameters
+    ----------
+    picture : Layout
+    words : sequence of str
+        Of each drum.
+    text : float
+        Line height in scene units.
+
+    Returns
+    -------
+    Labels
+    """
+    right, up = picture.right, picture.up
+    s, t = (grid.reshape(-1) for grid in np.meshgrid(np.linspace(0, 1, 33), np.linspace(0, 1, 9)))
+    anchor = np.empty((len(picture.drums), 3))
+    for place, drum in zip(anchor, picture.drums, strict=True):
+        mantle = drum.bend.mantle(s, t)
+        x, y = mantle @ right, mantle @ up
+        highest = int(np.argmax(y))
+        place[:] = mantle[highest] + (x.min() - x[highest]) * right + text * up
+    n, height = len(anchor), _TRACE * text
+    return Labels(
+        "trace", tuple(words), anchor.astype(np.float32), np.full(n, height, np.float32),
+        np.full(n, np.inf, np.float32), np.full(n, 1e9, np.float32), -1, right=vector(right), up=vector(up),
+    )  # fmt: skip
 
 
 def _upright(

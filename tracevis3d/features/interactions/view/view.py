@@ -148,6 +148,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         picture, np.sum(activity, axis=0), text, paint.named["leader"], p, status, paint.named["only"]
     )
     labels += groups
+    if len(traces) > 1:
+        labels.append(ring.trace_names(picture, _who(traces, picture, p), text))
     elements += [leaders] if leaders is not None else []
     headline = _headline(picture, p)
     progress(1.0, "drawn")
@@ -464,6 +466,13 @@ def _headline(picture: Layout, p: Parameters) -> Headline:
     (d,) = drums
     stretch = (d.low, d.high)
     return of_run(d.trace, picture.hierarchy, d.found, stretch, d.phases, d.rounds, p.relation)
+
+
+def _who(traces: Sequence[Trace], picture: Layout, p: Parameters) -> list[str]:
+    """Return which trace each of two drums is."""
+    calls = [f"{drum.high - drum.low:,} {p.relation}" for drum in picture.drums]
+    which = zip("AB", traces, calls, strict=True)
+    return [f"{letter}   {trace.source.title}   {many}" for letter, trace, many in which]
 
 
 def _subject(traces: Sequence[Trace], picture: Layout, p: Parameters) -> list[str]:

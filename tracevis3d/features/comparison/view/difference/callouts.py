@@ -20,10 +20,10 @@ KIND_OF = {
 }  # fmt: skip
 
 
-def seen(finding: Finding, picture: Layout) -> tuple[int, int] | None:
-    """Return on which wall a finding's example is in view, and which call it is; None: on neither.
+def seen(finding: Finding, picture: Layout) -> list[tuple[int, int]]:
+    """Return on which walls a finding's examples are in view, and which calls they are.
 
-    Where both walls show one it is the one that lasts longer.
+    Where both walls show one it is the one that lasts longer; both if their places are what differs.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def seen(finding: Finding, picture: Layout) -> tuple[int, int] | None:
 
     Returns
     -------
-    (int, int) or None
+    list of (int, int)
     """
     found: list[tuple[int, int, int]] = []
     for s, (wall, call) in enumerate(zip(picture.walls, finding.examples)):
@@ -42,11 +42,12 @@ def seen(finding: Finding, picture: Layout) -> tuple[int, int] | None:
         start, end = int(calls.start[call]), int(calls.end[call])
         if end > wall.window[0] and start < wall.window[1] and wall.lane_of[calls.thread[call]] >= 0:
             found.append((min(end, wall.window[1]) - max(start, wall.window[0]), s, call))
-    return max(found)[1:] if found else None
+    shown = found if finding.kind == "order" else [max(found)] if found else []
+    return [(s, call) for _, s, call in shown]
 
 
 def callouts(found: Sequence[Finding], picture: Layout, hue: Sequence[int], most: int) -> tuple[Callout, ...]:
-    """Return callouts of the first findings that have a place in the picture, at most ``most``.
+    """Return callouts of the first findings that have a place in the picture, at most ``most`` findings.
 
     Parameters
     ----------
@@ -62,21 +63,23 @@ def callouts(found: Sequence[Finding], picture: Layout, hue: Sequence[int], most
     tuple of Callout
     """
     made: list[Callout] = []
+    number = 0
     for finding in found:
-        place = seen(finding, picture) if finding.kind in KIND_OF else None
-        if len(made) == most:
+        places = seen(finding, picture) if finding.kind in KIND_OF else []
+        if number == most:
             break
-        if place is None:
+        if not places:
             continue
-        s, call = place
-        wall, ids = picture.walls[s], np.array([call])
-        x, _, middle = wall.spots(ids)
-        low, high = wall.levels(ids)
-        point = picture.before(wall, middle, high - low, 1.5 * wall.plate)[0] + (float(x[0]), 0.0, 0.0)
-        text, detail = short(finding)
+        number += 1
         in_a = finding.kind == "stall" and finding.details["trace"] == "A"
         color = hue[FASTER if in_a else KIND_OF[finding.kind]]
         calls = tuple((source, example) for source, example in enumerate(finding.examples) if example >= 0)
-        words = f"{len(made) + 1}  {text}"
-        made.append(Callout(words, detail, tuple(point.tolist()), finding.score, color, calls))
+        for s, call in places:
+            wall, ids = picture.walls[s], np.array([call])
+            x, _, middle = wall.spots(ids)
+            low, high = wall.levels(ids)
+            point = picture.before(wall, middle, high - low, 1.5 * wall.plate)[0] + (float(x[0]), 0.0, 0.0)
+            text, detail = short(finding, s)
+            words = f"{number}  {text}"
+            made.append(Callout(words, detail, tuple(point.tolist()), finding.score, color, calls))
     return tuple(made)

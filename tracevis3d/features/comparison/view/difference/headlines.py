@@ -104,12 +104,14 @@ def title(found: Sequence[Finding]) -> str:
     return first if same is None or same is found[0] else f"{headline(same)}; {first}"
 
 
-def short(finding: Finding) -> tuple[str, str]:
+def short(finding: Finding, trace: int | None = None) -> tuple[str, str]:
     """Return a finding as a callout: what, in eight words at most, and how much.
 
     Parameters
     ----------
     finding : Finding
+    trace : int, optional
+        Where it stands: 0 in A, 1 in B. A different order is told of each.
 
     Returns
     -------
@@ -144,7 +146,9 @@ def short(finding: Finding) -> tuple[str, str]:
     if f.kind == "moved":
         return (f"{a}: called elsewhere" if a == b else f"{a} → {b}"), both
     if f.kind == "order":
-        return f"{a}: in another order", both
+        if trace is None:
+            return f"{a}: in another order", both
+        return f"{(a, b)[trace]}: {_after(d['after'][trace])} in {'AB'[trace]}", times[trace]
     if f.kind == "renamed":
         return f"{a} → {b}: {'renamed' if 'name_score' in d else 'in its place'}", both
     if f.kind == "wrapped":
