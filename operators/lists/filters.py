@@ -29,8 +29,8 @@ _WHAT = (
 
 
 @enum_items.kept
-def _name_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    return [(n, registry.find(n).title, registry.find(n).sentence) for n in registry.names()]
+def _name_items(_self: Any, _context: Any) -> list[enum_items.Item]:
+    return enum_items.numbered(map(registry.find, registry.names()))
 
 
 class TRACEVIS3D_PG_filter_value(bpy.types.PropertyGroup):
@@ -102,7 +102,7 @@ class TRACEVIS3D_OT_filter_edit(_OnStack, bpy.types.Operator):
     def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         if properties.index >= 0:
             return "Change the filter's parameters, effect and scope"
-        return next((words for name, _, words in _name_items(None, None) if name == properties.name), "")
+        return next((words for name, _, words, *_ in _name_items(None, None) if name == properties.name), "")
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[str]:
         collection = settings.active(context)

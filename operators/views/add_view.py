@@ -49,8 +49,8 @@ def _more_items(_self: Any, _context: Any) -> list[tuple[str, str, str, int]]:
 
 
 @enum_items.kept
-def _view_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    return [(view.name, view.title, view.sentence) for view in settings.loadable_views()]
+def _view_items(_self: Any, _context: Any) -> list[enum_items.Item]:
+    return enum_items.numbered(settings.loadable_views())
 
 
 class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):

@@ -28,10 +28,10 @@ def last_suffixes() -> list[str]:
 
 
 @enum_items.kept
-def _view_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
-    suited = (make_view.SUITED, "Automatic", "The view that suits the trace best")
-    ours = [view for view in settings.loadable_views() if view.traces[0] == 1]
-    return [suited, *((view.name, view.title, view.sentence) for view in ours)]
+def _view_items(_self: Any, _context: Any) -> list[enum_items.Item]:
+    suited = (make_view.SUITED, "Automatic", "The view that suits the trace best", "NONE", 0)
+    ours = (view for view in settings.loadable_views() if view.traces[0] == 1)
+    return [suited, *enum_items.numbered(ours, 1)]
 
 
 class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper):

@@ -1,11 +1,14 @@
 """Stacks of filters as a person edits them, without Blender."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.filters.test_filters import JAVA
 from tracevis3d.errors import UsageError
+from tracevis3d.filters import registry
 from tracevis3d.filters.editing import changed, effects, from_texts, one_of, put, texts_of
 from tracevis3d.filters.facts import Facts
 from tracevis3d.filters.stack import WHOLE, Applied, added, apply, as_text, parse, without
@@ -47,9 +50,25 @@ def test_a_change_leaves_all_other_filters_as_they_are(index, do):
 
 
 def test_a_filter_that_is_changed_stays_off():
-    wanted = Applied("roles", {}, "fade", "call")
-    assert names(put(STACK, 1, wanted)) == ["name", "!roles", "depth"]
-    assert names(put(STACK, -1, wanted)) == ["name", "!utilities", "depth", "roles"]
+    wanted = Applied("accessors", {}, "fade", "call")
+    assert names(put(STACK, 1, wanted)) == ["name", "!accessors", "depth"]
+    assert names(put(STACK, -1, wanted)) == ["name", "!utilities", "depth", "accessors"]
+
+
+def test_a_new_filter_stands_before_those_that_have_to_come_later(monkeypatch):
+    find, wishes = (
+        registry.find,
+        {"accessors": {"before": ("depth", "utilities")}, "depth": {"after": ("time",)}},
+    )
+    monkeypatch.setattr(registry, "find", lambda name: replace(find(name), **wishes.get(name, {})))
+
+    def put_in(name):
+        return names(put(STACK, -1, Applied(name, {}, "hide", "call")))
+
+    assert put_in("accessors") == ["name", "accessors", "!utilities", "depth"]
+    assert put_in("time") == ["name", "!utilities", "time", "depth"]
+    assert put_in("thread") == ["name", "!utilities", "depth", "thread"]
+    assert names(put([], -1, Applied("accessors", {}, "hide", "call"))) == ["accessors"]
 
 
 def test_values_that_are_the_defaults_are_left_out():

@@ -73,7 +73,10 @@ def changed(stack: Sequence[Applied], index: int, do: str) -> list[Applied]:
 
 
 def put(stack: Sequence[Applied], index: int, wanted: Applied) -> list[Applied]:
-    """Return the stack with ``wanted`` at ``index``, as on or off as what was there; -1: at the end.
+    """Return the stack with ``wanted`` at ``index``, as on or off as what was there.
+
+    A new one stands at the end, or before the first filter that has to stand after it (``before``, and
+    ``after`` of that filter).
 
     Parameters
     ----------
@@ -91,10 +94,17 @@ def put(stack: Sequence[Applied], index: int, wanted: Applied) -> list[Applied]:
     Raises
     ------
     UsageError
-        If the stack has no such place.
+        If the stack has no such place, or there is no such filter.
     """
     if index < 0:
-        return [*stack, wanted]
+        first = registry.find(wanted.name).before
+        later = (
+            place
+            for place, one in enumerate(stack)
+            if one.name in first or wanted.name in registry.find(one.name).after
+        )
+        place = next(later, len(stack))
+        return [*stack[:place], wanted, *stack[place:]]
     wanted = replace(wanted, on=one_of(stack, index).on)
     return [*stack[:index], wanted, *stack[index + 1 :]]
 

@@ -50,6 +50,11 @@ class Filter:
         ``mark(facts, parameters) -> Marked``.
     suggest : callable, optional
         ``suggest(facts, parameters) -> list of str``: what could have been meant where it marks nothing.
+    icon : str
+        The name of one of Blender's icons, for menus.
+    before, after : tuple of str
+        Names of filters before or after which it stands in a stack that it is added to. Of several filters
+        that mark a call the last one applies.
     """
 
     name: str
@@ -59,6 +64,9 @@ class Filter:
     parameters: type
     mark: Callable[[Facts, Any], Marked]
     suggest: Callable[[Facts, Any], list[str]] | None = None
+    icon: str = "NONE"
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
 
 
 #: Name of a filter -> module of this package that defines it in ``FILTERS``.

@@ -123,6 +123,8 @@ class View:
         What its analysis finds, as tables for queries.
     docs : str
         The page of the documentation that explains it, such as ``threads.md``; empty: none but the table.
+    icon : str
+        The name of one of Blender's icons, for menus.
     """
 
     name: str
@@ -145,6 +147,7 @@ class View:
     commands: tuple[Command, ...] = ()
     tables: tuple[TableDeclaration, ...] = ()
     docs: str = ""
+    icon: str = "NONE"
 
 
 @cached_with_traces(most=8)

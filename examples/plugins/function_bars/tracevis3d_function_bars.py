@@ -151,4 +151,5 @@ VIEW = View(
         )
     ),
     commands=(Command("busiest", "list the functions that take most time", add_busiest, busiest),),
+    icon="SEQ_HISTOGRAM",
 )

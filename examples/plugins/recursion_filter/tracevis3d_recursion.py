@@ -37,4 +37,5 @@ FILTER = Filter(
     category="any",
     parameters=Parameters,
     mark=mark,
+    icon="LOOP_FORWARDS",
 )

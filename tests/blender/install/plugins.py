@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -28,6 +29,16 @@ registry = support.extension(".tracevis3d.views.registry")
 view = registry.find("function_bars")
 # One copy: the plug-in's view is this library's, whatever it imported.
 assert isinstance(view, support.extension(".tracevis3d.views.view").View)
+# Menus show its icon; one that this Blender lacks is left out.
+numbered = support.extension(".operators.enum_items").numbered
+assert [item[3] for item in numbered([view, replace(view, icon="NO SUCH ICON")])] == ["SEQ_HISTOGRAM", "NONE"]
+filters = support.extension(".operators.lists.filters")._name_items(None, None)
+assert [item[3] for item in filters if item[0] == "recursion"] == ["LOOP_FORWARDS"]
+assert [item[4] for item in filters] == list(range(len(filters)))
+# Number 0 is the default: the view that suits the trace.
+views = support.extension(".operators.views.import_trace")._view_items(None, None)
+assert (views[0][1], views[0][4]) == ("Automatic", 0)
+assert [item[4] for item in views] == list(range(len(views)))
 assert bpy.ops.tracevis3d.import_trace(filepath=str(trace), view="function_bars") == {"FINISHED"}
 made = support.only_view()
 assert made.tracevis3d.view == "function_bars"
