@@ -137,3 +137,17 @@ def test_all_is_finite_at_any_opening(runs, opening, kind):
 def test_a_trace_without_calls_is_a_sentence():
     with pytest.raises(InputError, match="no calls are recorded"):
         drawn([Trace()])
+
+
+def test_a_profile_without_times_has_samples_and_no_self_times(tmp_path):
+    traces = []
+    for name, lines in (("a", "main;read 30\nmain;sort 70\n"), ("b", "main;read 30\nmain;sort 140\n")):
+        path = tmp_path / f"{name}.collapsed"
+        path.write_text(lines)
+        traces.append(api.load(path, cache=False))
+    drawing = drawn(traces)
+    assert drawing.title == "sort grows most in samples: 70 to 140"
+    assert drawing.legends[0].title == "Samples, second run to first"
+    texts = {name: values for name, values, _ in drawing.meaning["building"].texts}
+    assert set(texts["samples"]) == {"0", "30", "140"}
+    assert "self time" not in texts

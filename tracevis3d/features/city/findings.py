@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ... import units
-from .metrics import NAMES, Floats, Parts, writer
+from ...trace.model import Trace
+from .metrics import Floats, Parts, name_of, writer
 
 #: Share of the measure that few parts have.
 _MOST = 0.9
@@ -13,7 +14,7 @@ _MOST = 0.9
 _SAME = 0.1
 
 
-def summary(parts: Parts, value: Floats, metric: str) -> tuple[str, int]:
+def summary(parts: Parts, value: Floats, metric: str, trace: Trace) -> tuple[str, int]:
     """Return a sentence about the part with most of a measure, and how unevenly that is distributed.
 
     Parameters
@@ -22,6 +23,8 @@ def summary(parts: Parts, value: Floats, metric: str) -> tuple[str, int]:
     value : float64 (parts,)
     metric : str
         A key of :data:`.metrics.METRICS`.
+    trace : Trace
+        What is measured.
 
     Returns
     -------
@@ -29,7 +32,7 @@ def summary(parts: Parts, value: Floats, metric: str) -> tuple[str, int]:
         The sentence, and the part.
     """
     top = int(value.argmax())
-    name, what, n = parts.name(top), NAMES[metric], len(value)
+    name, what, n = parts.name(top), name_of(metric, trace), len(value)
     if metric in ("callers", "callees"):
         verb = "is called by" if metric == "callers" else "calls"
         return f"{name} {verb} {units.counted(int(value[top]), 'other part')} of {n - 1:,}", top
@@ -46,7 +49,7 @@ def summary(parts: Parts, value: Floats, metric: str) -> tuple[str, int]:
     return sentence, top
 
 
-def change(names: list[str], before: Floats, after: Floats, metric: str) -> tuple[str, int]:
+def change(names: list[str], before: Floats, after: Floats, metric: str, trace: Trace) -> tuple[str, int]:
     """Return a sentence about the part that changed most between two runs.
 
     Parameters
@@ -54,6 +57,8 @@ def change(names: list[str], before: Floats, after: Floats, metric: str) -> tupl
     names : list of str
     before, after : float64 (parts,)
     metric : str
+    trace : Trace
+        The second run.
 
     Returns
     -------
@@ -61,7 +66,7 @@ def change(names: list[str], before: Floats, after: Floats, metric: str) -> tupl
     """
     delta = after - before
     top = int(np.abs(delta).argmax())
-    write, what = writer(metric), NAMES[metric]
+    write, what = writer(metric, trace), name_of(metric, trace)
     if abs(delta[top]) <= _SAME * max(before[top], after[top], 1e-300):
         return f"No part changes by more than {units.percentage(_SAME)} in {what}", top
     verb = "grows" if delta[top] > 0 else "shrinks"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ... import units
 from ...analysis.measures import self_time_of
 from ...errors import not_recorded
+from ...trace import profile
 from ...trace.model import ALLOC, CONTAINER_KINDS, WAIT, Trace
 
 Ints = NDArray[np.int64]
@@ -263,21 +264,51 @@ def longest_calls(trace: Trace, parts: Parts) -> Ints:
     return found
 
 
-def writer(metric: str) -> Callable[[float], str]:
+def writer(metric: str, trace: Trace | None = None) -> Callable[[float], str]:
     """Return how values of a measure are written.
 
     Parameters
     ----------
     metric : str
         A key of :data:`METRICS`.
+    trace : Trace, optional
+        What is measured: self times of a profile without times are weights.
 
     Returns
     -------
     callable
     """
+    if metric == "self" and trace is not None and (kind := _weighed_in(trace)):
+        laid = max(float(self_time_of(trace).sum()), 1.0)
+        weight = profile.totals(trace)[kind] / laid
+        return lambda value: profile.weighed(kind, value * weight)
     if metric in ("self", "waits", "age"):
         return units.duration
     return units.byte_size if metric == "bytes" else units.count
+
+
+def name_of(metric: str, trace: Trace) -> str:
+    """Return the name of a measure in pictures of a trace.
+
+    Parameters
+    ----------
+    metric : str
+        A key of :data:`METRICS`.
+    trace : Trace
+
+    Returns
+    -------
+    str
+        Such as ``self time``; of a profile without times ``samples``.
+    """
+    kind = _weighed_in(trace) if metric == "self" else ""
+    return profile.bare_kind(kind) if kind else NAMES[metric]
+
+
+def _weighed_in(trace: Trace) -> str:
+    """Return what the samples of a profile without times weigh; empty for another trace."""
+    samples = trace.samples
+    return samples.kinds[0] if len(samples) and not samples.are_timed else ""
 
 
 #: Names of measures in pictures.

@@ -12,7 +12,7 @@ from ....drawing.palettes import QUIET, Colors, parse
 from ....drawing.primitives import Legend, LegendEntry, Marks, Meaning, Tubes
 from ....drawing.shorthand import boxes, texts
 from ....layout.scales import Scale
-from ..metrics import NAMES, Floats, Ints, links, writer
+from ..metrics import Floats, Ints, links, name_of, writer
 from ..treemap import District
 from .layout import PLATE, Layout
 
@@ -169,10 +169,13 @@ def _meaning(picture: Layout) -> Meaning:
     for metric in shown:
         if metric != "none":
             values = run.of(metric, n).tolist()
-            rows.append((NAMES[metric], tuple(map(writer(metric), values)), every))
+            write = writer(metric, run.trace)
+            rows.append((name_of(metric, run.trace), tuple(map(write, values)), every))
     if picture.before is not None:
-        write = writer(p.height)
-        rows.append((f"{NAMES[p.height]} before", tuple(map(write, picture.before.tolist())), every))
+        write = writer(p.height, run.trace)
+        rows.append(
+            (f"{name_of(p.height, run.trace)} before", tuple(map(write, picture.before.tolist())), every)
+        )
     return Meaning(calls=((len(picture.runs) - 1, picture.call),), texts=tuple(rows))
 
 
@@ -182,12 +185,13 @@ def _colors(drawing: DrawingBuilder, picture: Layout) -> tuple[NDArray[np.int32]
     if picture.before is not None:
         return _change_colors(drawing, picture)
     first = drawing.color(QUIET.ramp(_RAMP))
-    run, write = picture.runs[-1], writer(p.color)
+    run = picture.runs[-1]
+    write = writer(p.color, run.trace)
     value = run.of(p.color, len(picture.path))
     scale = Scale.over("linear" if p.color == "age" else "log", value)
     color = first + np.rint(scale.place(value) * (_RAMP - 1)).astype(np.int32)
     at, said = scale.ticks(write, 5)
-    title = NAMES[p.color].capitalize()
+    title = name_of(p.color, run.trace).capitalize()
     return color, Legend(title, ramp=(first, first + _RAMP - 1), ramp_tick=at, ramp_text=said)
 
 
@@ -200,7 +204,8 @@ def _change_colors(drawing: DrawingBuilder, picture: Layout) -> tuple[NDArray[np
     least = 1e-3 * max(float(picture.value.max()), float(picture.before.max()), 1e-300)
     times = np.log((picture.value + least) / (picture.before + least)) / np.log(_TIMES)
     place = np.clip((times + 1) / 2, 0.0, 1.0)
-    title = f"{NAMES[picture.parameters.height].capitalize()}, second run to first"
+    measure = name_of(picture.parameters.height, picture.runs[-1].trace)
+    title = f"{measure.capitalize()}, second run to first"
     said = f"1/{_TIMES:g} or less", "the same", f"{_TIMES:g} × or more"
     legend = Legend(title, ramp=(first, first + _RAMP - 1), ramp_tick=(0.0, 0.5, 1.0), ramp_text=said)
     return first + np.rint(place * (_RAMP - 1)).astype(np.int32), legend

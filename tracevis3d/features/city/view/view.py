@@ -23,7 +23,7 @@ from ....views.describe import StoredNames
 from ....views.describe import describe as describe_element
 from ....views.view import View
 from ..findings import change, summary
-from ..metrics import ADDITIVE, NAMES, Parts
+from ..metrics import ADDITIVE, NAMES, Parts, name_of
 from . import buildings
 from .layout import Layout, camera, compose
 from .parameters import Parameters
@@ -57,11 +57,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing = DrawingBuilder()
     mark = drawing.color(_FINDING)
     if picture.before is not None:
-        sentence, top = change(picture.names(), picture.before, picture.value, parameters.height)
+        sentence, top = change(picture.names(), picture.before, picture.value, parameters.height, traces[1])
         drawing.note(f"{traces[0].source.title} and {traces[1].source.title}")
     else:
         whole = Parts(picture.runs[0].parts.what, picture.path, picture.runs[0].parts.of_function)
-        sentence, top = summary(whole, picture.value, parameters.height)
+        sentence, top = summary(whole, picture.value, parameters.height, traces[0])
         drawing.note(traces[0].source.title)
     buildings.districts(drawing, picture)
     colors = buildings.buildings(drawing, picture)
@@ -77,7 +77,7 @@ def _notes(picture: Layout, pairs: int) -> tuple[str, ...]:
     kind = units.SCALES[p.scale]
     notes = [f"area: {NAMES[p.area]}"]
     if picture.high > 0:
-        notes.append(f"height: {NAMES[p.height]}, {kind} scale")
+        notes.append(f"height: {name_of(p.height, picture.runs[-1].trace)}, {kind} scale")
     if p.arcs and pairs > p.arcs:
         notes.append(f"arcs: the {p.arcs:,} of {pairs:,} pairs with most calls")
     if p.floors > 1 and p.height not in ADDITIVE:
