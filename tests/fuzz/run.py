@@ -128,10 +128,15 @@ class Child:
                 answer = f"the process died: {self._process.exitcode}"
         self._warm = True
         if answer:
-            self._process.kill()
-            self._process.join()
+            self.end()
             self._start()
         return answer
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+        self._ours.close()
 
 
 def fuzz(subject: Subject, seconds: float, pick: random.Random) -> int:
@@ -166,6 +171,7 @@ def fuzz(subject: Subject, seconds: float, pick: random.Random) -> int:
                     f"{subject.name}: FOUND {kept.relative_to(ROOT)} ({len(changed):,} bytes)\n{answer}",
                     flush=True,
                 )
+    child.end()
     print(f"{subject.name}: {tried:,} inputs from {len(start)} files, {finds} finds", flush=True)
     return finds
 
