@@ -77,7 +77,7 @@ def table(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     result = []
     for each in found:
         over = "with what lies over it" if each["overlay"] else "bare"
-        name = f"flying, {each['name']}, {each['boxes']:,} boxes, {over}"
+        name = f"flying, {each['name']}, {each['elements']:,} elements, {over}"
         wide, high = each["size"]
         print(f"  {name}: {wide} x {high} pixels of 1920 x 1080, by {each['drawn_by']}")
         middle, slowest = each["median_ms"], each["slowest_ms"]
@@ -86,7 +86,7 @@ def table(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for what, spent in list(each["each_ms"].items())[:8]:
             most = each["longest_ms"][what]
             print(f"    {spent:.2f} ms a frame, {most:.1f} ms at most: {what}", flush=True)
-        if each["boxes"]:
+        if each["elements"]:
             result.append(row(f"{name}: ours", each["ours_ms"], _FRAME, "a frame of 60 a second"))
         if "llvmpipe" not in each["drawn_by"]:
             line = {**row(name, each["per_second"], 60.0, "wanted"), "unit": "frames/s"}

@@ -128,11 +128,11 @@ def flown(shown):
     }
 
 
-def boxes_of(views):
-    """Return how many boxes the views show."""
+def elements_of(views):
+    """Return how many elements the views show."""
     metadata = support.extension(".tracevis3d.scene.window.element_metadata")
     held = [metadata.pickable_mesh(one) for view in views for one in view.objects if one.visible_get()]
-    return sum(len(one) for one in held if one is not None and one.is_boxes)
+    return sum(len(one) for one in held if one is not None and one.has_description)
 
 
 def main():
@@ -155,7 +155,7 @@ def main():
             shown.area.spaces.active.overlay.show_overlays = overlay
             yield support.at_rest()
             facts = yield from flown(shown)
-            facts |= {"name": name, "overlay": overlay, "boxes": boxes_of(support.views())}
+            facts |= {"name": name, "overlay": overlay, "elements": elements_of(support.views())}
             facts["size"] = [shown.region.width, shown.region.height]
             facts["drawn_by"] = f"{gpu.platform.renderer_get()}, {gpu.platform.version_get()}"
             rows.append(facts)
