@@ -2,7 +2,7 @@
 PY := .venv/bin/python
 export PYTHON
 
-.PHONY: help setup versions demo gallery test test-blender lint bench fuzz mutate extension release clean
+.PHONY: help setup versions demo gallery docs test test-blender lint bench fuzz mutate extension release clean
 
 help:  ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +15,10 @@ demo: setup  ## Draw recorded programs: a figure, a film and a .blend, into out/
 
 gallery: setup  ## Draw the pictures of the docs: each view in each style, films, and those of each page
 	@$(PY) tools/gallery.py
+
+docs: setup  ## Build the documentation as a site into build/site (to be served: python -m http.server -d build/site)
+	@$(PY) -m pip install -q --disable-pip-version-check -e '.[docs]'
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build -q --strict
 
 test: setup  ## Run every test, in as many processes as there are cores
 	@$(PY) -m pytest -q -n auto --dist worksteal
