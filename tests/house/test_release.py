@@ -4,6 +4,8 @@ import re
 import subprocess
 import sys
 import tomllib
+from fnmatch import fnmatch
+from pathlib import PurePath
 
 import pytest
 
@@ -54,6 +56,33 @@ def test_the_recipe_for_conda_asks_for_what_the_package_asks_for():
     named = {one.removesuffix("/**") for one in recipe["source"]["filter"]}
     assert {facts["readme"], *facts["license-files"], "pyproject.toml", name} == named
     assert all((folder / one).exists() for one in named)
+
+
+def test_all_files_of_the_library_get_into_a_wheel():
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    setuptools = pytest.importorskip("setuptools")
+    packages = set(setuptools.find_packages(str(ROOT), **tool["packages"]["find"]))
+    tracked = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "tracevis3d"], cwd=ROOT, capture_output=True, text=True
+    ).stdout
+    files = [PurePath(name) for name in tracked.split("\0") if name]
+    if not files:
+        pytest.skip("these are no files of a repository")
+
+    def is_taken(file):
+        for up in file.parents:
+            package = ".".join(up.parts)
+            if package in packages:
+                below = str(file.relative_to(up))
+                patterns = tool["package-data"].get(package, [])
+                is_module = file.suffix == ".py" and up == file.parent
+                return is_module or any(fnmatch(below, pattern) for pattern in patterns)
+        return False
+
+    assert [str(file) for file in files if not is_taken(file)] == []
+    patterns = [(package, one) for package, several in tool["package-data"].items() for one in several]
+    for package, pattern in patterns:
+        assert list(ROOT.joinpath(*package.split(".")).glob(pattern)), f"{package}: no {pattern}"
 
 
 def test_all_extras_are_in_all_but_those_for_developers():
