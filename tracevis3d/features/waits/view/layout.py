@@ -14,7 +14,7 @@ from ....drawing.primitives import Camera
 from ....drawing.projection import fit, straight
 from ....layout.cut import Cut, call_span, cut_index
 from ....layout.icicle import level_heights
-from ....trace.model import Trace
+from ....trace.model import ALLOC, Trace
 from ....trace.names import named_threads
 from ....views.time_window import time_window
 from ..waits import Waits
@@ -97,6 +97,8 @@ class Layout:
         Of each row's levels together, in scene units.
     overviews : tuple of Overview
         Of the main thread and of focused ones, where they are shown.
+    memory : (float, float) or None
+        The same for live bytes.
     skyline : (float, float) or None
         Distances outward on the main thread's row between which it is shown how many threads run.
     theatre : Theatre
@@ -122,6 +124,7 @@ class Layout:
     high: Ints
     height: Floats
     overviews: tuple[Overview, ...]
+    memory: tuple[float, float] | None
     skyline: tuple[float, float] | None
     theatre: Theatre
     camera: Camera
@@ -180,8 +183,9 @@ class Layout:
         whole = self.reach(np.arange(len(self.rows)))
         for one in self.overviews:
             whole[one.row] = one.high
-        if self.skyline is not None:
-            whole[0] = self.skyline[1]
+        for strip in (self.skyline, self.memory):
+            if strip is not None:
+                whole[0] = strip[1]
         return np.asarray(whole[row])
 
 
@@ -240,13 +244,17 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
     if main and p.running and p.paper == 0.0:
         skyline = place_skyline(float(reach[0]), float(edge[levels[0]]))
         reach[0] = skyline[1]
+    memory = None
+    if main and p.memory and p.paper == 0.0 and (trace.memory.kind == ALLOC).any():
+        memory = place_skyline(float(reach[0]), float(edge[levels[0]]))
+        reach[0] = memory[1]
     theatre, camera, height = _theatre(p, reach, weights, main, frame)
     if frame.straight:
         camera = straight(camera)
     height = height * edge[levels] / np.maximum(reach, 1e-9)
     picture = Layout(
         trace, waits, p, rows, row_of, main, cuts, edge, np.array([w[0] for w in windows], np.int64),
-        np.array([w[1] for w in windows], np.int64), height, over, skyline, theatre, camera, 0.0,
+        np.array([w[1] for w in windows], np.int64), height, over, memory, skyline, theatre, camera, 0.0,
         frame.least_text, 0.0, chosen.left_out,
     )  # fmt: skip
     pixels = _pixels_per_unit(camera, frame)

@@ -122,6 +122,9 @@ class Parameters:
     running: bool = parameter(
         True, "Show above the main thread how many threads run at each time", group="Detail"
     )
+    memory: bool = parameter(
+        True, "Show above the main thread how many bytes live, if memory is recorded", group="Detail"
+    )
     tags: bool = parameter(
         True, "Names of waits are drawn in front, on plates; off: on the rows, where funnels may hide them",
         group="Detail",

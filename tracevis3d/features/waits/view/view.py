@@ -45,7 +45,7 @@ from .metadata import metadata
 from .parameters import Parameters
 from .rows.alike import GROUP_ACTIONS
 from .rows.thread_list import THREADS
-from .skyline import skyline
+from .skyline import LIVE_BYTES, memory_strip, skyline
 from .story import callout, hold_bars, in_vain, staged, story
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ Indices = NDArray[np.int32]
 
 _RAIL = parse("e0218a")[0]
 _RUNNING = parse("8f8f99")[0]
+_LIVE = parse("9db7d4")[0]
 _IDLE = parse("a3bfb2")[0]
 _HELD = parse("1d1d22")[0]
 _LINE = parse("5b5e66")[0]
@@ -152,7 +153,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     # Beside what is to be seen first one more is enough.
     drawing.point_out(*first_of_all, *others[: 1 if first_of_all else None])
     drawing.note(*noted.notes(picture, found, chosen, short))
-    drawing.meaning = {**metadata(waits), group_bands.KIND: group_bands.meaning(picture)}
+    drawing.meaning |= {**metadata(waits), group_bands.KIND: group_bands.meaning(picture)}
     progress(1.0, "drawn")
     return drawing.finish(
         picture.camera,
@@ -218,6 +219,10 @@ def _write(
     built, beside = skyline(picture, drawing.color(_RUNNING))
     drawing.write(beside)
     drawing.add(built)
+    live, beside, meaning = memory_strip(picture, drawing.color(_LIVE))
+    drawing.write(beside)
+    drawing.add(live)
+    drawing.meaning[LIVE_BYTES] = meaning
     if picture.cuts:
         call_color = colors.of(np.concatenate([cut.calls for cut in picture.cuts]))
         named = wedge_names if p.paper == 1.0 else captions.function_names
