@@ -133,7 +133,19 @@ def flag_rows(foot: Floats, until: Floats) -> list[int]:
 
 
 def beyond(picture: Layout, names: Labels | None) -> float:
-    """Return how much room names need beside the terrain, or above the flat picture, in scene units."""
+    """Return how much room names need beside the terrain, or above the flat picture.
+
+    Parameters
+    ----------
+    picture : Layout
+    names : Labels or None
+        Those of districts.
+
+    Returns
+    -------
+    float
+        In scene units.
+    """
     if names is None:
         return 0.0
     if picture.across:
