@@ -837,14 +837,19 @@ class Recording:
             if new < 0:
                 continue
             own = self._function_details.get(index, nothing)
-            said = split(name)
+            # What a format records in full need not be read from the name again.
+            if own.label is not None and own.containers and own.file:
+                label, inside, path, line = own.label, own.containers, own.file, own.line
+            else:
+                said = split(name)
+                label = said.label if own.label is None else own.label
+                inside, path = own.containers or said.containers, own.file or said.file or ""
+                line = own.line or said.line
             names.append(name)
-            labels.append(said.label if own.label is None else own.label)
-            path = own.file or said.file or ""
+            labels.append(label)
             file.append(files.setdefault(path, len(files)) if path else -1)
-            line = own.line if own.line else said.line
             lines.append(line if line and 0 < line < 1 << 31 else 0)
-            container.append(tree.index(own.containers or said.containers))
+            container.append(tree.index(inside))
         functions = Functions(
             name=Strings.of(names),
             label=Strings.of(labels),
