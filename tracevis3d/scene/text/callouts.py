@@ -92,11 +92,9 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
             centre, half = element.point[::step].astype(np.float64), element.radius[::step, :1]
             side = np.array(element.side)
             stands_out = np.repeat(has_hue[element.color], np.diff(element.first))[::step]
-            few = stands_out.mean() < _LITTLE
             for t in np.linspace(-1, 1, 9):
                 points.append(centre + t * half * side)
-                if few:
-                    hued.append(points[-1][stands_out])
+                hued.append(points[-1][stands_out])
         elif isinstance(element, Lines):
             points.append(element.point.astype(np.float64))
         elif isinstance(element, Wedges):
