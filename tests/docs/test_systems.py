@@ -54,6 +54,21 @@ def test_a_query_is_answered(command, monkeypatch, capsys):
     assert "function" in capsys.readouterr().out
 
 
+PRINTED = ("info", "nodes", "patterns", "search", "tree")
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.split()[1] in PRINTED and OWN not in c])
+def test_a_command_prints_what_it_finds(command, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT / "examples")
+    assert cli.main([*shlex.split(command)[1:], "--quiet"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 2
+
+
+def test_each_command_is_run_or_is_of_ones_own_recording_or_program():
+    run = {*drawn(), *(c for c in COMMANDS if c.split()[1] in ("query", *PRINTED))}
+    assert all(OWN in c or c.split()[1] in ("watch", "views") for c in COMMANDS if c not in run)
+
+
 def test_each_row_has_a_command_a_picture_or_says_why_not():
     rows = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| system |")]
     assert len(rows) > 40
