@@ -383,6 +383,8 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
       low: [Math.min(...xs), Math.min(...ys)], high: [Math.max(...xs), Math.max(...ys)],
     };
   };
+  // Of each name: where it stands, its height, and of how many pixels that has to be.
+  const spots = Float64Array.from(facts.labels.flatMap(([, x, y, z, height, room]) => [x, y, z, height, room < 0 ? 2 : 8]));
   const texts = () => {
     const scale = over.width / over.clientWidth;
     pen.setTransform(scale, 0, 0, scale, 0, 0);
@@ -440,9 +442,15 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
     }
     let shown = 0;
     pen.textAlign = "left";
-    for (const label of facts.labels) {
-      if (shown >= 500) break;
-      const box = boxOf(label, top);
+    const m = frame.m, wide = over.clientWidth, tall = over.clientHeight;
+    for (let i = 0; i < facts.labels.length && shown < 500; i++) {
+      // Most are too small or out of the picture, which is seen without anything being made.
+      const k = 5 * i, x = spots[k], y = spots[k + 1], z = spots[k + 2];
+      const w = m[3] * x + m[7] * y + m[11] * z + m[15];
+      if (w <= 0 || spots[k + 3] * wide / (2 * frame.w * w) < spots[k + 4]) continue;
+      const right = (m[0] * x + m[4] * y + m[8] * z + m[12]) / w, up = (m[1] * x + m[5] * y + m[9] * z + m[13]) / w;
+      if (Math.abs(right) > 1 + 100 / wide || up < -1 || up > 1 - 2 * top / tall) continue;
+      const label = facts.labels[i], box = boxOf(label, top);
       if (!box || !free(...box.low, ...box.high)) continue;
       pen.save();
       pen.transform(...box.plane);
