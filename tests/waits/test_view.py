@@ -831,6 +831,36 @@ def test_few_funnels_cross(form, most):
     assert sum(cross(a, b) for a, b in pairs) <= most * len(pairs)
 
 
+@pytest.mark.parametrize(("file", "most"), [("sync_pillow_8w", 0.2), ("chromium_docs_page", 0.04)])
+def test_funnels_cover_little_of_the_rows(file, most):
+    frame = Frame(1280, 720)
+    trace = load(EXAMPLES / f"{file}.json.gz")
+    drawing, picture = draw(trace, frame), compose(trace, waits_of(trace, ""), Parameters(), frame)
+    view = fit(drawing.camera, frame, SHARE)
+    covered = np.full((frame.height, frame.width), np.inf)
+    for tubes in drawing.elements:
+        if tubes.kind != "correspondence" or not isinstance(tubes, Tubes):
+            continue
+        for low, high in zip(tubes.first, tubes.first[1:]):
+            way = np.linspace(0, high - low - 1, 160)
+            whole = np.arange(high - low)
+            point = np.column_stack([np.interp(way, whole, tubes.point[low:high, k]) for k in range(3)])
+            half = np.column_stack([np.interp(way, whole, tubes.radius[low:high, k]) for k in (0, 1)])
+            # Of a section, as wide along time as it is, as many points as it has pixels at most.
+            share = np.linspace(-1, 1, 60)
+            at = point[:, None] + share[None, :, None] * half[:, :1, None] * np.array([1.0, 0.0, 0.0])
+            at = at.reshape(-1, 3)
+            x, y = view.pixels(at).round().astype(int).T
+            inside = (x >= 0) & (x < frame.width) & (y >= 0) & (y < frame.height)
+            np.minimum.at(covered, (y[inside], x[inside]), ((at - view.eye) @ view.forward)[inside])
+    grid = np.meshgrid(np.arange(len(picture.rows)), np.linspace(0.002, 0.998, 400), np.arange(0.1, 1.0, 0.2))
+    row, along, out = (a.reshape(-1) for a in grid)
+    at = picture.theatre.place(row, along, out * picture.reach(row), 0.06)
+    x, y = view.pixels(at).round().astype(int).T
+    hidden = covered[y, x] < (at - view.eye) @ view.forward - 0.05
+    assert 0 < hidden.mean() <= most
+
+
 def cross(a, b):
     """Return whether two paths on the picture cross."""
     if a[:, 0].min() > b[:, 0].max() or b[:, 0].min() > a[:, 0].max():
