@@ -89,7 +89,7 @@ def test_all_extras_are_in_all_but_those_for_developers():
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
     named = set(re.fullmatch(r"tracevis3d\[(.*)\]", extras["all"][0])[1].split(","))
     # VizTracer is asked for by one engine alone; otf2 is no wheel.
-    assert set(extras) - named == {"all", "bench", "dev", "mutate", "otf2", "record", "release"}
+    assert set(extras) - named == {"all", "bench", "dev", "docs", "mutate", "otf2", "record", "release"}
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
