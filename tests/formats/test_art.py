@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 
@@ -163,6 +164,12 @@ def test_each_form_says_the_same(tmp_path_factory, records, form):
     assert set(trace.problems) <= {"unmatched begin"}
     assert set(trace.threads.process) == {42}
     assert dict(zip(trace.threads.tid, trace.threads.name, strict=True)).items() <= THREADS.items()
+
+
+def test_the_file_that_fuzzing_begins_with_is_read():
+    trace = registry.open_trace(ROOT / "tests" / "data" / "profiles" / "small.trace")
+    assert len(trace.calls) == 4
+    assert not trace.problems
 
 
 def test_overloaded_methods_are_two_and_lie_in_their_class(tmp_path):

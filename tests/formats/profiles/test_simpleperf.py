@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.trace import profile
@@ -106,6 +107,12 @@ def test_samples_are_those_of_the_file(tmp_path_factory, samples):
     assert found == expected
     for process, tid, name in zip(trace.threads.process, trace.threads.tid, trace.threads.name, strict=True):
         assert (process, name) == THREADS.get(tid, (0, ""))
+
+
+def test_the_file_that_fuzzing_begins_with_is_read():
+    trace = registry.open_trace(ROOT / "tests" / "data" / "profiles" / "small.simpleperf")
+    assert set(trace.problems) == {"lost"}
+    assert set(trace.samples.kinds) == {"cpu-cycles", "task-clock (ns)"}
 
 
 def test_what_is_lost_or_damaged_is_counted(tmp_path):
