@@ -102,6 +102,15 @@ def test_many_threads_that_do_the_same_share_a_row() -> None:
     assert {"worker-7", "worker × 38"} <= set(names_of(trace, focus="worker-7")[0])
 
 
+def test_a_group_keeps_the_number_of_its_process() -> None:
+    trace = trace_of(lines((f"w-{i}", 0, 500 + i, "job") for i in range(4)))
+    trace = replace(trace, threads=replace(trace.threads, process=(7, 7, 8, 8)))
+    assert sorted(names_of(trace, groups="always", main="none")[0]) == ["7 · w × 2", "8 · w × 2"]
+    numbers = trace_of(lines((f"{i}", 0, 500 + i, "job") for i in range(4)))
+    (name,) = names_of(numbers, groups="always", main="none")[0]
+    assert name.strip("0123456789") == " × "
+
+
 def test_threads_without_room_share_the_last_row() -> None:
     trace = trace_of(lines((f"{chr(97 + i % 26)}{'x' * (i // 26)}", 0, 1000 - i, f"f{i}") for i in range(60)))
     names, drawing = names_of(trace)

@@ -86,7 +86,9 @@ def _titles(picture: Layout) -> list[str]:
         if row.rest:
             title = f"{many:,} other threads"
         elif many > 1:
-            title = f"{_NUMBERS.sub('', title)} × {many:,}"
+            # The process keeps its number.
+            process, between, name = title.rpartition(" · ")
+            title = f"{process}{between}{_NUMBERS.sub('', name) or name} × {many:,}"
         titles.append(title)
     return titles
 
