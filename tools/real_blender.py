@@ -26,6 +26,7 @@ _COMMON = (
     "libgl1-mesa-dri",
     "xvfb",
     "xauth",
+    "xclip",
 )
 
 #: The tools that set them up, and the Debian packages that hold those.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,9 @@ _TIMEOUT = 420.0
 _KERNELS = "/var/cache/tracevis3d"
 #: Software draws each pixel: the large one takes twice as long, and has room for what explains a view.
 _SCREEN, _LARGE_SCREEN = "1280x800", "1920x1080"
+#: What Blender prints of a file in which something is amiss, and what it prints of a machine without devices.
+_COMPLAINT = re.compile(r"error|warning|traceback|not found|unknown", re.IGNORECASE)
+_OF_THE_MACHINE = re.compile(r"\b(system\.path|cycles|EGL_BAD_MATCH)\b")
 
 
 Item = TypeVar("Item")
@@ -246,6 +250,23 @@ class Way:
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
             screen=_LARGE_SCREEN,
         )
+        self.without_extension()
+
+    def without_extension(self) -> None:
+        """Open what was saved in a window where the extension is absent: nothing is to be complained of."""
+        saved = self.place / "workspace.blend"
+        if self.passed_over(what := "a saved file in a window without the extension") or not saved.is_file():
+            return
+        said = self.log.stat().st_size
+        turn = Turn(what, "windows/without.py", f"/mnt/out/{saved.name}", done="opened-without")
+        self.windows(turn, screen=_LARGE_SCREEN, words=("--factory-startup",))
+        with self.log.open(errors="replace") as log:
+            log.seek(said)
+            lines = [line.strip() for line in log if not _OF_THE_MACHINE.search(line)]
+        complaints = [line for line in lines if _COMPLAINT.search(line)]
+        if complaints:
+            name = f"Blender {self.program.version}"
+            self._failed.append(f"{name}: {what!r} made it complain: {complaints[0]}: see {self.log}")
 
     def overlays(self, trace: str) -> Turn:
         """Return the step that looks at what explains each view."""
@@ -351,13 +372,16 @@ class Way:
         """Run scripts in one Blender without a window, one after the other."""
         self.in_turn(["-b"], turns)
 
-    def windows(self, *turns: Turn, screen: str = "") -> None:
-        """Drive one Blender in a window on a screen of its own; each script writes the file ``done``."""
+    def windows(self, *turns: Turn, screen: str = "", words: tuple[str, ...] = ()) -> None:
+        """Drive one Blender in a window on a screen of its own; each script writes the file ``done``.
+
+        It is started with ``words``, among others.
+        """
         screen = self.screen or screen or _SCREEN
         turns = tuple(turn.into("/mnt/out") for turn in turns)
-        words = ["--enable-event-simulate", "--window-geometry", "0", "0", *screen.split("x")]
+        geometry = ("--window-geometry", "0", "0", *screen.split("x"))
         before = ["sh", "/mnt/project/tests/blender/on_screen.sh", screen, "blender"]
-        self.in_turn(words, turns, before)
+        self.in_turn([*words, "--enable-event-simulate", *geometry], turns, before)
 
     def in_turn(self, words: list[str], turns: tuple[Turn, ...], before: list[str] | None = None) -> None:
         """Take those steps that are asked for in one Blender; those behind one that fails in another."""

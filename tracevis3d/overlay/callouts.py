@@ -17,7 +17,7 @@ MOST = 3
 _WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0, 26.0, 36.0)
 #: Cost of a place: per size of the type away from the point, for its share over data, and for each leader
 #: line or statement crossed; a callout stays where it was unless another place is so much better.
-_FAR, _OVER, _CROSSED, _STAYS = 0.025, 3.0, 0.7, 0.5
+_FAR, _OVER, _CROSSED, _STAYS = 0.025, 2.0, 0.7, 0.5
 _DIRECTIONS = (
     (1.0, 0.6),
     (-1.0, 0.6),

@@ -154,6 +154,7 @@ def main():
     file = place / "workspace.blend"
     with inside():
         bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    assert {x.ui_type for x in window.screen.areas} >= OURS
     addon_utils.disable(support.NAME)
     yield support.at_rest()
     with inside():
@@ -162,6 +163,8 @@ def main():
     window = bpy.context.window_manager.windows[0]
     assert window.workspace.name == "TraceVis"
     assert len(window.screen.areas) == 4
+    # Its editors are of a kind that every Blender knows.
+    assert {x.ui_type for x in window.screen.areas} == {"VIEW_3D", "ShaderNodeTree"}
     support.screenshot(place / "workspace_without.png")
     support.enable()
     yield support.at_rest()

@@ -499,10 +499,18 @@ class PickableMesh:
                 end, sign = (low, -1) if self.axis == 2 else (high, 1)
                 end[:, self.axis] = self.low[which, self.axis] + sign * 2 * half[:, self.axis]
             return low, high
+        low, high = self._bounds_of_sections
+        return low[which], high[which]
+
+    @cached_property
+    def _bounds_of_sections(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The lowest and highest coordinates of each element that has sections, none of which is empty."""
+        if len(self.first) < 2:
+            return np.empty((0, 3)), np.empty((0, 3))
         reach = np.abs(self.across[:, :3]) + np.abs(self.across[:, 3:])
-        low = np.array([(self.middle - reach)[self.first[i] : self.first[i + 1]].min(axis=0) for i in which])
-        high = np.array([(self.middle + reach)[self.first[i] : self.first[i + 1]].max(axis=0) for i in which])
-        return low.reshape(-1, 3).astype(np.float64), high.reshape(-1, 3).astype(np.float64)
+        low = np.minimum.reduceat(self.middle - reach, self.first[:-1])
+        high = np.maximum.reduceat(self.middle + reach, self.first[:-1])
+        return low.astype(np.float64), high.astype(np.float64)
 
 
 def _marks_picker(point: Floats, extents: Floats, shape: str, axis: int) -> DiscPicker | TubePicker:
