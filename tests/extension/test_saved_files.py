@@ -17,6 +17,8 @@ DRAWN_NOW = {
     "pyspy_sphinx.speedscope icicle": {"call 0": 22, "cluster 0": 13},
     # Blocks are packed, and what stands for several has another name.
     "heaptrack_lua memory": {"blocks taken together 0": 0, "block cluster 0": 330},
+    # Collapsed stacks have one call for each call path, the heaviest first.
+    "pyspy_sphinx.speedscope and pyspy_pylint.collapsed and uftrace_": {"call 1": 18, "cluster 1": 13},
     # A recording of several threads has rows of them below the drum; one callout finds room beside them.
     "uftrace_zstd_7t interactions": {"thread 0": 53, "leader 0": 1},
 }

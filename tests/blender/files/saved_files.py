@@ -21,8 +21,9 @@ WORDED = {"facts", "problems", "tables", "did", "headline", "rows", "tracevis3d_
 BOUNDS = {"low", "high"}
 #: What the time strip stores of a trace.
 STRIP = {"mural", "whole"}
-#: The trace of which the icicle draws other functions since: in so small a picture rows stand for its levels.
-DRAWN_OTHERWISE = "pyspy_sphinx.speedscope icicle"
+#: Traces of which other functions are drawn since: in so small a picture rows stand for the levels of the
+#: first, and the second, collapsed stacks, has one call for each call path.
+DRAWN_OTHERWISE = {"pyspy_sphinx.speedscope.json.gz", "pyspy_pylint.collapsed.txt.gz"}
 kept = json.loads(kept.read_text(encoding="utf-8"))
 support.enable()
 
@@ -98,10 +99,11 @@ for each in kept["scenes"].values():
     del each["frames"]
 kept["views"] = without(kept["views"], WORDED | BOUNDS)
 # Names are stored of the functions that are drawn.
-if DRAWN_OTHERWISE in kept["views"]:
-    (source,) = kept["views"][DRAWN_OTHERWISE]["tracevis3d"]["sources"]
-    (record,) = (one for one in kept["traces"] if one["trace"] == source["hash"])
-    del record["functions"]
+sources = [source for view in kept["views"].values() for source in view["tracevis3d"]["sources"]]
+drawn_otherwise = {source["hash"] for source in sources if Path(source["path"]).name in DRAWN_OTHERWISE}
+for record in kept["traces"]:
+    if record["trace"] in drawn_otherwise:
+        del record["functions"]
 same(kept)
 print("ELEMENTS", json.dumps(again))
 print("SAVED", len(kept["views"]), len(kept["live"]))
