@@ -424,6 +424,12 @@ def _on_select(_trace: str) -> None:
 _handles: list[Any] = []
 
 
+def _on_show(_scene: Any, view: Any, _traces: list[Any], _drawing: Any) -> None:
+    """Describe no element of a view that was drawn anew: it is elsewhere, or gone."""
+    if state.hit is not None and state.hit.view == view.name:
+        state.hit, state.descriptions, state.pointed = None, [], None
+
+
 def register() -> None:
     """Draw in all 3D views from now on; where there is no window nothing is drawn."""
     if bpy.app.background:
@@ -432,6 +438,7 @@ def register() -> None:
     for draw, when in kinds:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when))
     signals.on_select.connect(_on_select)
+    signals.on_show.connect(_on_show)
 
 
 def unregister() -> None:
@@ -439,4 +446,5 @@ def unregister() -> None:
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     signals.on_select.disconnect(_on_select)
+    signals.on_show.disconnect(_on_show)
     forget()

@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.drawing.explanations import Explanations
@@ -361,6 +361,7 @@ def before_the_eye(anchor, end, eye):
     return np.array([WIDTH, HEIGHT]) / 2 * (1 + b[:2] / b[3])
 
 
+@example("000..", 2.0)
 @given(
     st.text(min_size=1, max_size=40) | st.text("ab. ", min_size=1, max_size=40),
     st.floats(0, 20),

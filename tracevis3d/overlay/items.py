@@ -272,5 +272,7 @@ def shortened(text: str, room: float, measure: Measure) -> tuple[str, float, flo
             low = middle
         else:
             high = middle - 1
-    more = measure(start(max(low + 1, _FEWEST)) if len(text) >= _FEWEST else text)
+    more = measure(text)
+    if low < len(text) >= _FEWEST:
+        more = min(measure(start(max(low + 1, _FEWEST))), more)
     return (start(low), measure(start(low)), more) if low >= _FEWEST else ("", 0.0, more)

@@ -194,9 +194,12 @@ def main():
     assert {int(c) for c in balls()[1]} == set(stood)
 
     # In a ball a double click moves to the middle.
+    assert state.hit is not None
     group.layout = "hyperbolic"
     with at.inside():
         bpy.ops.tracevis3d.rebuild()
+        assert state.hit is None, "what was under the mouse is gone"
+        bpy.ops.view3d.view_all()
     yield support.at_rest()
     points, calls = balls()
     # The farthest from the middle that no panel covers.
