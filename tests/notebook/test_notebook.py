@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -78,12 +79,14 @@ def test_the_extension_is_found_by_its_name() -> None:
 
 def test_progress_is_a_bar(capsys) -> None:
     pytest.importorskip("tqdm")
+    before = set(threading.enumerate())
     with bar("reading") as progress:
         progress(0.25, "first")
         progress(1.0, "last")
     shown = capsys.readouterr().err
     assert "reading" in shown
     assert "25%" in shown
+    assert set(threading.enumerate()) <= before, "a thread of tqdm's would be in the next recording"
 
 
 def test_the_notebook_keeps_no_place_of_a_machine() -> None:

@@ -33,7 +33,12 @@ def bar(what: str = "") -> Iterator[Progress]:
     except ImportError:
         yield silent
         return
-    with tqdm(total=100, desc=what, leave=False, bar_format="{l_bar}{bar}| {postfix} {remaining}") as shown:
+
+    class Bar(tqdm):  # type: ignore[misc]
+        # Without tqdm's thread, which would wait in what is recorded later.
+        monitor_interval = 0
+
+    with Bar(total=100, desc=what, leave=False, bar_format="{l_bar}{bar}| {postfix} {remaining}") as shown:
 
         def report(done: float, what: str) -> None:
             percent = round(100 * done)
