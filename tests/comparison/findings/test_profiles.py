@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tracevis3d.features.comparison.findings.evidence import Evidence
 from tracevis3d.features.comparison.findings.find import find
 from tracevis3d.features.comparison.findings.sampling import pace_of, significance
-from tracevis3d.features.comparison.findings.weights import LEAST_SIGNIFICANCE, weight_changes
+from tracevis3d.features.comparison.findings.weights import LEAST_SIGNIFICANCE, not_recursive, weight_changes
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.report.sentences import sentence
 from tracevis3d.features.comparison.view.difference.headlines import headline, short
@@ -220,3 +220,23 @@ def test_the_pace_is_what_most_functions_have():
     # Twelve small functions grew with the one that calls them, eight large ones did not: that is no pace.
     large = np.append(a, np.full(8, 500.0))
     assert pace_of(large, np.append(b, large[20:])) == 1
+
+
+@given(st.lists(st.tuples(st.integers(-1, 30), st.integers(0, 4)), max_size=30))
+def test_a_path_is_recursive_if_a_caller_is_its_function(nodes):
+    parent = [min(above, i - 1) for i, (above, _) in enumerate(nodes)]
+    function = [f for _, f in nodes]
+    plain = []
+    for i in range(len(nodes)):
+        callers, above = [], parent[i]
+        while above >= 0:
+            callers.append(function[above])
+            above = parent[above]
+        plain.append(function[i] not in callers)
+    found = not_recursive(np.array(parent, np.int32), np.array(function, np.int64))
+    assert found.tolist() == plain
+
+
+def test_a_path_of_very_many_functions_is_judged_at_once():
+    n = 200_000
+    assert not_recursive(np.arange(-1, n - 1, dtype=np.int32), np.arange(n)).all()

@@ -63,6 +63,50 @@ def find_outermost_nodes(parent: Any, chosen: Any, within: Any) -> None:
 
 
 @kernel
+def find_not_recursive(
+    parent: Any, function: Any, size: Any, place: Any, order: Any, until: Any, outermost: Any
+) -> None:
+    """Find the nodes whose function none of the nodes above them has.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        -1: none.
+    function : int64 (n,)
+    size, place, order : int64 (n,)
+        Working space: nodes of each subtree, where the next of its nodes stands in pre-order, nodes in it.
+    until : int64 (functions,)
+        Working space; 0 before.
+    outermost : uint8 (n,)
+        Filled: 1 if there is no such node above.
+    """
+    for i in range(len(parent)):
+        size[i] = 1
+    for back in range(len(parent)):
+        i = len(parent) - 1 - back
+        if parent[i] >= 0:
+            size[parent[i]] += size[i]
+    end = 0
+    for i in range(len(parent)):
+        above = parent[i]
+        at = end
+        if above >= 0:
+            at = place[above]
+            place[above] += size[i]
+        else:
+            end += size[i]
+        order[at] = i
+        place[i] = at + 1
+    for at in range(len(parent)):
+        i = order[at]
+        f = function[i]
+        outermost[i] = 0
+        if at >= until[f]:
+            outermost[i] = 1
+            until[f] = at + size[i]
+
+
+@kernel
 def judge(
     parent: Any, calls_a: Any, calls_b: Any, tolerance: float, state: Any, before: Any, factor: Any
 ) -> None:

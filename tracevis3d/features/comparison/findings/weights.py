@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ....kernels.comparison.findings import add_up
+from ....kernels.comparison.findings import add_up, find_not_recursive
 from .durations import LEAST_FACTOR
 from .evidence import LEAST, Evidence, Finding
 from .sampling import Weights, significance
@@ -41,7 +41,7 @@ def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
     function = paths.function.max(axis=0).astype(np.int64)
     size = len(evidence.comparison.identity)
     own = [row * scale for row, scale in zip(paths.self_time.astype(np.float64), weights.samples_per_ns)]
-    outermost = _outermost(paths.parent, function)
+    outermost = not_recursive(paths.parent, function)
     most = max(sum(own[0]), sum(own[1]), 1.0)
     found: list[Finding] = []
     while len(found) < _MOST:
@@ -69,18 +69,25 @@ def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
     return found
 
 
-def _outermost(parent: NDArray[np.int32], function: Ints) -> NDArray[np.bool_]:
-    """Return which paths end in a function that none of their callers is: bool (n,)."""
-    alone = np.ones(len(parent), np.bool_)
-    above = np.maximum(parent, 0)
-    going = np.flatnonzero(parent >= 0)
-    up = above[going]
-    while len(going):
-        same = function[going] == function[up]
-        alone[going[same]] = False
-        rest = ~same & (parent[up] >= 0)
-        going, up = going[rest], parent[up[rest]]
-    return alone
+def not_recursive(parent: NDArray[np.int32], function: Ints) -> NDArray[np.bool_]:
+    """Return which call paths end in a function that none of their callers is.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        -1: none. Before its callees.
+    function : int64 (n,)
+
+    Returns
+    -------
+    bool (n,)
+    """
+    n = len(parent)
+    size, place, order = (np.empty(n, np.int64) for _ in range(3))
+    outermost = np.empty(n, np.uint8)
+    until = np.zeros(int(function.max(initial=-1)) + 1, np.int64)
+    find_not_recursive(parent, function, size, place, order, until, outermost)
+    return outermost.astype(np.bool_)
 
 
 def _is_near(a: Floats, b: Floats) -> NDArray[np.bool_]:

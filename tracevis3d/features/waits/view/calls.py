@@ -143,8 +143,7 @@ def idle_blocks(picture: Layout, color: int) -> Wedges:
         (ops.kind == WAIT) & ops.blocked & (ops.call < 0) & (picture.row_of[ops.thread] >= 0)
     )
     row = picture.row_of[ops.thread[rows]]
-    alone = np.array([len(one.threads) == 1 for one in picture.rows], np.bool_)
-    seen = (ops.end[rows] > picture.low[row]) & (ops.start[rows] < picture.high[row]) & alone[row]
+    seen = (ops.end[rows] > picture.low[row]) & (ops.start[rows] < picture.high[row]) & ~picture.several[row]
     rows, row = rows[seen], row[seen]
     low, high = _shares(picture, row, ops.start[rows], ops.end[rows])
     outer = np.full(len(rows), 0.55 * float(picture.edge[1]))

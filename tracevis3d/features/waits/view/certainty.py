@@ -89,8 +89,7 @@ def styles(picture: Layout, chosen: Shown) -> tuple[Ints, Ints]:
     lost = lost[np.argsort(-ops.lasted[lost], kind="stable")[:_MOST_TIMED_OUT]]
     wait = np.unique(np.concatenate([chosen.wait, lost]))
     # On a row of several threads lines would cover each other.
-    alone = np.array([len(one.threads) == 1 for one in picture.rows], np.bool_)
-    wait = wait[alone[picture.row_of[ops.thread[wait]]]]
+    wait = wait[~picture.several[picture.row_of[ops.thread[wait]]]]
     style = np.where(outcomes.how[wait] == INFERRED, DASHED, SOLID)
     return wait, np.where(outcomes.outcome[wait] == GAVE_UP, DOTTED, style)
 

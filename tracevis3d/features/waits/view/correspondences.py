@@ -159,7 +159,7 @@ def _outward(picture: Layout, call: Ints, thread: Indices, time: Ints) -> Floats
     level = np.where(call >= 0, calls.depth[np.maximum(call, 0)], 0).astype(np.int64)
     inner, outer = picture.out(level - 1), picture.out(level)
     # On a row of several threads no call is shown.
-    several = np.array([len(row.threads) > 1 for row in picture.rows], np.bool_)[picture.row_of[thread]]
+    several = picture.several[picture.row_of[thread]]
     return np.where((level > 0) & ~several, (inner + outer) / 2, 0.0)
 
 

@@ -54,7 +54,7 @@ def group_bands(
     -------
     Wedges or None, tuple of LegendEntry
     """
-    which = [i for i, row in enumerate(picture.rows) if len(row.threads) > 1]
+    which = np.flatnonzero(picture.several).tolist()
     if not which:
         return None, ()
     found = np.concatenate([_blocks(picture, i) for i in which])

@@ -133,6 +133,11 @@ class Layout:
     text: float
     left_out: int
 
+    @property
+    def several(self) -> NDArray[np.bool_]:
+        """Which rows several threads share, bool (rows,)."""
+        return np.array([len(row.threads) > 1 for row in self.rows], np.bool_)
+
     def share(self, row: Ints, time: Ints) -> Floats:
         """Return where times lie in their rows' windows, from 0 to 1; not clipped.
 
