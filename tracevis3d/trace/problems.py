@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..units import counted
+
 #: What each kind of problem means, and what was done about it; shown by ``info``.
 KINDS: dict[str, str] = {
     "out of order": "events were not in the order of their times and were sorted",
@@ -141,7 +143,9 @@ class Problems(Mapping[str, Problem]):
         lost = {kind: problem.count for kind, problem in self.items() if kind not in known}
         said = [UNITS[kind] for kind in self if kind in UNITS]
         if lost:
-            said.append(f"{sum(lost.values()):,} records were repaired or left out: {', '.join(lost)}")
+            many = sum(lost.values())
+            were = "was" if many == 1 else "were"
+            said.append(f"{counted(many, 'record')} {were} repaired or left out: {', '.join(lost)}")
         return "; ".join(said)
 
     def sentences(self) -> list[str]:
