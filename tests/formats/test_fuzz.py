@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.fuzz.readers import FINDS
-from tests.fuzz.run import subjects
+from tests.fuzz.run import MOST_LONGER, Tried, subjects, turns
 
 FOUND = sorted(path for path in FINDS.glob("*_*") if path.is_file())
 
@@ -37,3 +39,15 @@ def test_each_kind_of_subject_is_damaged_and_tried(tmp_path, name):
         subject.try_one(path)
         tried.add(changed)
     assert len(tried - {data for _, data in start}) >= 3
+
+
+@given(st.lists(st.floats(1e-4, 10.0), min_size=1, max_size=8), st.floats(1.0, 1e4))
+def test_what_takes_longer_has_longer_turns(per_input, seconds):
+    tried = [Tried(inputs=100, seconds=100 * one) for one in per_input]
+    shares = turns(seconds, tried)
+    assert sum(shares) == pytest.approx(seconds)
+    assert max(shares) <= MOST_LONGER * min(shares) * 1.0001
+    ordered = [share for _, share in sorted(zip(per_input, shares, strict=True))]
+    assert ordered == sorted(ordered)
+    # Before anything has been tried, all are alike.
+    assert len({*turns(seconds, [Tried(), Tried()])}) == 1

@@ -5,12 +5,16 @@ viewer get damaged messages, the recorder's writer damaged sections and blocks. 
 the library's own errors; a traceback, a crash, a hang or too much memory is a find: the input is kept in
 ``tests/data/fuzz``, where the tests read it from then on. Reading happens in a child process, so that even a
 crash is seen.
+
+Subjects take turns, so that a find is seen early and each has its share of busy and quiet minutes. Behind the
+first turn those whose inputs take long have longer turns, by the square root of what an input takes.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import math
 import multiprocessing
 import os
 import random
@@ -20,6 +24,7 @@ import sys
 import tempfile
 import time
 import traceback
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Protocol
@@ -32,8 +37,12 @@ from tests.fuzz.readers import FINDS, Readers  # noqa: E402
 from tests.fuzz.recorder import Recorder  # noqa: E402
 from tests.fuzz.stores import Stores  # noqa: E402
 from tracevis3d.formats import registry  # noqa: E402
+from tracevis3d.places import cache_root  # noqa: E402
 
 SECONDS, MEMORY = 20, 1_500_000_000
+#: A turn takes about this many seconds, where there is time for more than one; and one turn at most so many
+#: times as long as another.
+TURN, MOST_LONGER = 30, 10
 
 
 class Subject(Protocol):
@@ -139,31 +148,49 @@ class Child:
         self._ours.close()
 
 
-def fuzz(subject: Subject, seconds: float, pick: random.Random) -> int:
-    """Fuzz one subject for some seconds; return the number of finds."""
-    start = subject.seeds()
-    if not start:
-        print(f"{subject.name}: no files to start from")
-        return 0
+@dataclass
+class Tried:
+    """What was tried of a subject.
+
+    Attributes
+    ----------
+    inputs, finds : int
+    seconds : float
+        By the clock, without the first input of each turn, for which kernels may be compiled.
+    seen : set of str
+        Places and reasons of finds.
+    """
+
+    inputs: int = 0
+    finds: int = 0
+    seconds: float = 0.0
+    seen: set[str] = field(default_factory=set)
+
+    def per_input(self) -> float:
+        """Return the seconds that an input takes."""
+        return self.seconds / max(self.inputs, 1)
+
+
+def fuzz(
+    subject: Subject, start: list[tuple[str, bytes]], seconds: float, pick: random.Random, so_far: Tried
+) -> None:
+    """Fuzz one subject for some seconds, from the inputs of ``start``; adds to what was tried ``so_far``."""
     child = Child(subject.name)
-    until = 0.0
-    tried = finds = 0
-    seen: set[str] = set()
+    begun = 0.0
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        while not tried or time.monotonic() < until:
+        while not begun or time.monotonic() < begun + seconds:
             suffix, data = pick.choice(start)
             changed = subject.changed(data, start, pick)
             path = Path(folder) / f"input{suffix}"
             path.write_bytes(changed)
             answer = child.read(path)
-            # The first one has its kernels compiled, which may take longer than all the others.
-            until = until or time.monotonic() + seconds
-            tried += 1
+            begun = begun or time.monotonic()
+            so_far.inputs += 1
             last = answer.strip().splitlines()[-1:]
             place = [line for line in answer.splitlines() if "tracevis3d" in line][-1:]
-            if answer and str(place + last) not in seen:
-                seen.add(str(place + last))
-                finds += 1
+            if answer and str(place + last) not in so_far.seen:
+                so_far.seen.add(str(place + last))
+                so_far.finds += 1
                 FINDS.mkdir(parents=True, exist_ok=True)
                 kept = FINDS / f"{subject.name}_{hashlib.sha256(changed).hexdigest()[:8]}{suffix}"
                 kept.write_bytes(changed)
@@ -172,8 +199,15 @@ def fuzz(subject: Subject, seconds: float, pick: random.Random) -> int:
                     flush=True,
                 )
     child.end()
-    print(f"{subject.name}: {tried:,} inputs from {len(start)} files, {finds} finds", flush=True)
-    return finds
+    so_far.seconds += time.monotonic() - begun
+
+
+def turns(seconds: float, tried: list[Tried]) -> list[float]:
+    """Return how long the next turn of each subject takes, in seconds; all together take ``seconds``."""
+    roots = [math.sqrt(one.per_input()) for one in tried]
+    least = max(roots) / MOST_LONGER
+    weights = [max(root, least) or 1.0 for root in roots]
+    return [seconds * weight / sum(weights) for weight in weights]
 
 
 def main() -> int:
@@ -189,10 +223,30 @@ def main() -> int:
     chosen = [known[name] for name in words.subject or known]
     seed = words.seed if words.seed is not None else random.randrange(10**6)
     print(f"seed {seed}")
-    os.environ["TRACEVIS3D_CACHE"] = tempfile.mkdtemp(prefix="tracevis3d-fuzz-")
-    share, finds = words.minutes * 60 / len(chosen), 0
-    for subject in chosen:
-        finds += fuzz(subject, share, random.Random(seed))
+    starts = {subject.name: subject.seeds() for subject in chosen}
+    for subject in [one for one in chosen if not starts[one.name]]:
+        print(f"{subject.name}: no files to start from")
+        chosen.remove(subject)
+    # Only the cache of traces is our own.
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_root() / "numba"))
+    tried = [Tried() for _ in chosen]
+    pick, total = random.Random(seed), words.minutes * 60
+    rounds = max(round(total / (TURN * max(len(chosen), 1))), 1)
+    with tempfile.TemporaryDirectory(prefix="tracevis3d-fuzz-", ignore_cleanup_errors=True) as cache:
+        os.environ["TRACEVIS3D_CACHE"] = cache
+        for number in range(rounds):
+            seconds = turns(total / rounds, tried)
+            for subject, share, so_far in zip(chosen, seconds, tried, strict=True):
+                fuzz(subject, starts[subject.name], share, pick, so_far)
+                said = f"{so_far.inputs:,} inputs in {so_far.seconds:.0f} s, {so_far.finds} finds"
+                print(f"{number + 1}/{rounds} {subject.name}: {said}", flush=True)
+    finds = sum(one.finds for one in tried)
+    inputs, minutes = sum(one.inputs for one in tried), sum(one.seconds for one in tried) / 60
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(
+        f"{inputs:,} inputs of {len(chosen)} subjects in {minutes:.1f} minutes "
+        f"({(used.ru_utime + used.ru_stime) / 60:.1f} of the processor), {finds} finds"
+    )
     return 1 if finds else 0
 
 

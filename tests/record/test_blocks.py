@@ -9,6 +9,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tracevis3d.record import state
 from tracevis3d.record.memory import sampled
 from tracevis3d.record.memory.blocks import ALLOC, FREE, LivingBlocks
 from tracevis3d.record.memory.sampled import Allocations
@@ -116,6 +117,41 @@ def test_looks_take_a_twentieth_of_the_time_at_most(monkeypatch):
         assert min(b - a for a, b in itertools.pairwise(looked)) >= 21 * 0.3
         assert found.look() is None
         assert found.look(now=True) is not None
+    finally:
+        found.stop()
+
+
+def test_no_look_halts_the_program_for_long(monkeypatch):
+    blocks, now = [1_000], [0.0]
+    monkeypatch.setattr(sampled.sys, "getallocatedblocks", lambda: 5_000 + blocks[0])
+    monkeypatch.setattr(sampled.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(sampled.time, "thread_time", lambda: now[0])
+    monkeypatch.setattr(state, "problems", [])
+    found = Allocations()
+    found._others, looked = 5_000, []
+
+    class Listed(list):
+        def __len__(self):
+            return blocks[0] if super().__len__() else 0
+
+    def traces():
+        now[0] += 4e-7 * blocks[0]
+        looked.append(blocks[0])
+        return Listed([(0, 8, (("a.py", 1),), 1)])
+
+    found._traces = traces
+    try:
+        # Before one is measured, 0.3 µs a block are foreseen; then 0.4.
+        for blocks[0] in (1_000, 2_000_000, 2_400_000, 2_600_000, 3_000_000, 2_000_000, 9_000_000):
+            now[0] += 100
+            found.look()
+        assert looked == [1_000, 2_000_000, 2_400_000, 2_000_000]
+        # Once for each time that it falls behind.
+        assert [kind for kind, _, _ in state.problems] == ["lost", "lost"]
+        assert "from 2,600,000 live blocks on" in state.problems[0][1]
+        # The program has ended: now it may take long.
+        assert found.look(now=True) is not None
+        assert looked[-1] == 9_000_000
     finally:
         found.stop()
 

@@ -18,6 +18,10 @@ from .choice import FRAMES
 
 #: After a snapshot there is none for this many times as long as it took.
 _REST = 20
+#: The program stands still for this many seconds at most; where more is foreseen, no snapshot is taken.
+MOST_STANDSTILL = 1.0
+#: Seconds that Python takes to list a block, until it has been measured with so many.
+_A_BLOCK, _MEASURED = 3e-7, 100_000
 #: Blocks that are counted before the program's threads may run again: some 5 ms.
 _TURN = 4096
 
@@ -43,7 +47,8 @@ class Allocations:
     """Counts the live blocks of each kind: call site and size.
 
     A snapshot takes the longer the more blocks there are; then there are fewer snapshots. The program stands
-    still while Python lists the blocks, some 0.3 s per million; while they are counted, it runs.
+    still while Python lists the blocks, some 0.3 s per million, and never for much longer than
+    :data:`MOST_STANDSTILL`; while they are counted, it runs.
 
     Parameters
     ----------
@@ -59,6 +64,10 @@ class Allocations:
         self._ours = not _tracemalloc.is_tracing()
         self._sites: dict[Any, int] = {}
         self._next = 0.0
+        #: Blocks of Python's that the last snapshot did not list; it lists large ones beside these.
+        self._others = sys.getallocatedblocks()
+        self._a_block = _A_BLOCK
+        self._is_behind = False
         if self._ours:
             _tracemalloc.start(frames or FRAMES)
 
@@ -68,18 +77,24 @@ class Allocations:
         Parameters
         ----------
         now : bool
-            Take one in any case.
+            Take one however early it is, and however long the program stands still: it has ended.
 
         Returns
         -------
         (dict, bytes), or None
             New call sites by number, as stacks of ``tracemalloc``; and columns of what lives: call site
-            (uint32), size in bytes (int64) and number of blocks (int64). None: it is too early.
+            (uint32), size in bytes (int64) and number of blocks (int64). None: it is too early, or would
+            take too long; the latter is a problem of the recording.
         """
         began = time.perf_counter()
-        if began < self._next and not now:
+        if not now and (began < self._next or self._takes_too_long()):
             return None
+        # By processor time: a busy moment must not end all snapshots.
+        blocks, at = sys.getallocatedblocks(), time.thread_time()
         traces = self._traces()
+        self._others = blocks - len(traces)
+        if len(traces) >= _MEASURED:
+            self._a_block = (time.thread_time() - at) / len(traces)
         # What is made here is traced too: nothing is made for each block.
         kinds: Counter[Any] = Counter()
         while traces:
@@ -101,6 +116,18 @@ class Allocations:
         ended = time.perf_counter()
         self._next = ended + _REST * (ended - began)
         return new, living
+
+    def _takes_too_long(self) -> bool:
+        """Return whether a snapshot would keep the program standing; the first of several is reported."""
+        blocks = sys.getallocatedblocks() - self._others
+        was_behind, self._is_behind = self._is_behind, blocks * self._a_block > MOST_STANDSTILL
+        if self._is_behind and not was_behind:
+            state.report(
+                "lost",
+                f"snapshots of memory from {blocks:,} live blocks on: each would halt the program for more "
+                f"than {MOST_STANDSTILL:g} s; --memory-engine memray takes none",
+            )
+        return self._is_behind
 
     def stop(self) -> None:
         """Take no more snapshots, and stop ``tracemalloc`` if it was started here."""
