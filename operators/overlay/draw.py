@@ -11,6 +11,7 @@ from mathutils import Matrix, Vector
 from ...tracevis3d.layout.sight.framing import Lens
 from ...tracevis3d.layout.sight.view_projection import ViewProjection
 from ...tracevis3d.overlay.compose import compose
+from ...tracevis3d.overlay.fading import Fading
 from ...tracevis3d.overlay.items import Choices, Overlay, Rectangle, Theme
 from ...tracevis3d.overlay.names import Prepared
 from ...tracevis3d.overlay.ramps import choices
@@ -26,8 +27,8 @@ from .content import Content, contents
 from .page import is_page
 from .room import free_of, gizmo_of, theme_of
 
-#: Seconds between two readings of the depths.
-_READ = 0.25
+#: Seconds between two readings of the depths, and between two redraws while names come and go.
+_READ, _AGAIN = 0.25, 1 / 30
 
 
 @dataclass
@@ -37,7 +38,9 @@ class Region:
     Attributes
     ----------
     shown : dict
-        Name of a view's collection -> the overlay that was drawn last.
+        Name of a view's collection -> the overlay that was composed last.
+    seen : dict
+        Name -> the same as it was drawn, with names that come and go.
     keys : dict
         Name -> what that was composed from.
     composing, drawing : float
@@ -45,6 +48,8 @@ class Region:
     """
 
     shown: dict[str, Overlay] = field(default_factory=dict)
+    seen: dict[str, Overlay] = field(default_factory=dict)
+    fading: dict[str, Fading] = field(default_factory=dict)
     keys: dict[str, Any] = field(default_factory=dict)
     canvas: dict[str, Canvas] = field(default_factory=dict)
     depths: Depths | None = None
@@ -107,6 +112,10 @@ def _read_depths() -> None:
         known.depths = None
 
 
+def _projection(region: bpy.types.Region, view: bpy.types.RegionView3D) -> ViewProjection:
+    return ViewProjection.of(view.perspective_matrix, region.width, region.height)
+
+
 def _look_again() -> None:
     if not bpy.app.timers.is_registered(explore.redraw):
         bpy.app.timers.register(explore.redraw, first_interval=_READ)
@@ -128,9 +137,14 @@ def _draw() -> None:
     banner = explore.banner_is_shown()
     if banner:
         free = (*free[:3], free[3] - explore.banner_height())
-    # Depths of another moment are useless: visibility is kept.
+    # While the view moves the depths are those of a moment ago: what was hidden then stays so until they are
+    # read again.
     depths = depths_of(region, view)
+    sight = known.depths.seen_before(_projection(region, view)) if known.depths is not None else None
+    now, at_once = time.perf_counter(), context.preferences.view.smooth_view == 0
     shown: dict[str, Overlay] = {}
+    seen_as: dict[str, Overlay] = {}
+    moving = False
     known.composing = known.drawing = 0.0
     # The view with title and legend goes first: the texts of others keep off its own.
     taken: tuple[Rectangle, ...] = ()
@@ -141,6 +155,7 @@ def _draw() -> None:
         stored = settings.of(collection)
         place = Vector(stored.place)
         seen = view.perspective_matrix @ Matrix.Translation(place)
+        eye = ViewProjection.of(seen, region.width, region.height)
         name, before = collection.name, known.shown.get(collection.name)
         begun = time.thread_time()
         names = names_of(context.scene, collection, content, region)
@@ -150,22 +165,22 @@ def _draw() -> None:
         heading, corner = collection == active and main, gizmo_of(context.space_data, scale)
         key = (
             id(content), id(names), tuple(map(tuple, seen)), tuple(view.view_location - place), region.width,
-            region.height, free, stored.style, scale, chosen.key, id(depths), heading, banner, corner,
+            region.height, free, stored.style, scale, chosen.key, id(known.depths), heading, banner, corner,
             taken,
         )  # fmt: skip
-        made = before
+        made, fading = before, known.fading.setdefault(name, Fading())
         if made is None or known.keys.get(name, (None,))[0] != key:
             made = compose(
                 content.explained,
                 names,
-                ViewProjection.of(seen, region.width, region.height),
+                eye,
                 free,
                 view.view_location - place,
                 theme_of(stored.style, scale),
                 measure,
                 choices=chosen,
-                before=before,
-                sight=depths.seen if depths is not None else None,
+                before=fading.before(names, before, now),
+                sight=sight,
                 covered=depths.covered if depths is not None else None,
                 heading=heading,
                 title=not banner,
@@ -175,11 +190,20 @@ def _draw() -> None:
         composed = time.thread_time()
         taken = (*made.taken, *(text.box for text in made.texts))
         # What the key knows by its address must not go.
-        shown[name], known.keys[name] = made, (key, content, depths, chosen.names, names)
-        known.canvas.setdefault(name, Canvas()).draw(made)
+        shown[name], known.keys[name] = made, (key, content, known.depths, chosen.names, names)
+        seen_as[name] = made if at_once else fading.step(made, names, eye, now)
+        moving |= not at_once and fading.is_moving
+        known.canvas.setdefault(name, Canvas()).draw(seen_as[name])
         known.composing += (composed - begun) * 1e3
         known.drawing += (time.thread_time() - composed) * 1e3
-    known.shown = shown
+    known.shown, known.seen = shown, seen_as
+    if moving and not bpy.app.timers.is_registered(_go_on):
+        bpy.app.timers.register(_go_on, first_interval=_AGAIN)
+
+
+def _go_on() -> None:
+    """Draw names that come and go as opaque as they are now."""
+    explore.redraw()
 
 
 def depths_of(region: bpy.types.Region, view: bpy.types.RegionView3D) -> Depths | None:
@@ -224,13 +248,13 @@ def _choices(scene: bpy.types.Scene, collection: bpy.types.Collection, content: 
 def texts(region: bpy.types.Region) -> list[Any]:
     """Return the texts that were last drawn over a region, as :class:`.items.Text`."""
     known = regions.get(region.as_pointer())
-    return [text for made in known.shown.values() for text in made.texts] if known is not None else []
+    return [text for made in known.seen.values() for text in made.texts] if known is not None else []
 
 
 def drawn(region: bpy.types.Region) -> list[tuple[Canvas, Overlay]]:
     """Return what was last drawn over a region."""
     known = regions.get(region.as_pointer())
-    return [(known.canvas[name], made) for name, made in known.shown.items()] if known is not None else []
+    return [(known.canvas[name], made) for name, made in known.seen.items()] if known is not None else []
 
 
 def fold(name: str, legend: int) -> None:

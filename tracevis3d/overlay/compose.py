@@ -83,5 +83,7 @@ def compose(
     lay_rulers(explained.axes, eye, inner, np.asarray(focus, np.float64), theme, measure, out)
     before = before or Overlay()
     lay_callouts(explained.callouts, eye, inner, theme, measure, out, before.places, covered)
-    lay_names(names, eye, inner, theme, measure, out, before.names, sight, choices.names)
+    lay_names(
+        names, eye, inner, theme, measure, out, before.names, sight, choices.names, before.young
+    )  # fmt: skip
     return out

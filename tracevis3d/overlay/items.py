@@ -35,7 +35,8 @@ class Text(NamedTuple):
     color : (float, float, float, float)
         sRGB and alpha.
     kind : str
-        ``title``, ``fact``, ``legend``, ``tick``, ``name`` or ``callout``.
+        ``title``, ``fact``, ``legend``, ``tick``, ``name``, ``callout``, or ``leaving``: a name that fades
+        away.
     box : Rectangle
         What it covers.
     """
@@ -87,6 +88,11 @@ class Overlay:
     names : dict
         Key of a name -> what it says, of those that are shown: they stay, when the view moves, as long as
         there is room.
+    lettered : dict
+        Key of a name -> which of the texts it is, which of the rectangles is its plate (-1: it has none), and
+        how many times it has the room and height that it needs.
+    young : frozenset
+        Keys of names that were shown so short a while ago that no other name may take their places.
     """
 
     texts: list[Text] = field(default_factory=list)
@@ -97,6 +103,8 @@ class Overlay:
     taken: list[Rectangle] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
     names: dict[tuple[int, int], str] = field(default_factory=dict)
+    lettered: dict[tuple[int, int], tuple[int, int, float]] = field(default_factory=dict)
+    young: frozenset[tuple[int, int]] = frozenset()
 
     def write(
         self, text: str, left: float, baseline: float, size: float, color: Color, kind: str, wide: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -240,6 +240,7 @@ def lay_names(
     before: dict[tuple[int, int], str],
     sight: Sight | None = None,
     allowed: NDArray[np.bool_] | None = None,
+    young: Collection[tuple[int, int]] = (),
 ) -> None:
     """Add the names that are shown to ``out``; they keep off what it has ``taken``.
 
@@ -258,6 +259,8 @@ def lay_names(
         Which points are in sight; all if left out.
     allowed : bool (n,), optional
         Which names may be shown; all if left out.
+    young : collection of (int, int)
+        Names of ``before`` whose places no other name takes, however important it is.
     """
     if not len(names):
         return
@@ -275,25 +278,30 @@ def lay_names(
     if sight is not None and count:
         seen = sight(at[:, :2], at[:, 2])
         rows, at = rows[seen], at[seen]
-    order = np.lexsort((rows, -names.rank[rows] * np.where(known[rows], _STAYS, 1.0)))[:_TRIED]
+    old = np.ones(len(names), np.bool_)
+    old[[names.rows[key] for key in young if key in names.rows]] = False
+    weight = -names.rank[rows] * np.where(known[rows], _STAYS, 1.0)
+    order = np.lexsort((rows, weight, old[rows]))[:_TRIED]
     rows, at = rows[order], at[order]
     kept = _placed(at, 0.6 * size, 0.25 * size, out.taken)
     rows, at = rows[kept], at[kept]
     base, room = at[:, 4] - 0.35 * size, at[:, 6] / size
     strength = _FAINTEST + (1 - _FAINTEST) * np.clip((at[:, 7] - 1) / (_CLEAR - 1), 0.0, 1.0)
     widths = names.width[rows]
-    columns = (rows, at[:, 3], base, room, strength, widths, widths <= room)
-    for i, left, low, most, alpha, wide, whole in zip(*(column.tolist() for column in columns)):
+    columns = (rows, at[:, 3], base, room, strength, widths, widths <= room, at[:, 7])
+    for i, left, low, most, alpha, wide, whole, fits in zip(*(column.tolist() for column in columns)):
         text, ink = names.text[i], names.inks[i]
         if not whole:
             text, wide, alpha = *names.within(i, most, measure), _SHORTENED
             if not text:
                 continue
+        plate = -1
         if ink is None:
+            plate, ink = len(out.fills), theme.ink
             out.put_plate(left, low, size, wide * size, theme)
-            ink = theme.ink
         out.write(text, left, low, size, (*ink, alpha), "name", wide * size)
         out.names[names.keys[i]] = text
+        out.lettered[names.keys[i]] = len(out.texts) - 1, plate, fits
 
 
 def _placed(at: Floats, half: float, margin: float, taken: Sequence[Rectangle]) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..layout.sight.affine import Floats
 from ..layout.sight.framing import Lens
+from ..layout.sight.view_projection import ViewProjection
 from .items import Rectangle
 
 #: A point is hidden if something is nearer by more than this share of the distance that the view is about.
@@ -115,6 +117,36 @@ class Depths:
         y = np.clip(pixel[:, 1].astype(np.int64), 0, height - 1)
         slack = _NEARER * self.lens.distance
         return np.asarray(self._distance(self.depth[y, x]) >= self._distance(depth) - slack)
+
+    def seen_before(self, eye: ViewProjection) -> Callable[[Floats, Floats], NDArray[np.bool_]]:
+        """Return what finds the points that nothing stood before when the depths were read.
+
+        Parameters
+        ----------
+        eye : ViewProjection
+            How the region sees the scene now: the points are given by their pixels and depths in it.
+
+        Returns
+        -------
+        callable
+            As :meth:`seen`. Of points that were out of sight nothing is known: they count as hidden.
+        """
+        if self.is_of(eye.matrix):
+            return self.seen
+        height, width = self.depth.shape
+        there = self.matrix @ np.linalg.inv(eye.matrix)
+
+        def seen(pixel: Floats, depth: Floats) -> NDArray[np.bool_]:
+            across, up = 2 * pixel[:, 0] / eye.width - 1, 2 * pixel[:, 1] / eye.height - 1
+            clip = np.column_stack([across, up, 2 * depth - 1, np.ones(len(depth))]) @ there.T
+            # What is before the eye now may have been behind it.
+            ahead = clip[:, 3] > 0
+            at = clip[:, :3] / np.where(ahead, clip[:, 3], 1.0)[:, None]
+            inside = ahead & (np.abs(at) <= 1).all(axis=1)
+            then = np.column_stack([(at[:, 0] + 1) * width / 2, (at[:, 1] + 1) * height / 2])
+            return np.asarray(inside & self.seen(np.where(inside[:, None], then, 0.0), (at[:, 2] + 1) / 2))
+
+        return seen
 
     def _distance(self, depth: ArrayLike) -> Floats:
         """Return how far in front of the eye depths of the buffer (n,) are, in scene units."""
