@@ -26,7 +26,7 @@ _PARTIAL = re.compile(r"\.tracevis3d-(\d+)-[0-9a-f]{8}\.part(\..*)?")
 _ABANDONED_S = 60.0
 #: Free bytes that a full disk may still report.
 _SLACK = 1 << 16
-_NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 
 #: Partial files being written; code that ends the process at once removes them first.
 _open: set[Path] = set()
@@ -137,7 +137,7 @@ def reason(error: OSError | Incomplete, folder: Path, written: int, needed: int 
         return f"{what}: {size}a file may have {limit:,} bytes here (ulimit -f): raise that limit"
     free = free_bytes(folder) if folder.is_dir() else None
     if isinstance(error, OSError):
-        no_room = error.errno in _NO_ROOM
+        no_room = error.errno in NO_ROOM
     else:
         no_room = free is not None and free < written + _SLACK
     if no_room and free is not None:

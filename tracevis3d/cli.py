@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from . import interrupts
+from .atomic import NO_ROOM
 from .command_line.arguments import complain
 from .command_line.terminal import plain_output
 from .commands import all_commands, plugin_commands
@@ -100,8 +101,11 @@ def _failed(error: BaseException, prog: str) -> int | None:
         complain(f"{prog}: there is not enough memory for this: close other programs, or read a part")
         return 1
     if isinstance(error, OSError):
-        place = f"{error.filename}: " if error.filename else ""
-        complain(f"{prog}: {place}{error.strerror or error}")
+        place, remedy = f"{error.filename}: " if error.filename else "", ""
+        if not place and error.errno in NO_ROOM:
+            # Only what is printed is written without a name of ours.
+            place, remedy = "standard output: can't be written: ", ": make room, or print to another disk"
+        complain(f"{prog}: {place}{error.strerror or error}{remedy}")
         return 1
     return None
 

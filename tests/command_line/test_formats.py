@@ -74,3 +74,5 @@ def test_nothing_on_standard_input_is_one_sentence(capsys, monkeypatch, data, is
     code, _, err = run(capsys, "info", "-", "--quiet")
     assert code == wanted
     assert "Traceback" not in err
+    # Not a temporary file's name.
+    assert "standard input" in err

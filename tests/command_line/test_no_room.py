@@ -1,9 +1,13 @@
 """Commands that find no room for what they write: one sentence, a code that is not 0, the old file kept."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.support.no_room import small_disk, small_files
 from tracevis3d.cli import main
 
@@ -57,3 +61,20 @@ def test_no_room_for_a_folder_of_tables(trace, tmp_path, capsys):
         assert f"{disk}/a.parquet: can't be written: No space left on device: " in complaint
         assert " bytes are free: choose another folder or make room" in complaint
         assert not list(disk.iterdir())
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["nodes", "TRACE", "--json"], ["formats"]])
+def test_no_room_for_what_is_printed(words, trace):
+    words = [str(trace) if word == "TRACE" else word for word in words]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tracevis3d", *words],
+            cwd=ROOT,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert "standard output: can't be written: No space left on device: make room" in done.stderr

@@ -96,8 +96,10 @@ def test_a_pdf_holds_texts_and_embedded_fonts(tmp_path, fonts) -> None:
 def test_letters_that_no_font_has(tmp_path, fonts) -> None:
     runs = fonts.runs("a\U0010fffeb")
     assert "".join(run for _, run in runs) == "a\U0010fffeb"
-    svg.write(page([straight("a\x00b\ud800", 1, 1, 9, (0, 0, 0))]), tmp_path / "x.svg", fonts)
+    svg.write(page([straight("a\x00b\ud800c\x9b31m\u202e", 1, 1, 9, (0, 0, 0))]), tmp_path / "x.svg", fonts)
     assert ElementTree.parse(tmp_path / "x.svg")
+    # Nothing that a terminal would obey.
+    assert not set("\x00\x9b\u202e") & set((tmp_path / "x.svg").read_text("utf-8"))
 
 
 def test_a_line_is_as_wide_as_it_is_said() -> None:

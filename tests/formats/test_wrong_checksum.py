@@ -56,3 +56,11 @@ def test_traces_are_whole_and_say_so(tmp_path, name):
     assert set(found.problems) - set(whole.problems) == {"wrong checksum"}
     for field in fields(whole.calls):
         assert np.array_equal(getattr(found.calls, field.name), getattr(whole.calls, field.name))
+
+
+def test_what_follows_the_packed_data_is_told_as_such(tmp_path):
+    path = tmp_path / "a.json.gz"
+    path.write_bytes(gzip.compress(b'[{"name":"f","ph":"X","ts":1,"dur":9,"pid":1,"tid":1}]') + b"more")
+    found = registry.open_trace(path)
+    assert len(found.calls) == 1
+    assert set(found.problems) == {"other data"}

@@ -108,7 +108,7 @@ def test_a_trace_without_waits_and_a_missing_rule_file(tmp_path, capsys):
 
 
 def test_a_report_has_a_picture_of_each_finding_with_its_sentence(path, tmp_path, capsys):
-    trace = tmp_path / "order.tv3"
+    trace = tmp_path / "a<script>`x`.tv3"
     rows = []
     for i, (thread, one, other) in enumerate((("a", "X", "Y"), ("b", "Y", "X"))):
         rows += [f"{thread} {100 * i} {100 * i + 90} run"]
@@ -123,6 +123,8 @@ def test_a_report_has_a_picture_of_each_finding_with_its_sentence(path, tmp_path
     assert out.rstrip().endswith("report.md")
     text = (folder / "report.md").read_text("utf-8")
     assert "a deadlock is possible" in text
+    # Markdown obeys no name.
+    assert text.startswith(r"# Waits in a\<script\>\`x\`.tv3")
     (picture,) = sorted(folder.glob("*.png"))[:1]
     assert picture.name == "01-lock-order.png"
     assert f"]({picture.name})" in text

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+from ..errors import TraceVisError, UsageError
 from ..machine import memory as memory_limit
 from ..parameters import shown as shown_value
 from ..units import read_byte_size
@@ -72,7 +72,11 @@ def load(path: str, args: argparse.Namespace, bar: Bar) -> Trace:
     shown = "standard input" if path == STANDARD_INPUT else path
     given = _given(path)
     with memory_limit.enforced():
-        trace = files.load(given, cache=not args.no_cache, progress=bar)
+        try:
+            trace = files.load(given, cache=not args.no_cache, progress=bar)
+        except TraceVisError as error:
+            error.args = (str(error).replace(given, shown),)
+            raise
     bar.close()
     for sentence in trace.problems.sentences():
         complain(f"{shown}: {sentence}")

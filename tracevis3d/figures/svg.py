@@ -15,7 +15,10 @@ from .page import RGB, Page, Patch, Shape, Text
 #: Texts are set in this size and scaled, because browsers refuse very small ones.
 _SIZE = 16
 #: Characters that XML does not allow.
-_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+# Also what a terminal that shows the file would obey, or what turns text around.
+_FORBIDDEN = re.compile(
+    "[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+)
 
 
 def write(page: Page, path: Path, fonts: Fonts) -> None:

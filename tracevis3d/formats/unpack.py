@@ -28,6 +28,7 @@ SUFFIXES = (".gz", ".zst", ".zstd")
 _READ, _PIECE = 1 << 20, 1 << 22
 #: Bytes at the end that may contain a checksum: they are unpacked last, after everything else.
 _TRAILER = 8
+_OTHER = "there is other data after"
 #: Messages of zlib, isal and zstd for a wrong checksum.
 _WRONG_SUM = ("incorrect data check", "incorrect length check", "checksum")
 
@@ -60,6 +61,8 @@ def problem_of(damage: str) -> str:
     -------
     str
     """
+    if damage.startswith(_OTHER):
+        return "other data"
     return "wrong checksum" if damage.endswith("checksum") else "truncated"
 
 
@@ -269,7 +272,7 @@ class Reader:
                 if not packed:
                     continue
                 if not packed.startswith(magic):
-                    self.damage = f"there is other data after the {self.packing} data"
+                    self.damage = f"{_OTHER} the {self.packing} data"
                     return
                 stream = new_stream()
             at_end = not packed

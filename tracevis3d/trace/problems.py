@@ -44,6 +44,7 @@ KINDS: dict[str, str] = {
     "broken off": "a feed stopped without an end message: what it published last is unknown",
     "malformed": "records that could not be understood were left out",
     "wrong checksum": "the packed file does not match its checksum: all of it was read, and may be wrong",
+    "other data": "the file goes on behind its packed part: what follows was left out",
     "truncated": "the file is truncated: everything before the cut was read",
     "unsupported": "records of kinds that are not shown were left out",
 }

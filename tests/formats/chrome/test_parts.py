@@ -202,6 +202,7 @@ def test_categories_hold_functions_that_have_no_module(tmp_path):
         (b'[{"ph":"X","ts":1,"dur":1,"name":"f","pid":1,"tid":1}', 1, {"truncated": "byte 53"}),
         (b'[{"ph":"X","ts":1,"dur":1,"name":"f","pid":1,"tid":1},]', 1, {}),
         (b'[{"ph":"X","ts":1,"dur":1,"name":"f","pid":1,"tid":1},null]', 1, {}),
+        (b'[null, null,{"ph":"X","ts":1,"dur":1,"name":"f","pid":1,"tid":1}]', 1, {"malformed": "byte 1"}),
         (b'[{"ph":"X","ts":1,"dur":1,"name":"f","pid":1,"tid":1},{}]', 1, {}),
         (b'[{"ph":"X","ts":1,"dur":1,"name":"f","pid":1,"tid":1},7,"x",[1]]', 1, {"malformed": "byte 54"}),
         (b'[garbage {"ph":"X","ts":1,"dur":1,"name":"f","pid":1,"tid":1}]', 1, {"malformed": "byte 1"}),
@@ -242,7 +243,7 @@ def test_categories_hold_functions_that_have_no_module(tmp_path):
         ),
         (b'[{"ph":"X","ts":1,"dur":1,"name":"f\x00\n","pid":1,"tid":1}]', 1, {}),
     ],
-    ids=range(14),
+    ids=range(15),
 )
 def test_damage_is_counted_with_its_place(tmp_path, text, calls, problems):
     trace = read(tmp_path, text)

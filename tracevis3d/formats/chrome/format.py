@@ -12,7 +12,8 @@ from ..registry import LIKELY, MAYBE, NO, SURE, Format
 if TYPE_CHECKING:
     from ...trace.model import Trace
 
-_ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*(?:\{|\]|$)")
+# Of objects, perhaps behind "null", which some programs write for an event that they leave out.
+_ARRAY_OF_OBJECTS = re.compile(rb"\s*\[\s*(?:null\s*,\s*)*(?:\{|\]|$)")
 _PHASE = re.compile(rb'"ph"\s*:\s*"[A-Za-z(),]"')
 _EVENTS = re.compile(rb'"traceEvents"\s*:\s*(?:\[|$)')
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,9 @@ from ...errors import InputError
 from ...progress import Progress, part, silent
 from ...web.report import ReportedFinding, with_pictures
 from .produce import produce
+
+#: What Markdown obeys within a line; an underscore within a word is none of it.
+_ACTIVE = re.compile(r"[\\`*<>\[\]|&~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|^(?:[#+-]|\d+(?=\.))")
 
 
 def write_report(
@@ -58,14 +62,15 @@ def write_report(
     except OSError as error:
         raise InputError(f"{folder}: the folder can't be made ({error.strerror}): choose another") from error
     chosen = with_pictures(found)
-    parts = [f"# {heading}"]
+    parts = [f"# {escaped(heading)}"]
     written = [place / "report.md", place / facts_name]
     for i, one in enumerate(chosen):
         name = f"{i + 1:02}-{one.kind.replace('/', '').replace(' ', '-')}.png"
         mine = part(progress, i / len(chosen), (i + 1) / len(chosen))
         produce(one.draw(part(mine, 0.0, 0.3)), place / name, output, progress=part(mine, 0.3, 1.0))
         written.append(place / name)
-        parts += [f"## {i + 1}. {one.title}", f"![{one.title}]({name})", one.sentence]
+        title = escaped(one.title)
+        parts += [f"## {i + 1}. {title}", f"![{title}]({name})", escaped(one.sentence)]
     if not chosen:
         parts.append("Nothing remarkable was found.")
     elif len(chosen) < len(found):
@@ -73,3 +78,19 @@ def write_report(
     write_text(written[0], "\n\n".join(parts) + "\n")
     write_text(written[1], json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
     return written
+
+
+def escaped(text: str) -> str:
+    """Return a text that Markdown shows as it is, in one line: names come from recordings.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        What can't be shown is U+FFFD.
+    """
+    shown = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+    return _ACTIVE.sub(r"\\\g<0>", shown)
