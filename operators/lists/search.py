@@ -18,6 +18,7 @@ from ...tracevis3d.analysis.search import Found
 from ...tracevis3d.analysis.search_results import TypedQuery
 from ...tracevis3d.errors import TraceVisError
 from ...tracevis3d.progress import Progress, part
+from ...tracevis3d.queries import selection as queries
 from ...tracevis3d.scene import styles
 from ...tracevis3d.scene.window import pins
 from ...tracevis3d.scene.window.call_places import CallReference
@@ -85,7 +86,8 @@ class TRACEVIS3D_PG_search(bpy.types.PropertyGroup):
 
     pattern: StringProperty(
         name="Search",
-        description="Name of the functions to find; their calls are listed in order of time",
+        description="Name of the functions to find, or a query: SELECT id FROM calls WHERE self_ns > 1e6; "
+        "their calls are listed in order of time",
         update=_search_again,
     )
     kind: EnumProperty(items=KINDS, name="Pattern", default="substring", update=_search_again)
@@ -151,13 +153,13 @@ class _Searching(LongOperator):
         key = trace_state.keys_of(collection)[place]
         asked = _asked(state)
         look, known = sources.finder(collection), sources.loaded(key)
-        if known is not None and search_results.find.is_known(known, asked):
-            return then(context, state, known, search_results.find(known, asked))
+        if known is not None and queries.find.is_known(known, asked):
+            return then(context, state, known, queries.find(known, asked))
 
         def work(progress: Progress) -> Any:
             traces = look(part(progress, 0.0, 0.9))
             progress(0.9, "searching")
-            return traces, search_results.find(traces[place], asked)
+            return traces, queries.find(traces[place], asked)
 
         def finish(context: bpy.types.Context, result: Any) -> set[str]:
             traces, found = result
@@ -183,11 +185,14 @@ class TRACEVIS3D_OT_search(_Searching, bpy.types.Operator):
             state.trace = trace.source.hash or trace.source.path
             state.searched = state.pattern
             state.total = found.count
-            state.summary = search_results.summary(found)
+            state.summary = queries.summary(found, _asked(state))
             state.current, state.index = -1, -1
             _fill(state, trace, found, 0)
             _note(state)
         pin(context.scene)
+        if found.count and queries.is_sql(state.searched):
+            # A query is a selection: its calls light up.
+            selection.select(state.trace, found.first(selection.MOST))
         return {"FINISHED"}
 
     def _give_up(self, error: TraceVisError) -> set[str]:
@@ -331,7 +336,7 @@ def known(state: Any) -> tuple[Any, Found | None]:
     if trace is None or not state.total:
         return None, None
     try:
-        return trace, search_results.find(trace, _asked(state))
+        return trace, queries.find(trace, _asked(state))
     except TraceVisError:
         return None, None
 

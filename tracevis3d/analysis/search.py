@@ -234,6 +234,27 @@ class Found:
         self.counts = self._high - self._low
         self.count = int(self.counts.sum())
 
+    @classmethod
+    def of_calls(cls, trace: Trace, calls: NDArray[np.int64]) -> Found:
+        """Return calls that were found in another way than by names.
+
+        Parameters
+        ----------
+        trace : Trace
+        calls : int64 (n,)
+            Each once.
+
+        Returns
+        -------
+        Found
+            Its counts are for all functions together.
+        """
+        start = np.ascontiguousarray(trace.calls.start, np.int64)
+        order = calls[np.lexsort((calls, start[calls]))].astype(np.int32)
+        found = cls(CallIndex(start, np.array([0, len(order)], np.int64), order), np.zeros(1, np.int64))
+        found.functions = np.unique(trace.calls.function[calls]).astype(np.int64)
+        return found
+
     def first(self, most: int) -> NDArray[np.int32]:
         """Return the first calls, int32 (at most ``most``,)."""
         return self._take(self._low, self._high, 1, most)

@@ -39,6 +39,7 @@ _OWN = {
     "jfr": ".profiles.jfr",
     "otlp": ".spans.otlp",
     "art": ".art",
+    "go": ".go.format",
     "kanata": ".lines.kanata",
     "jaeger": ".spans.jaeger",
     "collapsed": ".lines.collapsed",

@@ -1,0 +1,435 @@
+"""Goroutines' states become calls, waits and releases; with collections, tasks, regions and the heap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...trace.events import BEGIN, COMPLETE, END
+from ...trace.model import RELEASE, WAIT
+from ...trace.recording import Recording
+from ..profiles.documents import add_function
+from .goroutines import GONE, RUNNABLE, SYSCALL, WAITING, Moves, moves_of
+from .tables import Tables
+
+Ints = NDArray[np.int64]
+
+#: What calls are called in which a goroutine does not run.
+READY, INSIDE, ENDED = "ready to run", "system call", "unnamed wait"
+ASSIST = "GC mark assist"
+#: The process of all goroutines, and the threads of what belongs to none.
+_PROCESS, _RUNTIME, _COLLECTOR, _STOPPED = 0, "runtime", "garbage collector", "stop the world"
+#: Kinds of events by whether Go 1.21 or before wrote them: begin and end of what lies on goroutines ...
+_ASSISTS = {False: (35, 36), True: (43, 44)}
+#: ... of collections and of stops of all ...
+_COLLECTIONS, _STOPS = {False: (29, 30), True: (7, 8)}, {False: (26, 27), True: (9, 10)}
+#: ... of tasks with the column of their names, regions, logs, and numbers that change.
+_TASKS = {False: (40, 41, 2), True: (45, 46, 2)}
+_LOGS = {False: 44, True: 48}
+_NUMBERS = {
+    False: {37: "heap (bytes)", 38: "heap goal (bytes)", 9: "GOMAXPROCS"},
+    True: {33: "heap (bytes)", 34: "heap goal (bytes)", 4: "GOMAXPROCS"},
+}
+#: Kinds that create a goroutine.
+_CREATIONS = {False: (14, 47), True: (13,)}
+#: Why all goroutines are stopped, as Go 1.21 and before number it.
+_OLD_REASONS = ("mark termination", "sweep termination")
+
+
+def hand_over(tables: Tables, recording: Recording) -> Ints:
+    """Give a recording all that a trace says.
+
+    Parameters
+    ----------
+    tables : Tables
+    recording : Recording
+        It is filled.
+
+    Returns
+    -------
+    int64 (events,)
+        The byte that each event of a call is from.
+    """
+    moves = moves_of(tables)
+    if not len(moves.goroutine):
+        return np.empty(0, np.int64)
+    return _HandOver(tables, moves, recording).run()
+
+
+class _HandOver:
+    def __init__(self, tables: Tables, moves: Moves, recording: Recording) -> None:
+        self._tables, self._moves, self._recording = tables, moves, recording
+        self._end = int(max(tables.time.max(), moves.time.max()))
+        self._numbers, self._of = np.unique(moves.goroutine, return_inverse=True)
+        self._of = self._of.reshape(-1)
+        self._frames = self._frame_functions()
+        self._first = np.append(True, moves.goroutine[1:] != moves.goroutine[:-1])
+        self._last = np.append(self._first[1:], True)
+        self._roots, self._names = self._entries()
+        self._threads = self._name_threads(self._names)
+
+    def run(self) -> Ints:
+        """Hand over everything."""
+        at = self._states()
+        more = [
+            self._machine(_COLLECTIONS, _COLLECTOR, self._collections),
+            self._machine(_STOPS, _STOPPED, self._why_stopped),
+        ]
+        self._flows()
+        self._tasks()
+        self._logs()
+        self._counters()
+        return np.concatenate([at, *more])
+
+    # -- names -------------------------------------------------------------------------------------
+
+    def _frame_functions(self) -> Ints:
+        """Return the function of each frame of a stack."""
+        tables = self._tables
+        pairs = np.stack([tables.functions, tables.files], axis=1)
+        kinds, of = np.unique(pairs, axis=0, return_inverse=True)
+        texts = [*tables.texts, ""]
+        functions = [add_function(self._recording, texts[name], texts[file]) for name, file in kinds.tolist()]
+        return np.array(functions, np.int64)[of.reshape(-1)] if functions else np.empty(0, np.int64)
+
+    def _named(self, name: str) -> int:
+        """Return the function of what the runtime does."""
+        return self._recording.function(name, label=name, containers=(("module", "scheduler"),))
+
+    def _entries(self) -> tuple[Ints, list[str]]:
+        """Return the function that each goroutine begins with, outermost in its first stack, and its name."""
+        tables, moves = self._tables, self._moves
+        deep = np.append(tables.many, 0)[moves.stack] > 0
+        some = np.flatnonzero((moves.stack >= 0) & deep)
+        stack = moves.stack[some]
+        outermost = np.full(len(self._numbers), -1, np.int64)
+        outermost[self._of[some][::-1]] = (tables.first[stack] + tables.many[stack] - 1)[::-1]
+        texts = [*tables.texts, ""]
+        names = [texts[tables.functions[frame]] if frame >= 0 else "" for frame in outermost.tolist()]
+        entries = np.append(self._frames, -1)[outermost]
+        for row in np.flatnonzero(entries < 0).tolist():
+            names[row] = f"goroutine {int(self._numbers[row])}"
+            entries[row] = self._recording.function(names[row])
+        return entries, names
+
+    def _name_threads(self, names: list[str]) -> Ints:
+        """Return the thread of each goroutine."""
+        recording, threads = self._recording, []
+        for number, name in zip(self._numbers.tolist(), names, strict=True):
+            recording.name_thread(_PROCESS, number, name)
+            threads.append(recording.thread(_PROCESS, number))
+        return np.array(threads, np.int64)
+
+    # -- goroutines --------------------------------------------------------------------------------
+
+    def _states(self) -> Ints:
+        """Add calls of goroutines, of what they do not run in, and regions; return the byte of each event."""
+        tables, moves = self._tables, self._moves
+        n = len(moves.time)
+        until = np.append(moves.time[1:], 0)
+        until[self._last] = np.where(moves.state[self._last] == GONE, moves.time[self._last], self._end)
+        away = np.flatnonzero((moves.state == WAITING) | (moves.state == SYSCALL) | (moves.state == RUNNABLE))
+        # Who is ready after it waited or was in a system call is still where it was.
+        goes_on = (moves.state == RUNNABLE) & (moves.stack < 0) & ~self._first
+        goes_on[1:] &= (moves.state[:-1] == WAITING) | (moves.state[:-1] == SYSCALL)
+        owner, frame = self._frames_of(away)
+        left = away + np.append(goes_on[1:], False)[away]
+        inside = self._reasons(away)
+        # Events of one goroutine are in the order of its changes: each change ends what the one before began.
+        none = np.full(len(away), -1, np.int64)
+        first, last = np.flatnonzero(self._first), np.flatnonzero(self._last)
+        parts = [
+            _rows(first, 4 * first, -1, BEGIN, self._roots, moves.time[first], moves.event[first]),
+            _rows(away[owner], 4 * away[owner] + 1, np.arange(len(owner)), BEGIN, frame,
+                  moves.time[away[owner]], moves.event[away[owner]]),
+            _rows(away, 4 * away + 2, 0, BEGIN, inside, moves.time[away], moves.event[away]),
+            _rows(away, 4 * away + 4, 0, END, none, until[away], moves.event[np.minimum(away + 1, n - 1)]),
+            _rows(left[owner], 4 * left[owner] + 4, 1, END, -1, until[left[owner]], moves.event[left[owner]]),
+            _rows(last, 4 * last + 4, 2, END, -1, until[last], moves.event[last]),
+            *self._regions(),
+        ]  # fmt: skip
+        rows = np.concatenate(parts)
+        begins = len(first) + len(owner)
+        order = np.lexsort((rows[:, 2], rows[:, 1], self._of[rows[:, 0]]))
+        rows = rows[order]
+        self._recording.add_events(
+            thread=self._threads[self._of[rows[:, 0]]], kind=rows[:, 3], function=rows[:, 4], time=rows[:, 5]
+        )
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        self._sync(away, until, place[begins : begins + len(away)])
+        at: Ints = tables.at[rows[:, 6]]
+        return at
+
+    def _frames_of(self, away: Ints) -> tuple[Ints, Ints]:
+        """Return the functions around what happens in states, outermost first, without that of the goroutine.
+
+        Returns
+        -------
+        owner, function : int64 (k,)
+            Index into ``away``, and the function.
+        """
+        tables, moves = self._tables, self._moves
+        if not len(tables.many):
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        stack = moves.stack[away]
+        many = np.where((stack >= 0) & ~self._created(away), tables.many[stack], 0)
+        outermost = np.where(many > 0, tables.first[stack] + many - 1, 0)
+        known = self._frames[outermost] == self._roots[self._of[away]] if len(self._frames) else many > 0
+        many = many - ((many > 0) & known)
+        owner = np.repeat(np.arange(len(away)), many)
+        within = np.arange(len(owner)) - np.repeat(np.cumsum(many) - many, many)
+        return owner, self._frames[tables.first[stack][owner] + many[owner] - 1 - within]
+
+    def _created(self, rows: Ints) -> NDArray[np.bool_]:
+        """Return which changes are a goroutine's creation: their stack is where it will begin."""
+        kind = self._tables.kind[self._moves.event[rows]]
+        created: NDArray[np.bool_] = np.isin(kind, _CREATIONS[self._tables.is_old])
+        return created
+
+    def _reasons(self, away: Ints) -> Ints:
+        """Return the function that stands for each state."""
+        moves = self._moves
+        waits = np.array([self._named(text or ENDED) for text in moves.reasons] or [0], np.int64)
+        state = moves.state[away]
+        ready, inside = self._named(READY), self._named(INSIDE)
+        of_wait = waits[np.maximum(moves.reason[away], 0)]
+        found: Ints = np.where(state == RUNNABLE, ready, np.where(state == SYSCALL, inside, of_wait))
+        return found
+
+    def _regions(self) -> list[Ints]:
+        """Return the events of regions, and of work that goroutines do for the collector."""
+        tables, moves = self._tables, self._moves
+        begin, end = _ASSISTS[tables.is_old]
+        assist = self._named(ASSIST) if (tables.kind == begin).any() else -1
+        found = []
+        for which, kind in ((begin, BEGIN), (end, END)):
+            mine = np.flatnonzero(tables.kind == which)
+            found.append((mine, np.full(len(mine), kind), np.full(len(mine), assist)))
+        if tables.is_old:
+            mine = np.flatnonzero((tables.kind == 47) & (tables.said[:, 1] >= 0) & (tables.said[:, 1] < 2))
+            kinds, text = np.where(tables.said[mine, 1] == 0, BEGIN, END), tables.text(mine, 2)
+        else:
+            mine = np.flatnonzero((tables.kind == 42) | (tables.kind == 43))
+            kinds, text = np.where(tables.kind[mine] == 42, BEGIN, END), tables.text(mine, 1)
+        regions, of = np.unique(text, return_inverse=True)
+        texts = [*tables.texts, "(unnamed)"]
+        functions = [
+            self._recording.function(
+                f"region {texts[k]}", label=texts[k], containers=(("module", "regions"),)
+            )
+            for k in regions.tolist()
+        ]
+        found.append((mine, kinds, np.array(functions, np.int64)[of.reshape(-1)]))
+        parts = []
+        for mine, kinds, function in found:
+            last = self._last_change(mine)
+            keep = last >= 0
+            mine, last = mine[keep], last[keep]
+            time = np.maximum(tables.time[mine], moves.time[last])
+            part = _rows(last, 4 * last + 3, mine, kinds[keep], function[keep], time, mine)
+            parts.append(part)
+        return parts
+
+    def _last_change(self, events: Ints) -> Ints:
+        """Return the last change before each event, of the goroutine that runs there; -1 if there is none."""
+        moves, tables = self._moves, self._tables
+        who = moves.running[events]
+        number = np.minimum(np.searchsorted(self._numbers, who), len(self._numbers) - 1)
+        known = self._numbers[number] == who
+        # Goroutines one behind the other, each with its times.
+        order = np.lexsort((np.append(np.zeros(len(moves.time)), np.ones(len(events))),
+                            np.append(moves.time, tables.time[events]),
+                            np.append(self._of, number)))  # fmt: skip
+        change = np.maximum.accumulate(np.where(order < len(moves.time), order, -1))
+        found = np.empty(len(order), np.int64)
+        found[order] = change
+        found = found[len(moves.time) :]
+        good = known & (found >= 0) & (self._of[np.maximum(found, 0)] == number)
+        return np.where(good, found, -1)
+
+    def _sync(self, away: Ints, until: Ints, event: Ints) -> None:
+        """Add waits, and what ends them."""
+        moves, recording, tables = self._moves, self._recording, self._tables
+        waiting = moves.state[away] == WAITING
+        rows, event = away[waiting], event[waiting]
+        objects = np.array(
+            [recording.text("objects", f"goroutine {n} ({name})")
+             for n, name in zip(self._numbers.tolist(), self._names, strict=True)], np.int64,
+        )  # fmt: skip
+        if len(rows):
+            # The second half is for Go's own goroutines, which wait for work all the time.
+            prefixes = ["runtime: " if text == "network" else "" for text in moves.reasons]
+            said = [text or ENDED for text in moves.reasons]
+            texts = [recording.text("sync", before + text) for before, text in zip(prefixes, said)]
+            texts += [recording.text("sync", f"runtime: {text}") for text in said]
+            is_own = np.array([_is_own(name) for name in self._names], np.int64)[self._of[rows]]
+            lasts = self._last[rows]
+            whose = objects[self._of[rows]].tolist()
+            stack = moves.stack[rows]
+            deep = (stack >= 0) & (np.append(tables.many, 0)[stack] > 0)
+            line = np.append(tables.lines, 0)[np.where(deep, np.append(tables.first, 0)[stack], -1)]
+            recording.add_sync(
+                thread=self._threads[self._of[rows]],
+                kind=np.full(len(rows), WAIT),
+                name=np.array(texts, np.int64)[moves.reason[rows] + len(said) * is_own],
+                start=moves.time[rows],
+                end=until[rows],
+                contended=np.where(lasts, 2, 1),
+                event=event,
+                line=line,
+                # The program goes on when the recording ends: nobody knows whether such a wait is in vain.
+                objects=[[] if open_ended else [of] for open_ended, of in zip(lasts.tolist(), whose)],
+            )
+        ready = np.flatnonzero((moves.state == RUNNABLE) & ~self._first)
+        ready = ready[moves.state[ready - 1] == WAITING]
+        if not len(ready):
+            return
+        by = moves.by[ready]
+        number = np.minimum(np.searchsorted(self._numbers, by), len(self._numbers) - 1)
+        known = self._numbers[number] == by
+        who = self._threads[number]
+        if not known.all():
+            recording.name_thread(_PROCESS, _RUNTIME, "runtime: timers, network, collector")
+            who = np.where(known, who, recording.thread(_PROCESS, _RUNTIME))
+        recording.add_sync(
+            thread=who,
+            kind=np.full(len(ready), RELEASE),
+            name=np.full(len(ready), recording.text("sync", "unblock")),
+            start=moves.time[ready],
+            objects=objects[self._of[ready]][:, None].tolist(),
+        )
+
+    def _flows(self) -> None:
+        """Add an arrow from who creates a goroutine to where it begins."""
+        moves, recording = self._moves, self._recording
+        made = np.flatnonzero((moves.by > 0) & self._created(np.arange(len(moves.by))))
+        number = np.minimum(np.searchsorted(self._numbers, moves.by[made]), len(self._numbers) - 1)
+        known = self._numbers[number] == moves.by[made]
+        made, number = made[known], number[known]
+        if len(made):
+            recording.add_flows(
+                name=np.full(len(made), recording.text("flows", "go")),
+                source_thread=self._threads[number],
+                start=moves.time[made],
+                target_thread=self._threads[self._of[made]],
+                end=moves.time[made],
+            )
+
+    # -- the program -------------------------------------------------------------------------------
+
+    def _machine(
+        self, kinds: dict[bool, tuple[int, int]], thread: str, functions: Callable[[Ints], Ints]
+    ) -> Ints:
+        """Add calls, from a begin to the next end, on a thread of their own; return the byte of each."""
+        tables, recording = self._tables, self._recording
+        begin, end = kinds[tables.is_old]
+        mine = np.flatnonzero((tables.kind == begin) | (tables.kind == end))
+        mine = mine[np.argsort(tables.time[mine], kind="stable")]
+        begins = tables.kind[mine] == begin
+        pairs = np.flatnonzero(begins[:-1] & ~begins[1:])
+        start, stop = mine[pairs], mine[pairs + 1]
+        left = len(mine) - 2 * len(pairs)
+        recording.problems.add("unmatched span", f"byte {tables.at[mine[0]]:,}" if left else "", left)
+        if len(start):
+            recording.add_events(
+                thread=np.full(len(start), recording.thread(_PROCESS, thread)),
+                kind=np.full(len(start), COMPLETE),
+                function=functions(start),
+                time=tables.time[start],
+                end=tables.time[stop],
+            )
+        at: Ints = tables.at[start]
+        return at
+
+    def _collections(self, events: Ints) -> Ints:
+        return np.full(len(events), self._named("garbage collection"), np.int64)
+
+    def _why_stopped(self, events: Ints) -> Ints:
+        """Return the function for the reason why all goroutines are stopped."""
+        tables = self._tables
+        reason = tables.said[events, 0] if tables.is_old else tables.text(events, 0)
+        texts = _OLD_REASONS if tables.is_old else tables.texts
+        kinds, of = np.unique(reason, return_inverse=True)
+        named = [texts[k] if 0 <= k < len(texts) else "unknown" for k in kinds.tolist()]
+        functions = np.array([self._named(f"stopped: {name}") for name in named], np.int64)
+        return np.asarray(functions[of.reshape(-1)])
+
+    def _tasks(self) -> None:
+        """Add tasks as asynchronous operations."""
+        tables, recording = self._tables, self._recording
+        begin, end, column = _TASKS[tables.is_old]
+        begun, ended = np.flatnonzero(tables.kind == begin), np.flatnonzero(tables.kind == end)
+        if not len(begun):
+            return
+        begun = begun[np.argsort(tables.said[begun, 0], kind="stable")]
+        numbers = tables.said[begun, 0]
+        at = np.searchsorted(numbers, tables.said[ended, 0])
+        fits = (at < len(numbers)) & (numbers[np.minimum(at, len(numbers) - 1)] == tables.said[ended, 0])
+        stop = np.full(len(begun), self._end, np.int64)
+        stop[at[fits]] = tables.time[ended[fits]]
+        recording.problems.add("unmatched span", "a task's end", int((~fits).sum()))
+        parent = np.searchsorted(numbers, tables.said[begun, 1])
+        has = (parent < len(numbers)) & (
+            numbers[np.minimum(parent, len(numbers) - 1)] == tables.said[begun, 1]
+        )
+        has &= (tables.said[begun, 1] > 0) & (parent < np.arange(len(begun)))
+        texts = [*tables.texts, "task"]
+        kinds, of = np.unique(tables.text(begun, column), return_inverse=True)
+        named = np.array([recording.text("spans", texts[k] or "task") for k in kinds.tolist()], np.int64)
+        recording.add_spans(
+            name=named[of.reshape(-1)],
+            thread=self._thread_at(begun),
+            start=tables.time[begun],
+            end=stop,
+            parent=np.where(has, parent, -1),
+        )
+
+    def _logs(self) -> None:
+        """Add what the program logs as moments."""
+        tables, recording = self._tables, self._recording
+        mine = np.flatnonzero(tables.kind == _LOGS[tables.is_old])
+        if not len(mine):
+            return
+        pairs = np.stack([tables.text(mine, 1), tables.text(mine, 4 if tables.is_old else 2)], axis=1)
+        kinds, of = np.unique(pairs, axis=0, return_inverse=True)
+        texts = [*tables.texts, ""]
+        said = [": ".join(filter(None, (texts[key], texts[value]))) for key, value in kinds.tolist()]
+        numbers = np.array([recording.text("instants", text or "log") for text in said], np.int64)
+        recording.add_instants(
+            name=numbers[of.reshape(-1)], thread=self._thread_at(mine), time=tables.time[mine]
+        )
+
+    def _thread_at(self, events: Ints) -> Ints:
+        """Return the thread of the goroutine that runs where events are; that of the runtime if none does."""
+        who = self._moves.running[events]
+        number = np.minimum(np.searchsorted(self._numbers, who), len(self._numbers) - 1)
+        known = self._numbers[number] == who
+        thread = self._threads[number]
+        if not known.all():
+            thread = np.where(known, thread, self._recording.thread(_PROCESS, _RUNTIME))
+        return np.asarray(thread)
+
+    def _counters(self) -> None:
+        tables, recording = self._tables, self._recording
+        for kind, name in _NUMBERS[tables.is_old].items():
+            mine = np.flatnonzero(tables.kind == kind)
+            if len(mine):
+                recording.add_counters(
+                    series=np.full(len(mine), recording.series(_PROCESS, name)),
+                    time=tables.time[mine],
+                    value=tables.said[mine, 0].astype(np.float64),
+                )
+
+
+def _is_own(entry: str) -> bool:
+    """Return whether a goroutine that begins with a function is one of Go's own, not the program's."""
+    return entry != "runtime.main" and entry.startswith(("runtime.", "runtime/trace."))
+
+
+def _rows(*columns: Ints | int) -> Ints:
+    """Return rows: change, order, order among equal ones, kind, function, time, event."""
+    wide = [np.broadcast_to(np.asarray(column, np.int64), np.shape(columns[0])) for column in columns]
+    return np.stack(wide, axis=1)
