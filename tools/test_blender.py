@@ -245,6 +245,7 @@ class Way:
             *self.shared(
                 Turn("align, brush, move, in a window", "sight/moving.py", *sphinx, done="moved"),
                 Turn("see more of a view in a window", "sight/seeing.py", trace, done="seen"),
+                Turn("open source files from a window", "windows/source.py", done="sourced"),
             ),
             Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),

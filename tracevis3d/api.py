@@ -68,6 +68,10 @@ __all__ = [
 ]
 
 
+#: Maximum number of times that a picture is drawn again for its exact scale, and the tolerance of the latter.
+_MEASURED, _SAME_SCALE = 3, 1e-4
+
+
 def filtered(trace: Trace, stack: str) -> Trace:
     """Return ``trace`` without the calls that a filter stack hides.
 
@@ -709,7 +713,7 @@ class Figure:
 
         changing = self._changing(changes, output.frame) if changes else None
         first = part(progress, 0.0, 0.2)
-        drawing = changing(0.0) if changing is not None else self.drawing(output.frame, first)
+        drawing = changing(0.0) if changing is not None else self._measured(output, first)
         produced = produce(
             drawing,
             path,
@@ -720,6 +724,20 @@ class Figure:
         )
         self.stages.update(produced.stages)
         return self._report(drawing, output, produced.counts)
+
+    def _measured(self, output: Output, progress: Progress) -> Drawing:
+        """Return the drawing, drawn again where a pixel is not as wide as it was taken to be."""
+        from .scene.build import pixels_of_unit
+
+        drawing = self.drawing(output.frame, progress)
+        for _ in range(_MEASURED):
+            if not drawing.pixels_per_unit:
+                break
+            taken = pixels_of_unit(drawing, output.style, output.frame)
+            if taken is None or abs(taken / drawing.pixels_per_unit - 1) < _SAME_SCALE:
+                break
+            drawing = self.drawing(replace(output.frame, pixels_per_unit=taken), progress)
+        return drawing
 
     def _page(self, path: str | os.PathLike[str], output: Output, progress: Progress) -> dict[str, Any]:
         from .figures import caption

@@ -1,7 +1,7 @@
 """Judge ``explain`` on pairs with a known change: ``python -m benchmarks.explain [--write] [FOLDER]``.
 
-The twenty pairs with which the rules were made, and five that were made afterwards. Recordings are made in
-FOLDER, or taken from it; ``--write`` puts both tables into ``docs/explain.md``.
+The twenty pairs with which the rules were made, and five and eight that were made afterwards. Recordings are
+made in FOLDER, or taken from it; ``--write`` puts the tables into ``docs/explain.md``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from .pairs import ROOT
 BEGIN = {
     "pairs": "<!-- pairs with a known change -->\n",
     "unseen": "<!-- pairs made after the rules -->\n",
+    "later": "<!-- pairs made later still -->\n",
 }
 END = "<!-- end -->"
 

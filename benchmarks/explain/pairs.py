@@ -25,7 +25,7 @@ TOLD = {
 
 
 class Pair(NamedTuple):
-    """A program, and what differs between its two recordings; see ``pairs.toml`` and ``unseen.toml``.
+    """A program, and what differs between its two recordings; see ``pairs.toml`` and the files beside it.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Pair(NamedTuple):
 
 
 def pairs(name: str = "pairs") -> list[Pair]:
-    """Return the pairs of ``pairs.toml``, or of ``unseen.toml``."""
+    """Return the pairs of ``pairs.toml``, or of ``unseen.toml`` or ``later.toml``."""
     rows = tomllib.loads((HERE / f"{name}.toml").read_text())["pair"]
     return [
         Pair(

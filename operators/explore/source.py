@@ -1,4 +1,4 @@
-"""Open a source file in Blender's text editor: where a function begins, or at an element's line."""
+"""Open a source file where a function begins, or at an element's line, in Blender's editor or another."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,7 +43,7 @@ def line_of(picked: PickedElement) -> tuple[str, int] | None:
 
 
 class TRACEVIS3D_OT_open_source(OnCall, bpy.types.Operator):
-    """Open the source file in the text editor, at the line of the element or of its function"""
+    """Open the source file at the line, in the text editor of the preferences (File Paths) or in Blender's"""
 
     bl_idname = "tracevis3d.open_source"
     bl_label = "Open Source"
@@ -90,12 +90,22 @@ class TRACEVIS3D_OT_open_source(OnCall, bpy.types.Operator):
             return {"CANCELLED"}
         if self.directory:
             trace_state.ensure(wanted.key).sources_folder = self.directory
+        line = max(wanted.line, 1)
+        if editor := context.preferences.filepaths.text_editor:
+            try:
+                # Blender counts lines from 0 here, and passes on what the preferences ask for.
+                bpy.ops.text.jump_to_file_at_point(filepath=str(file), line=line - 1, column=0)
+            except RuntimeError as error:
+                self.report({"ERROR"}, f"{editor}: the editor of the preferences: {str(error).strip()}")
+                return {"CANCELLED"}
+            self.report({"INFO"}, f"{file.name}, line {line}, in {Path(editor).name}")
+            return {"FINISHED"}
         try:
             text = loaded(file)
         except (OSError, RuntimeError) as error:
             self.report({"ERROR"}, f"{file}: it can't be read: {str(error).strip()}")
             return {"CANCELLED"}
-        line = min(max(wanted.line, 1), len(text.lines))
+        line = min(line, len(text.lines))
         text.current_line_index = line - 1
         text.select_set(line - 1, 0, line - 1, len(text.lines[line - 1].body))
         show(context, text, line)

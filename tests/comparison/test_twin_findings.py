@@ -13,7 +13,13 @@ from tests.comparison.test_findings import found, leaf, traced
 from tests.support.plain_findings import Plain
 from tests.support.run_pairs import run_pairs
 from tracevis3d.features.comparison.findings.counterparts import groups, in_place
-from tracevis3d.features.comparison.findings.counts import alone, detours, new_functions, repetitions
+from tracevis3d.features.comparison.findings.counts import (
+    alone,
+    detours,
+    new_functions,
+    recursions,
+    repetitions,
+)
 from tracevis3d.features.comparison.findings.disturbances import drifts, importing, stalls
 from tracevis3d.features.comparison.findings.durations import changed, extra_times, pace, times
 from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
@@ -128,6 +134,7 @@ def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
     evidence = evidence_of(pair, tau)
     plain = Plain(evidence)
     all_same(repetitions(evidence), plain.repetitions())
+    all_same(recursions(evidence), plain.recursions())
     all_same(alone(evidence), plain.alone())
     all_same(new_functions(evidence), plain.new_functions())
     all_same(detours(evidence), plain.detours())
@@ -188,7 +195,8 @@ def found_first(evidence):
     known = np.array([g for _, of in changed(evidence, judged) for g in of.tolist()], np.int64)
     every = [
         *stretches(evidence), *new_functions(evidence), *alone(evidence), *repetitions(evidence),
-        *offsets(evidence, pairs), *times(evidence, judged), *out_of_order(evidence, pairs),
+        *recursions(evidence), *offsets(evidence, pairs), *times(evidence, judged),
+        *out_of_order(evidence, pairs),
         *detours(evidence), *pace(evidence), *drifts(evidence, judged, known), *stalls(evidence, judged, []),
     ]  # fmt: skip
     assert not len(importing(evidence))  # nothing is imported here

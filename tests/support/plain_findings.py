@@ -203,6 +203,38 @@ class Plain:
             )  # fmt: skip
         return found
 
+    def recursions(self):
+        """What calls itself more or less often, by more than a tenth of what is to be expected."""
+        inner = [[0] * self.n, [0] * self.n]
+        for s, t in enumerate(self.traces):
+            raw = t.trace.calls.function.tolist()
+            for i, up in enumerate(t.parent):
+                if up >= 0 and t.node[up] == t.node[i] and raw[up] == raw[i]:
+                    inner[s][t.node[i]] += 1
+        wanted = [self.factor[n] * inner[0][n] for n in range(self.n)]
+        chosen = [
+            n for n in range(self.n)
+            if self.state[n] == ALIKE and self.calls[0][n] and self.calls[1][n]
+            and max(inner[1][n], wanted[n]) > 1.1 * min(inner[1][n], wanted[n])
+        ]  # fmt: skip
+        found = []
+        for nodes in self.by_function(chosen, 0):
+            more = sum(inner[1][n] - wanted[n] for n in nodes)
+            below = sum(self.below[1][n] - self.factor[n] * self.below[0][n] for n in nodes)
+            about, itself = self.about(nodes), [sum(row[n] for n in nodes) for row in inner]
+            about["calls"] = tuple(a + b for a, b in zip(about["calls"], itself, strict=True))
+            in_all = [of[self.function[s][nodes[0]]] for s, of in enumerate(self.of_function)]
+            details = {
+                "paths": len(nodes), "unit": False, "with": [], "calls_of_function": in_all, "itself": itself,
+            }  # fmt: skip
+            found.append(
+                self.finding(
+                    "repetitions", self.share(0, max(abs(more), abs(below))), self.both(nodes[0]),
+                    self.way(nodes[0]), details, **about,
+                )
+            )  # fmt: skip
+        return found
+
     def mere_wrappers(self):
         """What is stepped over is marked so, unless it takes a hundredth of the time."""
         return {
@@ -451,9 +483,10 @@ class Plain:
                 "stalls": [
                     {
                         "call": i, "function": self.label(t.node[i], s), "start_ns": t.start[i],
-                        "own_ns": t.own[i],
+                        "own_ns": t.own[i], "beyond_ns": round(-row[0]),
                     }
-                    for i in (pair[s] for pair in pairs[:5])
+                    for row in rows
+                    for i in [row[2][s]]
                 ],
             }  # fmt: skip
             found.append(

@@ -36,6 +36,8 @@ class Frame:
         A font's file, or its family; empty: the usual one.
     straight : bool
         Seen straight from the front, whatever the drawing's camera: the style is ``flat``.
+    pixels_per_unit : float
+        What a unit along the ruler of time takes in the picture, once that was measured; 0: not yet.
     """
 
     width: int = 1920
@@ -44,6 +46,7 @@ class Frame:
     points: float = 0.0
     font: str = ""
     straight: bool = field(default=False, repr=False)
+    pixels_per_unit: float = field(default=0.0, repr=False)
 
     @property
     def type_size(self) -> float:

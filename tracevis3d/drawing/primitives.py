@@ -525,6 +525,9 @@ class Drawing:
         Parts of the time, such as phases.
     relations : tuple of Relation
         Which of the things that links show belong together.
+    pixels_per_unit : float
+        What a unit along the first ruler of time was taken to take in the picture, where what is narrower
+        than a pixel is merged; 0: nothing depends on it.
     """
 
     palette: NDArray[np.float32]
@@ -542,6 +545,7 @@ class Drawing:
     callouts: tuple[Callout, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     relations: tuple[Relation, ...] = ()
+    pixels_per_unit: float = 0.0
 
     def meaning_of(self, element: Element) -> Meaning | None:
         """Return what the ids of one of the elements represent; None if that is not declared."""

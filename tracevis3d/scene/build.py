@@ -175,6 +175,29 @@ def seen(
     return made.view, made.surround.region
 
 
+def pixels_of_unit(drawing: Drawing, style: str, frame: Frame) -> float | None:
+    """Return how many pixels a scene unit takes in a picture, along the drawing's first ruler of time.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    style : {"paper", "stage", "flat"}
+    frame : Frame
+
+    Returns
+    -------
+    float or None
+        None if it has no ruler of time.
+    """
+    axis = next((axis for axis in drawing.axes if axis.window), None)
+    if axis is None or axis.length <= 0:
+        return None
+    view, _ = seen(drawing, style, frame)
+    start = np.asarray(axis.origin, np.float64)
+    ends = view.pixels(np.array([start, start + labels.unit(axis.direction) * axis.length]))
+    return float(np.linalg.norm(ends[1] - ends[0])) / axis.length
+
+
 def pixels_of_time(drawing: Drawing, style: str, frame: Frame) -> float | None:
     """Return how many pixels a nanosecond takes in a picture, at the drawing's first ruler of time.
 
@@ -189,13 +212,11 @@ def pixels_of_time(drawing: Drawing, style: str, frame: Frame) -> float | None:
     float or None
         None if it has no ruler of time.
     """
+    found = pixels_of_unit(drawing, style, frame)
     axis = next((axis for axis in drawing.axes if axis.window), None)
-    if axis is None or axis.window is None:
+    if found is None or axis is None or axis.window is None:
         return None
-    view, _ = seen(drawing, style, frame)
-    start = np.asarray(axis.origin, np.float64)
-    ends = view.pixels(np.array([start, start + labels.unit(axis.direction) * axis.length]))
-    return float(np.linalg.norm(ends[1] - ends[0])) / max(axis.window[1] - axis.window[0], 1)
+    return found * axis.length / max(axis.window[1] - axis.window[0], 1)
 
 
 class _Making:
@@ -235,6 +256,10 @@ class _Making:
         self.panels = callouts.lay_out(
             as_seen, self.view, self.surround.region, free, self.surround.text, self.style, typeface
         )
+        # A leader line comes before the numbers of rulers.
+        free_of_lines = [i for i, o in enumerate(self.axis_texts.outline) if not free.is_struck(o)]
+        axis_lost += len(self.axis_texts) - len(free_of_lines)
+        self.axis_texts = self.axis_texts.only(free_of_lines)
         self.groups = drawing.labels
         inks = [inks_on(group.background, len(group), self.palette, self.style) for group in drawing.labels]
         cover = Cover(drawing, self.view)

@@ -9,7 +9,7 @@ from tests.comparison.difference.test_kinds import program, told
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.features.comparison.compare import VIEW
 from tracevis3d.features.comparison.view.difference.headlines import headline, short
-from tracevis3d.features.comparison.view.difference.kinds import FASTER, SLOWER
+from tracevis3d.features.comparison.view.difference.kinds import STALLED
 from tracevis3d.features.comparison.view.difference.paint import HUES
 from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.parameters import read
@@ -105,9 +105,15 @@ def test_repeats_are_said_to_be_the_same_and_a_stall_has_its_place():
     (callout,) = drawing.callouts
     assert callout.text == "1  work: B stalls 67 ms"
     assert callout.calls == ((0, 7), (1, 7))
-    np.testing.assert_allclose(drawing.palette[callout.color], HUES[SLOWER])
+    np.testing.assert_allclose(drawing.palette[callout.color], HUES[STALLED])
     back = VIEW.draw(traces[::-1], read(Parameters, {}), FRAME, silent)
-    np.testing.assert_allclose(back.palette[back.callouts[0].color], HUES[FASTER])
+    np.testing.assert_allclose(back.palette[back.callouts[0].color], HUES[STALLED])
+    # The call alone has the colour of stalls, in both pictures.
+    for made, s, (legend, *_) in ((drawing, 1, drawing.legends), (back, 0, back.legends)):
+        boxes = next(e for e in made.elements if e.kind == "call" and e.source == s)
+        hue = made.palette[boxes.color, :3]
+        assert boxes.id[(hue == HUES[STALLED, :3]).all(axis=1)].tolist() == [7]
+        assert [entry.text.split(" once")[0] for entry in legend.entries][-1] == "stalled"
 
 
 def test_a_focus_is_the_point_and_has_colours():

@@ -97,8 +97,9 @@ def test_kinds_of_paths_are_those_of_the_plain_rules(seed):
         s: [n for n in range(size) if evidence.state[n] == kinds.ALONE and paths.calls[s, n]] for s in (0, 1)
     }
     moved = {int(n) for f in found.findings.found if f.kind == "moved" for n in f.nodes}
+    deeper = {int(n) for f in found.findings.found if "itself" in f.details for n in f.nodes}
     for n in range(size):
-        if evidence.state[n] == kinds.RECOUNTED:
+        if evidence.state[n] == kinds.RECOUNTED or n in deeper:
             assert kind[n] == OFTEN
         elif evidence.state[n] == kinds.ALONE and paths.calls[:, n].any():
             s = 0 if paths.calls[0, n] else 1
@@ -135,12 +136,32 @@ def test_a_cluster_is_of_the_kind_that_takes_most_of_its_time(seed):
         for c in range(len(cut.clusters)):
             members = index.members(cut.clusters, c)
             inside = range(int(members[0]), int(members[-1] + trace.calls.extent[members[-1]]))
-            spent = [sum(int(own[i]) for i in inside if found.kind[s][i] == k) for k in range(6)]
+            spent = [
+                sum(int(own[i]) for i in inside if found.kind[s][i] == k) for k in range(len(kinds.KINDS))
+            ]
             most = max(spent[1:])
             if most >= 0.25 * max(sum(spent), 1):
                 assert spent[kind[len(cut.calls) + c]] == most
             else:
                 assert kind[len(cut.calls) + c] == SAME
+
+
+def test_a_stalled_call_is_neither_slower_nor_faster():
+    steps = [("read", 60), ("parse", 60), *[("work", 10)] * 10]
+    ours, late = ([(name, lasts + (3 * k + s) % 4) for k, (name, lasts) in enumerate(steps)] for s in (0, 1))
+    late[5] = ("work", 80)
+    for a, b, s in ((ours, late, 1), (late, ours, 0)):
+        found = told(program(*a), program(*b))
+        (finding,) = [f for f in found.findings.found if f.kind == "stall"]
+        (stall,) = finding.details["stalls"]
+        assert np.flatnonzero(found.kind[s] != SAME).tolist() == [stall["call"]] == [6]
+        assert (found.kind[1 - s] == SAME).all()
+        assert found.kind[s][6] == kinds.STALLED
+        whole = sum(float(self_times(t.calls).sum()) for t in found.findings.evidence.comparison.traces)
+        assert found.share[kinds.STALLED] == pytest.approx(stall["beyond_ns"] / whole)
+        assert found.share.sum() == pytest.approx(1.0)
+        # Its tube is of the same kind: it takes its time itself.
+        assert found.of_tubes(s, np.array([6]))[0][0] == kinds.STALLED
 
 
 def test_what_differs_more_is_told_more_strongly():

@@ -92,6 +92,54 @@ def visible_share(surfaces: Surfaces, view: ViewProjection) -> float | None:
     return seen / there if there else None
 
 
+def shown_pixels(
+    point: Floats,
+    others: NDArray[np.int32],
+    triangle: NDArray[np.int32],
+    owner: NDArray[np.int32],
+    view: ViewProjection,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return in how many pixels each of several things is in front, and in how many if they were alone.
+
+    Parameters
+    ----------
+    point : float64 (v, 3)
+    others : int32 (t, 3)
+        Triangles of everything else.
+    triangle : int32 (u, 3)
+        Triangles of the things.
+    owner : int32 (u,)
+        Which thing each is of, from 0 on.
+    view : ViewProjection
+
+    Returns
+    -------
+    seen, alone : int64 (things,)
+
+    Examples
+    --------
+    >>> corners = [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (0, -1, -1), (1, -1, -1), (1, 1, -1)]
+    >>> thing, other = np.array([[0, 1, 2]], np.int32), np.array([[3, 4, 5]], np.int32)
+    >>> point = np.array(corners, np.float64)
+    >>> view = ViewProjection.of(np.eye(4), 20, 20)
+    >>> seen, alone = shown_pixels(point, other, thing, np.zeros(1, np.int32), view)
+    >>> bool(0 < seen[0] < alone[0])
+    True
+    """
+    things = int(owner.max(initial=-1)) + 1
+    clip = point @ view.matrix[:, :3].T + view.matrix[:, 3]
+    free = _drawn(clip, triangle, owner, view)
+    others = others[_touching(clip, others, (free >= 0).reshape(view.height, view.width))]
+    # The things come last: what lies on a surface is before it.
+    both = _drawn(
+        clip, np.concatenate([others, triangle]),
+        np.concatenate([np.zeros(len(others), np.int32), owner + np.int32(1)]), view,
+    )  # fmt: skip
+    # A pixel that two things share alone is of the one that is in front.
+    seen = np.bincount(both[both > 0] - 1, minlength=things)
+    return seen[:things], np.bincount(free[free >= 0], minlength=things)[:things]
+
+
 def _seen(surfaces: Surfaces, view: ViewProjection) -> tuple[int, int]:
     """Return in how many pixels something lit is in front, and in how many it would be alone."""
     clip = surfaces.point @ view.matrix[:, :3].T + view.matrix[:, 3]
@@ -119,6 +167,25 @@ def _reaching(clip: Floats, triangle: NDArray[np.int32], pixels: NDArray[np.bool
     outside[w <= 0] = 0
     a, b, c = triangle.T
     return np.asarray((outside[a] & outside[b] & outside[c]) == 0)
+
+
+def _touching(clip: Floats, triangle: NDArray[np.int32], pixels: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which triangles have one of those pixels (height, width) in the rectangle around them."""
+    high, wide = pixels.shape
+    count = np.zeros((high + 1, wide + 1), np.int32)
+    count[1:, 1:] = np.cumsum(np.cumsum(pixels, axis=0, dtype=np.int32), axis=1, dtype=np.int32)
+    w = clip[:, 3]
+    ends = []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for axis, size in ((0, wide), (1, high)):
+            at = (size / 2 + size / 2 * clip[:, axis] / w).astype(np.float32)
+            # What reaches behind the eye may be anywhere.
+            low, top = (np.where(w > 0, at, end) for end in (np.float32(-1), np.float32(size + 1)))
+            low, top = low[triangle].min(axis=1), top[triangle].max(axis=1)
+            ends.append(np.clip(np.floor(low), 0, size).astype(np.int64))
+            ends.append(np.clip(np.ceil(top) + 1, 0, size).astype(np.int64))
+    x0, x1, y0, y1 = ends
+    return np.asarray(count[y1, x1] - count[y0, x1] - count[y1, x0] + count[y0, x0] > 0)
 
 
 def before_the_eye(

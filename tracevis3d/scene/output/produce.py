@@ -24,6 +24,7 @@ from ..films.film import play
 from ..geometry.forms import Purpose
 from ..window.viewpoints import place
 from . import export, figure, visible
+from .covered import covered_texts
 from .render import still
 
 
@@ -104,6 +105,9 @@ def _produce(
         )  # fmt: skip
         produced.stages["build"] = time.perf_counter() - started
         produced.counts.update(built.counts)
+        if purpose != "draft":
+            # Texts over texts are counted already.
+            produced.counts["label_overlaps"] += len(covered_texts(built))
         if (share := visible.share_in(built)) is not None:
             produced.counts["visible_share"] = round(share, 4)
         started = time.perf_counter()

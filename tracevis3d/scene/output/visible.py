@@ -19,13 +19,14 @@ _SHAPES = (Boxes, Marks, Tubes, Lines, Wedges)
 
 def highlighted(drawing: Drawing) -> list[int]:
     """Return which elements are highlighted: those of kinds of which others are ghosts."""
-    ghosts = {element.kind for element in drawing.elements if _is_ghost(element)}
+    ghosts = {element.kind for element in drawing.elements if is_ghost(element)}
     return [
-        i for i, element in enumerate(drawing.elements) if element.kind in ghosts and not _is_ghost(element)
+        i for i, element in enumerate(drawing.elements) if element.kind in ghosts and not is_ghost(element)
     ]
 
 
-def _is_ghost(element: Element) -> bool:
+def is_ghost(element: Element) -> bool:
+    """Return whether an element is drawn translucently."""
     return getattr(element, "look", "") == "ghost"
 
 
@@ -49,13 +50,24 @@ def share_in(built: Built) -> float | None:
         at = shown.get("tracevis3d_element", -1)
         element = built.drawing.elements[at] if 0 <= at < len(built.drawing.elements) else None
         # Ghosts are translucent.
-        if isinstance(element, _SHAPES) and not _is_ghost(element):
-            parts.append((*_triangles(shown, element), at in lit))
+        if isinstance(element, _SHAPES) and not is_ghost(element):
+            parts.append((*triangles_of(shown, element), at in lit))
     return visible_share(Surfaces.joined(parts), projection_of(built.view))
 
 
-def _triangles(shown: Any, element: Element) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return points (v, 3) and triangles (t, 3) of an element."""
+def triangles_of(shown: Any, element: Element | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return points and triangles of an object.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+    element : Element, optional
+        The one that it shows, if it does.
+
+    Returns
+    -------
+    (float (v, 3), int (t, 3))
+    """
     if isinstance(element, Boxes):
         made = box_outline(element.low, element.low + element.size)
         return made.point, made.triangle

@@ -32,6 +32,8 @@ _HUE, _STANDS_OUT, _LITTLE = 0.12, 6.0, 0.25
 _SEEN = 24
 #: Points of tubes and boxes that are examined, at most.
 _MOST = 200_000
+#: Half the width of the sign at the end of a leader line, in line heights.
+_SIGN = 0.26
 #: The widest panel, in line heights.
 _WIDEST = 26.0
 
@@ -193,6 +195,8 @@ def lay_out(
     for _, point, box, _ in placed:
         out.corner.append(_bar(point, _nearest(point, box), max(0.09 * text, 1.2)))
         out.srgb.append(style.ink)
+        free.strike(out.corner[-1])
+        free.strike(_diamond(point, _SIGN * text))
     for callout, point, box, rows in placed:
         _print(out, callout, point, box, rows, text, drawing, style, typeface)
     return out
@@ -287,8 +291,8 @@ def _print(
     ground = mixed(np.array([[*style.background, 1.0]], np.float32), style.ink, 0.035)[0]
     edge = mixed(np.array([[*style.background, 1.0]], np.float32), style.ink, 0.25)[0]
     x, y = point
-    for side, color in ((0.26 * text, style.background), (0.2 * text, hue)):
-        out.corner.append(np.array([(x - side, y), (x, y - side), (x + side, y), (x, y + side)]))
+    for side, color in ((_SIGN * text, style.background), (0.2 * text, hue)):
+        out.corner.append(_diamond((x, y), side))
         out.srgb.append(color)
     hair = max(0.05 * text, 1.0)
     out.corner.append(_rectangle((box[0] - hair, box[1] - hair, box[2] + hair, box[3] + hair)))
@@ -304,6 +308,12 @@ def _print(
             Line(row, box[0] + 0.75 * text, middle - 0.5 * typeface.cap_height * size, size, color)
         )
         middle -= 1.25 * text
+
+
+def _diamond(point: tuple[float, float], side: float) -> NDArray[np.float64]:
+    """Return the corners of the sign at which a leader line ends."""
+    x, y = point
+    return np.array([(x - side, y), (x, y - side), (x + side, y), (x, y + side)])
 
 
 def _nearest(point: tuple[float, float], box: Rectangle) -> tuple[float, float]:

@@ -14,7 +14,10 @@ from ..camera import View
 Floats = NDArray[np.float64]
 
 #: Where a text is examined: shares of its width, and of its line's height from the middle.
-_ALONG, _ACROSS = (0.03, 0.27, 0.5, 0.73, 0.97), (-0.3, 0.3)
+_ALONG, _ACROSS = (
+    (0.02, 0.1, 0.18, 0.26, 0.34, 0.42, 0.5, 0.58, 0.66, 0.74, 0.82, 0.9, 0.98),
+    (-0.3, 0.0, 0.3),
+)
 #: Minimum distance of a text from the surface below it, in line heights.
 _OFF = 0.015
 
@@ -41,8 +44,8 @@ class Cover:
 
     @cached_property
     def _tubes(self) -> TubePicker | None:
-        """Wide tubes alone, which lie flat: lines cross texts without hiding them."""
-        tubes = [e for e in self._drawing.elements if isinstance(e, Tubes) and e.level and e.look != "ghost"]
+        """Tubes alone: lines cross texts without hiding them."""
+        tubes = [e for e in self._drawing.elements if isinstance(e, Tubes) and e.look != "ghost"]
         if not tubes:
             return None
         points = np.concatenate([e.point for e in tubes])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from .cover import Cover
 _MOST = 30_000
 #: Edges of a text that rise by fewer pixels are upright.
 _UPRIGHT = 1.5
+#: Shares of its width to which a text is shortened that a leader line would strike through.
+_SHORTER = (0.75, 0.6, 0.6, 0.6)
 #: Texts with a larger covered share are not shown.
 _COVERED = 0.0
 
@@ -62,8 +64,8 @@ class Texts:
         return len(self.text)
 
     def only(self, which: Sequence[int]) -> Texts:
-        """Return some of them."""
-        return Texts(*([column[i] for i in which] for column in vars(self).values()))
+        """Return some of them; those of rulers don't have all columns."""
+        return Texts(*([column[i] for i in which] if column else [] for column in vars(self).values()))
 
 
 class Free:
@@ -82,6 +84,8 @@ class Free:
         left, bottom = (int(np.floor(v)) - 1 for v in region[:2])
         right, top = (int(np.ceil(v)) + 1 for v in region[2:])
         self._taken[max(bottom, 0) : max(top, 0), max(left, 0) : max(right, 0)] = False
+        #: What leader lines have taken.
+        self.struck = np.zeros_like(self._taken)
 
     def is_free(self, corners: NDArray[np.float64]) -> bool:
         """Return whether :meth:`take_quad` would take an outline."""
@@ -113,21 +117,43 @@ class Free:
         height, width = self._taken.shape
         if left < 0 or bottom < 0 or right > width or top > height or left >= right or bottom >= top:
             return False
-        # Pixels whose middle is less than one pixel outside of each edge.
-        turn = np.sign(edge[0, 0] * edge[1, 1] - edge[0, 1] * edge[1, 0]) or 1.0
-        normal = turn * np.stack([-edge[:, 1], edge[:, 0]], axis=1)
-        normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
-        x = np.arange(left, right)[None, :] + 0.5
-        y = np.arange(bottom, top)[:, None] + 0.5
-        inside = np.ones((top - bottom, right - left), np.bool_)
-        for (px, py), (nx, ny) in zip(corners.tolist(), normal.tolist()):
-            inside &= (x - px) * nx + (y - py) * ny > -1.0
-        window = self._taken[bottom:top, left:right]
+        window, inside = self._taken[bottom:top, left:right], _inside(corners, (left, bottom, right, top))
         if (window & inside).any():
             return False
         if not only_look:
             window |= inside
         return True
+
+    def strike(self, corners: NDArray[np.float64]) -> None:
+        """Take a convex outline, of which parts may be taken already or out of the picture: a leader line.
+
+        Parameters
+        ----------
+        corners : float64 (4, 2)
+            In order, in pixels.
+        """
+        low, high = np.floor(corners.min(axis=0)).astype(int), np.ceil(corners.max(axis=0)).astype(int)
+        height, width = self._taken.shape
+        left, bottom = (int(v) for v in np.maximum(low, 0))
+        right, top = min(int(high[0]), width), min(int(high[1]), height)
+        if left < right and bottom < top:
+            inside = _inside(corners, (left, bottom, right, top))
+            self._taken[bottom:top, left:right] |= inside
+            self.struck[bottom:top, left:right] |= inside
+
+    def is_struck(self, corners: NDArray[np.float64]) -> bool:
+        """Return whether what :meth:`strike` took lies in the rectangle around an outline.
+
+        Parameters
+        ----------
+        corners : float64 (4, 2)
+
+        Returns
+        -------
+        bool
+        """
+        (left, bottom), (right, top) = corners.min(axis=0).astype(int), corners.max(axis=0).astype(int) + 1
+        return bool(self.struck[max(bottom, 0) : max(top, 0), max(left, 0) : max(right, 0)].any())
 
     def take(self, rectangle: Rectangle, only_look: bool = False) -> bool:
         """Take a rectangle, if it lies in the picture and all of it is free.
@@ -154,6 +180,21 @@ class Free:
             return False
         window[:] = window | (not only_look)
         return True
+
+
+def _inside(corners: NDArray[np.float64], window: tuple[int, int, int, int]) -> NDArray[np.bool_]:
+    """Return which pixels of a window are less than a pixel outside of each edge of an outline."""
+    left, bottom, right, top = window
+    edge = np.roll(corners, -1, axis=0) - corners
+    turn = np.sign(edge[0, 0] * edge[1, 1] - edge[0, 1] * edge[1, 0]) or 1.0
+    normal = turn * np.stack([-edge[:, 1], edge[:, 0]], axis=1)
+    normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
+    x = np.arange(left, right)[None, :] + 0.5
+    y = np.arange(bottom, top)[:, None] + 0.5
+    inside = np.ones((top - bottom, right - left), np.bool_)
+    for (px, py), (nx, ny) in zip(corners.tolist(), normal.tolist()):
+        inside &= (x - px) * nx + (y - py) * ny > -1.0
+    return inside
 
 
 def unit(vector: Sequence[float] | NDArray[np.floating[Any]]) -> NDArray[np.float64]:
@@ -233,18 +274,19 @@ def choose(
         if not text:
             continue
         right, up = unit(labels.right), unit(labels.up)
-        width = typeface.width(text) * size
-        left = labels.anchor[i] - right * (width * (labels.align + 1) / 2)
-        # In front of its surface, by an invisible amount.
-        outward = np.cross(right, up)
-        left = left + outward * (0.04 * float(labels.height[i]) * (1 if outward @ view.forward < 0 else -1))
-        half = up * (0.5 * float(labels.height[i]))
-        corners = view.pixels(
-            np.array([left - half, left + half, left - half, left + half]) + _ends(right, width)
-        )
-        around = corners[[0, 1, 3, 2]]
-        if not free.is_free(around):
+        placed = _placed(labels, i, text, size, view, typeface)
+        if free.is_struck(placed.around):
+            # A shorter text may end before the line.
+            for share in _SHORTER:
+                text = shorten(text, share * placed.width / size, typeface)
+                if not text:
+                    break
+                placed = _placed(labels, i, text, size, view, typeface)
+                if free.is_free(placed.around):
+                    break
+        if not text or not free.is_free(placed.around):
             continue
+        left, width, around = placed
         if cover is not None and cover.share(left, right, up, width, float(labels.height[i])) > _COVERED:
             continue
         free.take_quad(around)
@@ -259,6 +301,29 @@ def choose(
         chosen.timed.append(len(labels.background) > 0)
         chosen.group.append(g)
     return chosen, sum(map(len, groups)) - len(chosen)
+
+
+class _Placed(NamedTuple):
+    """Where a text begins in the scene, how wide it is there, and its outline in the picture."""
+
+    left: NDArray[np.float64]
+    width: float
+    around: NDArray[np.float64]
+
+
+def _placed(labels: Labels, i: int, text: str, size: float, view: View, typeface: Typeface) -> _Placed:
+    """Return where a text of one of the labels would be."""
+    right, up = unit(labels.right), unit(labels.up)
+    width = typeface.width(text) * size
+    left = labels.anchor[i] - right * (width * (labels.align + 1) / 2)
+    # In front of its surface, by an invisible amount.
+    outward = np.cross(right, up)
+    left = left + outward * (0.04 * float(labels.height[i]) * (1 if outward @ view.forward < 0 else -1))
+    half = up * (0.5 * float(labels.height[i]))
+    corners = view.pixels(
+        np.array([left - half, left + half, left - half, left + half]) + _ends(right, width)
+    )
+    return _Placed(left, width, corners[[0, 1, 3, 2]])
 
 
 def _ends(right: NDArray[np.float64], width: float) -> NDArray[np.float64]:

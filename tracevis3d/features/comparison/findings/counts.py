@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ....kernels.comparison.findings import ALONE, RECOUNTED, find_outermost_nodes
-from .evidence import Evidence, Finding
+from ....kernels.comparison.findings import ALIKE, ALONE, RECOUNTED, find_outermost_nodes
+from .evidence import TOLERANCE, Evidence, Finding
 
 #: A wrapper is a finding of its own from this share of the time on.
 _WORTH_TELLING = 0.01
@@ -73,6 +73,69 @@ def repetitions(evidence: Evidence) -> list[Finding]:
             )
         )
     return found
+
+
+def recursions(evidence: Evidence) -> list[Finding]:
+    """Return functions that call themselves more or less often, though others call them as often as before.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Its paths take calls of a function by itself as one.
+
+    Returns
+    -------
+    list of Finding
+    """
+    paths, found = evidence.paths, []
+    inner = own_calls(evidence)
+    expected = evidence.factor * inner[0]
+    most, least = np.maximum(inner[1], expected), np.minimum(inner[1], expected)
+    differs = (evidence.state == ALIKE) & (paths.calls > 0).all(axis=0) & (most > (1.0 + TOLERANCE) * least)
+    for nodes in by_function(evidence, np.flatnonzero(differs), 0):
+        first = int(nodes[0])
+        change = max(
+            abs(float((inner[1, nodes] - expected[nodes]).sum())),
+            abs(float((paths.below[1, nodes] - evidence.factor[nodes] * paths.below[0, nodes]).sum())),
+        )
+        about = evidence.about(nodes)
+        itself = [int(row[nodes].sum()) for row in inner]
+        in_all = [int(evidence.calls_of_function[s, paths.function[s, first]]) for s in range(2)]
+        about["calls"] = tuple(outer + more for outer, more in zip(about["calls"], itself))
+        found.append(
+            Finding(
+                "repetitions",
+                evidence.share(0.0, change),
+                (evidence.label(first, 0), evidence.label(first, 1)),
+                evidence.way(first),
+                **about,
+                details={
+                    "paths": len(nodes), "unit": False, "with": [], "calls_of_function": in_all,
+                    "itself": itself,
+                },
+            )
+        )  # fmt: skip
+    return found
+
+
+def own_calls(evidence: Evidence) -> Ints:
+    """Return how many calls of each path are made by a call of the same path: int64 (2, n).
+
+    Parameters
+    ----------
+    evidence : Evidence
+
+    Returns
+    -------
+    int64 (2, n)
+    """
+    rows = []
+    for trace, of in zip(evidence.comparison.traces, evidence.paths.of_call):
+        calls = trace.calls
+        above = np.maximum(calls.parent, 0)
+        again = (calls.parent >= 0) & (of[above] == of) & (calls.function[above] == calls.function)
+        rows.append(np.bincount(of[again], minlength=len(evidence.paths)))
+    return np.stack(rows).astype(np.int64)
 
 
 def alone(evidence: Evidence) -> list[Finding]:

@@ -21,8 +21,6 @@ from .evidence import Evidence, Finding, Range, rounded, weighted_median
 LEAST_STALL = 0.02
 #: A slow start takes at least this share of it, unless modules are compiled in one run alone.
 _LEAST_START = 0.05
-#: Maximum number of listed stalls, the longest first.
-_LISTED = 5
 #: Minimum number of paths for which a stretch, and not one function, is slow.
 _ENOUGH_PATHS = 5
 #: Maximum number of reported slow stretches, the largest first.
@@ -102,8 +100,9 @@ def _stall(evidence: Evidence, judged: Groups, s: int, which: Ints, beyond: Floa
                     "function": evidence.label(int(evidence.paths.of_call[s][call]), s),
                     "start_ns": int(calls.start[call]),
                     "own_ns": int(evidence.self_times[s][call]),
+                    "beyond_ns": round(over),
                 }
-                for call in mine[:_LISTED].tolist()
+                for call, over in zip(mine.tolist(), beyond.tolist(), strict=True)
             ],
         },
     )

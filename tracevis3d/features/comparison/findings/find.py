@@ -40,7 +40,7 @@ import numpy as np
 from ....progress import Progress, silent
 from ..matching.match import Comparison
 from .counterparts import groups
-from .counts import alone, detours, new_functions, repetitions
+from .counts import alone, detours, new_functions, recursions, repetitions
 from .disturbances import drifts, importing, inner, slow_start, stalls
 from .durations import changed, extra_times, pace, times
 from .evidence import LEAST, Evidence, Finding
@@ -134,6 +134,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
         *new_functions(evidence),
         *alone(evidence),
         *repetitions(evidence),
+        *recursions(evidence),
         *offsets(evidence, pairs),
         *times(evidence, judged),
         *out_of_order(evidence, pairs),

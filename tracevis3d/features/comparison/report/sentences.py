@@ -163,6 +163,8 @@ def _repetitions(f: Finding) -> str:
         f"{duration(f.time_ns[0])} and {duration(f.time_ns[1])}, with all below {f.below[0]:,} and "
         f"{counted(f.below[1], 'call')}."
     )
+    if itself := f.details.get("itself"):
+        text += f" It calls itself {counted(itself[0], 'time')} in A and {counted(itself[1], 'time')} in B."
     if whole != [a, b]:
         text += f" In all, A calls it {_times(whole[0])} and B {_times(whole[1])}."
     if alike := f.details["with"]:

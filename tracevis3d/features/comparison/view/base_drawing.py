@@ -39,7 +39,7 @@ from .difference.kinds import SAME, Differences, differences
 from .difference.offsets import offsets
 from .difference.paint import HUES, OF_TRACE, DifferencePaint
 from .focus import highlight, named, stacks, within
-from .layout import Layout, compose, content, seen_contents, shares
+from .layout import Layout, compose, content, seen_contents, shares, wall_scales
 from .match_settings import asked, comparing
 from .matches import Chosen, Grouping
 from .names import names, rulers, trace_names
@@ -133,7 +133,10 @@ def _base_drawing(
     made = drawing.finish(
         shown.picture.camera, shown.p.caption or title or noted.title(shown.comparison, shown.picture)
     )
-    return replace(made, facts=noted.facts(shown.comparison), callouts=said), sweep
+    # Seen from straight ahead both walls are equally far away, so a pixel is as wide on both.
+    scale = wall_scales(shown.picture, frame)[0] if frame.straight else 0.0
+    facts = noted.facts(shown.comparison)
+    return replace(made, facts=facts, callouts=said, pixels_per_unit=scale), sweep
 
 
 def _first(shown: _Shown) -> str:

@@ -389,6 +389,8 @@ def wall_scales(picture: Layout, frame: Frame) -> tuple[float, float]:
     (float, float)
         Of A and of B.
     """
+    if frame.pixels_per_unit:
+        return frame.pixels_per_unit, frame.pixels_per_unit
     projection = fit(picture.camera, frame, _SHARE)
     found = []
     for wall in picture.walls:

@@ -10,13 +10,13 @@ from .....drawing.primitives import Callout
 from ...findings.evidence import Finding
 from ..layout import Layout
 from .headlines import short
-from .kinds import FASTER, MOVED, OFTEN, ONLY, SLOWER
+from .kinds import FASTER, MOVED, OFTEN, ONLY, SLOWER, STALLED
 
 #: The kind of difference of each kind of finding that has a place.
 KIND_OF = {
     "unmatched": ONLY, "moved": MOVED, "only": ONLY, "alone": ONLY, "repetitions": OFTEN, "offset": MOVED,
     "slower": SLOWER, "faster": FASTER, "order": MOVED, "renamed": MOVED, "wrapped": MOVED,
-    "stall": SLOWER, "heavier": SLOWER, "lighter": FASTER,
+    "stall": STALLED, "heavier": SLOWER, "lighter": FASTER,
 }  # fmt: skip
 
 
@@ -71,8 +71,7 @@ def callouts(found: Sequence[Finding], picture: Layout, hue: Sequence[int], most
         if not places:
             continue
         number += 1
-        in_a = finding.kind == "stall" and finding.details["trace"] == "A"
-        color = hue[FASTER if in_a else KIND_OF[finding.kind]]
+        color = hue[KIND_OF[finding.kind]]
         calls = tuple((source, example) for source, example in enumerate(finding.examples) if example >= 0)
         for s, call in places:
             wall, ids = picture.walls[s], np.array([call])

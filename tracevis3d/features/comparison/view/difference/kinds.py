@@ -23,7 +23,7 @@ from ...findings.find import Findings
 from ...findings.order import find_pairs
 
 #: Kinds of differences, in the order of the legend.
-SAME, ONLY, MOVED, OFTEN, SLOWER, FASTER = range(6)
+SAME, ONLY, MOVED, OFTEN, SLOWER, FASTER, STALLED = range(7)
 KINDS = (
     "same, in place",
     "only in one run",
@@ -31,6 +31,7 @@ KINDS = (
     "more or less often",
     "slower in B",
     "faster in B",
+    "stalled once",
 )
 #: Smaller shares of the run's time or calls are no differences in time or order.
 _LEAST = 5e-4
@@ -67,9 +68,9 @@ class Differences:
         How strongly it is reported, 0 to 1: by the share of the run that the difference is about, and by how
         much of the call it is: all of it where it is in one run alone, what is more or less where it is
         counted or measured.
-    share : float64 (6,)
+    share : float64 (7,)
         The share of both runs' time that is of each kind: what calls take themselves, but of slower and
-        faster ones only what they take more or less.
+        faster ones only what they take more or less, and of stalled ones what similar calls don't take.
     """
 
     findings: Findings
@@ -83,7 +84,7 @@ class Differences:
         """What each kind is called: profiles know weights, not how long a call takes."""
         if self.findings.evidence.weights is None:
             return KINDS
-        return (*KINDS[:SLOWER], "more in B", "less in B")
+        return (*KINDS[:SLOWER], "more in B", "less in B", *KINDS[STALLED:])
 
     def of_tubes(self, source: int, calls: Ints) -> tuple[Kinds, Floats]:
         """Return kind and strength of calls for tubes, which show a call with all that is below it.
@@ -101,7 +102,7 @@ class Differences:
         every = self.findings.evidence.comparison.traces[source].calls
         kind, strength = self.kind[source][calls], self.strength[source][calls]
         itself = self._own[source][calls] >= _ITSELF * (every.end - every.start)[calls]
-        calm = np.isin(kind, (SLOWER, FASTER)) & ~itself
+        calm = np.isin(kind, (SLOWER, FASTER, STALLED)) & ~itself
         return np.where(calm, SAME, kind).astype(np.uint8), np.where(calm, 0.0, strength)
 
     def of(self, source: int, calls: Ints, clusters: Clusters) -> tuple[Kinds, Floats]:
@@ -191,8 +192,11 @@ def differences(findings: Findings) -> Differences:
     if evidence.weights is None:
         _reordered(evidence, kinds, strengths)
     time = np.zeros(len(KINDS))
+    stalled = _stalled(findings, kinds, strengths, owns)
     for one, own in zip(kinds, owns):
         time += np.bincount(one, own.astype(np.float64), len(KINDS))
+    time[SAME] += time[STALLED] - stalled
+    time[STALLED] = stalled
     whole = max(float(time.sum()), 1.0)
     extra = np.abs(extra_times(evidence))
     for k in (SLOWER, FASTER):
@@ -238,6 +242,10 @@ def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
     for finding in found:
         if finding.kind == "moved":
             moved[finding.nodes] = True
+        elif finding.kind == "repetitions" and "itself" in finding.details:
+            kind[finding.nodes], weight[finding.nodes] = OFTEN, finding.score
+            least, most = sorted(finding.calls)
+            part[finding.nodes] = 1.0 - least / max(most, 1)
     size = len(evidence.comparison.identity)
     cost = moving_costs(evidence, found)
     alone = [np.flatnonzero((evidence.state == ALONE) & (paths.calls[s] > 0)) for s in (0, 1)]
@@ -324,6 +332,25 @@ def _durations(evidence: Evidence, kind: Kinds, weight: Floats, part: Floats) ->
             weight[nodes] = min(abs(change) / evidence.most_time, 1.0)
             most = max(float(paths.self_time[1, nodes].sum()), float(usual[nodes].sum()), 1.0)
             part[nodes] = min(abs(change) / most, 1.0)
+
+
+def _stalled(findings: Findings, kinds: list[Kinds], strengths: list[Floats], owns: list[Ints]) -> float:
+    """Mark the calls that stalled and differ by nothing else; return what they took beyond similar ones."""
+    total = 0.0
+    for finding in findings.found:
+        if finding.kind != "stall":
+            continue
+        s = "AB".index(finding.details["trace"])
+        for stall in finding.details["stalls"]:
+            call, beyond = stall["call"], float(stall["beyond_ns"])
+            if kinds[s][call] != SAME:
+                continue
+            own = max(float(owns[s][call]), 1.0)
+            weight = np.array([min(beyond / findings.evidence.most_time, 1.0)])
+            kinds[s][call] = STALLED
+            strengths[s][call] = strength_of(weight, np.array([min(beyond / own, 1.0)]))[0]
+            total += min(beyond, own)
+    return total
 
 
 def _reordered(evidence: Evidence, kinds: list[Kinds], strengths: list[Floats]) -> None:

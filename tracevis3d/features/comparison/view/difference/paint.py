@@ -22,7 +22,7 @@ Indices = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 #: Of the kinds in their order: distinguished with any colour vision, by lightness too.
-HUES = parse("9aa0a8 c2185b 1c84c6 7b52ab e8590c 0b8a7d")
+HUES = parse("9aa0a8 c2185b 1c84c6 7b52ab e8590c 0b8a7d d9a900")
 #: Calls and tubes that are the same in both runs; their form is shown by shading only.
 _QUIET_CALL, _QUIET_TUBE = 0.42, 0.62
 #: Strengths are distinguished in this many steps.
