@@ -15,6 +15,8 @@ import numpy as np
 import support
 
 (place,) = map(Path, support.arguments())
+#: How far the entry lies below the menu's first, in pixels.
+_DOWN = 210
 RSF = """contain shop shop.Main
 contain shop shop.Store
 contain shop shop.Shelf
@@ -54,7 +56,7 @@ def main():
     editor.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >>"{given}"\n')
     editor.chmod(0o755)
     places = bpy.context.preferences.filepaths
-    at = support.Window()
+    at, chosen_before = support.Window(), False
     for trace, name, file, line in written():
         for chosen in (str(editor), ""):
             bpy.ops.scene.new(type="EMPTY")
@@ -77,8 +79,12 @@ def main():
             at.press("RIGHTMOUSE", x, y)
             yield support.at_rest()
             support.screenshot(place / f"source_menu_{trace.suffix[1:]}.png")
-            # Its letter in the menu.
-            at.press("O", x, y)
+            # Blender opens a menu with its first entry under the mouse, and later with the one chosen last.
+            y -= 0 if chosen_before else _DOWN * bpy.context.preferences.system.ui_scale
+            chosen_before = True
+            at.move(x, y)
+            yield support.at_rest()
+            at.press("LEFTMOUSE", x, y)
             if chosen:
                 yield lambda: given.is_file() and len(given.read_text().splitlines()) == 2
                 assert given.read_text().splitlines() == [str(file), str(line)]
