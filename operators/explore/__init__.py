@@ -10,6 +10,7 @@ from .. import handlers
 from . import actions, background, keys, menu, modal, overlay, script, sight, source
 from .motion import (
     detail,
+    drop,
     flying,
     live_bars,
     navigate,
@@ -22,7 +23,8 @@ from .motion import (
 )
 
 _MODULES: tuple[Any, ...] = (
-    overlay, sight, live_bars, actions, script, source, menu, trails, flying, navigate, detail, undoing, keys,
+    overlay, sight, live_bars, actions, script, source, menu, trails, flying, navigate, detail, drop,
+    undoing, keys,
 )  # fmt: skip
 
 #: Modules with motions.
@@ -49,6 +51,7 @@ def _before_loading() -> None:
     overlay.forget()
     overlay.state.exploring = False
     background.background.forget()
+    drop.let_go()
     detail.forget()
     trails.forget()
     sight.forget()

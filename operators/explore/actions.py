@@ -198,7 +198,11 @@ class OnAction(LongOperator, OnCall):
                 self.report({"INFO"}, message)
             if made is not None:
                 figure, drawing = made
+                if change.figure.above:
+                    context.scene.tracevis3d_direction = "STACK"
                 make_view.new_view(context, list(change.figure.traces), figure, drawing, style, "THIS")
+                if change.figure.above:
+                    context.scene.tracevis3d_overview = True
             if change.parameters or change.filters is not None:
                 with ExitStack() as contexts:
                     for context_of in around:

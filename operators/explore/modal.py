@@ -23,7 +23,7 @@ from ..task import free_status_bar
 from ..views import viewport
 from . import actions, acts, keys, marks, pointer, related, tooltip
 from .background import background
-from .motion import drum, live_bars, orbit, ride, trails, transition, wheel, window_time, zoom
+from .motion import drop, drum, live_bars, orbit, ride, trails, transition, wheel, window_time, zoom
 from .overlay import covers, redraw, state
 from .place import Place, place_of
 from .sight import lens, slabs, visible, xray
@@ -200,6 +200,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         zoom.stop()
         window_time.finish()
         transition.finish()
+        drop.let_go()
         _let_go()
         state.hit, state.descriptions, state.brush, state.message = None, [], None, ""
         state.pointed = state.pinned = None
@@ -268,6 +269,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if slabs.release():
                 acts.push(context, "Slab")
                 return {"RUNNING_MODAL"}
+            if drop.is_held():
+                drop.release(self._say)
+                return {"RUNNING_MODAL"}
             if self._brush is not None:
                 self._brushed(context, event.shift)
                 return {"RUNNING_MODAL"}
@@ -299,6 +303,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         x, y = self._press or (0, 0)
         if not viewport.is_open(self._space.area):
             self._press = self._brush = state.brush = None
+            drop.let_go()
             return {"RUNNING_MODAL"}
         if slabs.is_held():
             across, up = event.mouse_x - self._space.region.x, event.mouse_y - self._space.region.y
@@ -307,6 +312,12 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         if self._brush is None and max(abs(event.mouse_x - x), abs(event.mouse_y - y)) < _DRAG:
             return {"RUNNING_MODAL"}
         place = self._space
+        if drop.is_held() or (self._brush is None and drop.grab(self._pressed, place)):
+            # What it would be dropped on lights up.
+            self._point(context, place_of(context, event.mouse_x, event.mouse_y))
+            state.descriptions = []
+            drop.drag(event.mouse_x - place.region.x, event.mouse_y - place.region.y)
+            return {"RUNNING_MODAL"}
         if self._brush is None:
             self._brush = self._begin_brush(context, place)
             begun = bpy.data.objects.get(self._brush[0]) if self._brush is not None else None
@@ -482,6 +493,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 return {"RUNNING_MODAL"}
             if self._press is not None:
                 slabs.release(as_before=True)
+                drop.let_go()
                 self._press, self._brush, state.brush = None, None, None
                 redraw()
                 return {"RUNNING_MODAL"}

@@ -39,6 +39,11 @@ def polygon(corners: NDArray[np.float64], color: tuple[float, ...]) -> None:
     gpu.state.blend_set("NONE")
 
 
+def strip(corners: Sequence[Any], color: tuple[float, ...]) -> None:
+    """Fill a convex polygon of corners, each a pair of numbers, in order."""
+    polygon(np.array([tuple(corner) for corner in corners], np.float64), color)
+
+
 def triangle(
     a: tuple[float, float], b: tuple[float, float], c: tuple[float, float], color: tuple[float, ...]
 ) -> None:

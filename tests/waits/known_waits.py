@@ -210,6 +210,86 @@ def greedy(waiting: int, times: int) -> None:
     together(("greedy", take), *((f"waiting-{i}", wait) for i in range(waiting)))
 
 
+class ReadWriteLock:
+    """Many read at a time, one writes; ``fair``: who wants to write goes before those that come later."""
+
+    def __init__(self, make: Callable[[], Any], fair: bool = False) -> None:
+        self.count_lock, self.free, self.door = threading.Lock(), make(), threading.Lock()
+        self.readers, self.fair = 0, fair
+
+    def begin_read(self) -> None:
+        if self.fair:
+            with self.door:
+                pass
+        with self.count_lock:
+            self.readers += 1
+            if self.readers == 1:
+                self.free.acquire()
+
+    def end_read(self) -> None:
+        with self.count_lock:
+            self.readers -= 1
+            if not self.readers:
+                self.free.release()
+
+    def begin_write(self) -> None:
+        if self.fair:
+            self.door.acquire()
+        self.free.acquire()
+
+    def end_write(self) -> None:
+        self.free.release()
+        if self.fair:
+            self.door.release()
+
+
+class ReadWriteCondition:
+    """The same by a condition: readers go first."""
+
+    def __init__(self) -> None:
+        self.changed, self.readers = threading.Condition(), 0
+
+    def begin_read(self) -> None:
+        with self.changed:
+            self.readers += 1
+
+    def end_read(self) -> None:
+        with self.changed:
+            self.readers -= 1
+            if not self.readers:
+                self.changed.notify_all()
+
+    def begin_write(self) -> None:
+        self.changed.acquire()
+        while self.readers:
+            self.changed.wait()
+
+    def end_write(self) -> None:
+        self.changed.release()
+
+
+def read_and_write(make: Callable[[], Any], readers: int, writers: int, times: int) -> None:
+    """Readers come again and again, so that one of them always reads; writers want to write once."""
+    shared, begun = make(), threading.Event()
+
+    def read(i: int) -> None:
+        time.sleep(0.002 * i)
+        for _ in range(times):
+            shared.begin_read()
+            begun.set()
+            time.sleep(0.006)
+            shared.end_read()
+
+    def write() -> None:
+        begun.wait()
+        shared.begin_write()
+        time.sleep(0.002)
+        shared.end_write()
+
+    works = [(f"viewer-{i}", partial(read, i)) for i in range(readers)]
+    together(*works, *((f"editor-{i}", write) for i in range(writers)))
+
+
 def over_io(waiting: int) -> None:
     """A lock is held while its holder reads from a slow pipe."""
     shared, (source, sink), taken = threading.Lock(), os.pipe(), threading.Event()
@@ -408,6 +488,21 @@ def _known() -> list[Known]:
     for n in (2, 4):
         add(f"a greedy thread, {n} starve", "Semaphore", partial(greedy, n, 30), "one goes first",
             "held over sleep", also=["starvation", "convoy"], blame="greedy")  # fmt: skip
+    rw = "reads and writes"
+    for about, make in (
+        ("Lock", lambda: ReadWriteLock(lambda: threading.Lock())),
+        ("Semaphore", lambda: ReadWriteLock(lambda: threading.Semaphore(1))),
+        ("Condition", ReadWriteCondition),
+    ):
+        for readers, writers in ((3, 1), (3, 3)):
+            add(f"{readers} read while {writers} would write, {about}", rw,
+                partial(read_and_write, make, readers, writers, 14), "readers first",
+                also=["held over sleep", "convoy", "farmer and workers", "polling"])  # fmt: skip
+    for readers, writers in ((1, 2), (3, 2)):
+        add(f"{readers} read, {writers} write in turn", rw,
+            partial(read_and_write, lambda: ReadWriteLock(lambda: threading.Lock(), fair=True), readers,
+                    writers, 14),
+            also=["held over sleep", "convoy", "farmer and workers", "polling"])  # fmt: skip
     for n in (1, 4):
         add(f"a lock held while a pipe is read, {n} wait", "Lock", partial(over_io, n), "held over I/O",
             also=["convoy", "farmer and workers", "polling"], blame="reader")  # fmt: skip

@@ -330,6 +330,7 @@ def _callout(words: dict[str, Any]) -> Callout:
         int(words["color"]),
         tuple((int(source), int(call)) for source, call in words.get("calls", ())),
         tuple((int(source), int(a), int(b)) for source, a, b in words.get("spans", ())),
+        bool(words.get("inferred", False)),
     )
 
 

@@ -356,6 +356,8 @@ class Callout:
         Those that show it: which of the view's traces, and the call.
     spans : tuple of (int, int, int)
         When it is to be seen: which of the view's traces, and from which nanosecond to which.
+    inferred : bool
+        Whether it is only the most likely explanation: its leader line is dashed.
     """
 
     text: str
@@ -365,6 +367,7 @@ class Callout:
     color: int = -1
     calls: tuple[tuple[int, int], ...] = ()
     spans: tuple[tuple[int, int, int], ...] = ()
+    inferred: bool = False
 
 
 @dataclass(frozen=True)

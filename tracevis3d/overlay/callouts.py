@@ -8,6 +8,7 @@ from itertools import product
 import numpy as np
 
 from ..drawing.primitives import Callout
+from ..layout.dashes import dashes
 from ..layout.sight.view_projection import ViewProjection
 from .items import Measure, Overlay, Rectangle, Target, Theme, fitted
 
@@ -96,7 +97,8 @@ def lay_callouts(
         own = theme.accent
         near = _nearest(x, y, box)
         leaders.append((x, y, *near))
-        out.lines.append(((x, y), near, 1.2 * theme.scale, own))
+        for start, end in dashes((x, y), near, size) if callout.inferred else (((x, y), near),):
+            out.lines.append((start, end, 1.2 * theme.scale, own))
         out.dots.append((x, y, 0.33 * size, own))
         out.fills.append((box, theme.panel))
         out.fills.append(((box[0], box[1], box[0] + 0.3 * pad, box[3]), own))

@@ -25,8 +25,9 @@ Ints = NDArray[np.int64]
 
 #: From where to where along an axis.
 Range = tuple[float, float]
-#: What leads to an action. ``drag`` is along time, ``wheel`` is the wheel with Ctrl, ``home`` the key Home.
-Trigger = Literal["menu", "click", "ctrl click", "double click", "drag", "wheel", "home"]
+#: What leads to an action. ``drag`` is along time, ``drop`` of an element to any place, ``wheel`` is the
+#: wheel with Ctrl, ``home`` the key Home.
+Trigger = Literal["menu", "click", "ctrl click", "double click", "drag", "drop", "wheel", "home"]
 #: Why what needs the trace of a view can't be done, and what to do.
 NOT_IN_MEMORY = "The trace is not in memory: rebuild the view"
 
@@ -80,7 +81,10 @@ class State:
     share : float or None
         Where along the view's :class:`.time_window.TimeAxis` the element was met, 0 to 1; None: it has none.
     point : Vector
-        For the wheel: where on the ground the mouse is, in the drawing's coordinates.
+        For the wheel: where on the ground the mouse is, in the drawing's coordinates. For a dropped element:
+        where it was dropped, at its own distance from the reader.
+    target : PickedElement or None
+        What an element was dropped on.
     amount : float
         For the wheel: the zoom factor.
     progress : Progress
@@ -102,6 +106,7 @@ class State:
     extend: bool = False
     share: float | None = None
     point: Vector = (0.0, 0.0, 0.0)
+    target: PickedElement | None = None
     amount: float = 1.0
     progress: Progress = silent
 
@@ -128,11 +133,14 @@ class NewFigure:
     view : str
     traces : tuple of Trace
     parameters : dict
+    above : bool
+        It stands above the others, so that equal times are aligned, and all are in sight; else beside them.
     """
 
     view: str
     traces: tuple[Trace, ...]
     parameters: Mapping[str, Any]
+    above: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -239,7 +239,8 @@ def _facts(drawing: Drawing, style: str, sentence: str) -> dict[str, Any]:
         "legends": [_legend(legend, colors) for legend in drawing.legends],
         "callouts": [
             {"text": one.text, "detail": one.detail, "point": list(map(float, one.point)),
-             "color": colors[one.color] if 0 <= one.color < len(colors) else muted}
+             "color": colors[one.color] if 0 <= one.color < len(colors) else muted,
+             "inferred": one.inferred}
             for one in drawing.callouts
         ],
         "axes": [_axis(axis) for axis in drawing.axes],

@@ -435,7 +435,10 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
       pen.strokeStyle = "#ffffff";
       pen.lineWidth = 2;
       pen.fill();
+      // What is only inferred has a dashed edge.
+      pen.setLineDash(one.inferred ? [3, 3] : []);
       pen.stroke();
+      pen.setLineDash([]);
       pen.lineWidth = 1;
       pen.fillStyle = "#ffffff";
       pen.fillText(one.number, p[0], p[1] + 1);

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ...trace.model import Trace
 from ...views.actions import Action, Change, State
+from ...views.calls.same_clock import shown_above
 from .view.layout import sizes
 
 #: Of the bytes: no view shows less.
@@ -81,4 +83,19 @@ SHOW_ALL_BYTES = Action(
     triggers=("home",),
     applies=is_zoomed,
     about="view",
+)
+
+
+def _without_memory(trace: Trace) -> str:
+    if len(trace.memory):
+        return ""
+    return "This recording has no memory: record it with 'tracevis3d record --memory'"
+
+
+MEMORY_ABOVE = shown_above(
+    "memory_above",
+    "Memory on This Clock",
+    "memory",
+    "Show the blocks of memory of the same time above this view, and all views at once",
+    _without_memory,
 )

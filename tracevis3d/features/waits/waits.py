@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...kernels.waits.sync import add_up
 from ...trace.model import IO, RELEASE, WAIT, Trace
 from .blame import Blame, Causes, blame, causes
 from .critical_path import CriticalPath, critical_path
-from .holds import LockOrder, Queues, area_at, holders_at, lock_order, next_holds, queues
+from .holds import Holds, LockOrder, Queues, area_at, holders_at, lock_order, next_holds, queues
 from .outcomes import KINDS_OF_WAITING, Outcomes
 from .rules import read_rules
 from .synchronization import Synchronization
@@ -101,8 +101,17 @@ class Waits(Synchronization):
 
     @cached_property
     def order(self) -> LockOrder:
-        """The objects that are acquired while others are held."""
-        return lock_order(self.held)
+        """The objects that are acquired while others are held, by threads that release them themselves.
+
+        What one thread acquires and another releases, such as readers do, is no thread's own.
+        """
+        held, thread = self.held, self.ops.thread
+        passed_on = (held.release >= 0) & (thread[held.release] != held.thread)
+        shared = np.zeros(len(self.ops.objects), np.bool_)
+        shared[held.object[passed_on]] = True
+        own = np.flatnonzero(~shared[held.object])
+        found = lock_order(Holds(*(getattr(held, one.name)[own] for one in fields(held))))
+        return replace(found, hold_outer=own[found.hold_outer], hold_inner=own[found.hold_inner])
 
     @cached_property
     def matrix(self) -> Matrix:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...drawing.primitives import Boxes, Callout, Drawing, Image, Labels, Lines, Tubes, Wedges
+from ...layout.dashes import dashes
 from ...layout.lettering import Typeface, clean, shorten
 from ..camera import Rectangle, View
 from ..color import mixed
@@ -192,10 +193,12 @@ def lay_out(
             continue
         placed.append((callout, (x, y), place, rows))
     # Leader lines are below all panels.
-    for _, point, box, _ in placed:
-        out.corner.append(_bar(point, _nearest(point, box), max(0.09 * text, 1.2)))
-        out.srgb.append(style.ink)
-        free.strike(out.corner[-1])
+    for callout, point, box, _ in placed:
+        whole = _bar(point, _nearest(point, box), max(0.09 * text, 1.2))
+        pieces = dashes(point, _nearest(point, box), text) if callout.inferred else []
+        out.corner += [_bar(start, end, max(0.09 * text, 1.2)) for start, end in pieces] or [whole]
+        out.srgb += [style.ink] * max(len(pieces), 1)
+        free.strike(whole)
         free.strike(_diamond(point, _SIGN * text))
     for callout, point, box, rows in placed:
         _print(out, callout, point, box, rows, text, drawing, style, typeface)

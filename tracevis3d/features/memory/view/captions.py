@@ -186,7 +186,8 @@ def findings(
         head, detail = _words(finding, use)
         if number <= _CALLED_OUT:
             span = (0, finding.start_ns, finding.end_ns)
-            callouts.append(Callout(f"{sign}{head}", detail, at, len(shown) - number, color, spans=(span,)))
+            callouts.append(Callout(f"{sign}{head}", detail, at, len(shown) - number, color, spans=(span,),
+                                    inferred=finding.how == "inferred"))  # fmt: skip
         stands_for = Selector(kinds=("finding",), ids=(number,))
         entries.append(LegendEntry(f"{sign}{head}: {detail}", color, stands_for=stands_for))
     made: list[Marks | Lines] = []

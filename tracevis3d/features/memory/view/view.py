@@ -24,7 +24,7 @@ from ....trace.model import Trace
 from ....views.calls.actions import with_actions
 from ....views.lists import finding_list
 from ....views.view import LiveForm, View
-from ..actions import SHOW_ALL_BYTES, ZOOM
+from ..actions import MEMORY_ABOVE, SHOW_ALL_BYTES, ZOOM
 from ..commands import COMMANDS
 from ..live.settings import Settings, apply, wheel
 from ..summary import sentence
@@ -284,6 +284,7 @@ VIEW = View(
         alarms=_alarms,
     ),
     actions=with_actions(ZOOM, SHOW_ALL_BYTES),
+    offers=(MEMORY_ABOVE,),
     lists=(finding_list(_findings),),
     commands=COMMANDS,
     tables=TABLES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import locks, threads
+from . import locks, readers, threads
 from .finding import COSTLY, GRAVE, Finding
 
 if TYPE_CHECKING:
@@ -22,6 +22,14 @@ def findings(waits: Waits) -> list[Finding]:
     -------
     list of Finding
     """
-    found = [*locks.findings(waits), *threads.findings(waits)]
+    before = readers.findings(waits)
+    # That one gets it again and again is then said already.
+    said = {name for finding in before for name in finding.objects}
+    others = [
+        finding
+        for finding in locks.findings(waits)
+        if finding.kind not in ("starvation", "one goes first") or not said.intersection(finding.objects)
+    ]
+    found = [*before, *others, *threads.findings(waits)]
     place = {kind: i for i, kind in enumerate(GRAVE)} | dict.fromkeys(COSTLY, len(GRAVE))
     return sorted(found, key=lambda finding: (place.get(finding.kind, len(GRAVE) + 1), -finding.score_ns))

@@ -23,6 +23,7 @@ KINDS = {
     "held over I/O": "an object that others wait for while its holder reads or writes",
     "held over sleep": "an object that others wait for while its holder sleeps",
     "starvation": "a thread that waits for an object while others get it repeatedly",
+    "readers first": "threads that write and wait while others read what they share again and again",
     "one goes first": "a thread that gets an object repeatedly while several others wait for it",
     "leader and followers": "threads that take turns at waiting for work, by an object that they pass on",
     "farmer and workers": "one thread that ends most of the waits of several others",
@@ -32,7 +33,7 @@ KINDS = {
     "outlier": "a call that takes far longer than other calls of its function",
 }
 #: Findings that cost threads time; the others are reported after them.
-COSTLY = ("convoy", "held over I/O", "held over sleep", "starvation", "one goes first")
+COSTLY = ("convoy", "held over I/O", "held over sleep", "readers first", "starvation", "one goes first")
 #: Findings that can end a program's work.
 GRAVE = ("deadlock", "broken deadlock", "lock order", "never released", "held to the end")
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....drawing.primitives import Element, Lines, Marks, Tubes, Wedges
+from ....drawing.links import Link
+from ....drawing.primitives import Element, Lines, Marks, Meaning, Tubes, Wedges
 from ....trace.build import innermost
 from ....trace.names import named_threads
 from ....units import read_time
 from ..correspondences import every_release
 from ..critical_path import RUNS, STARTS, WAITS
-from ..outcomes import KINDS_OF_WAITING
+from ..outcomes import INFERRED, KINDS_OF_WAITING
+from ..waits import INFERRED as HELD_INFERRED
 from .calls import THICK
 from .geometry import funnels
 from .layout import Layout
@@ -33,6 +35,8 @@ _STEM = 0.035
 _TIP = 0.13
 #: Number of funnels from which on they are thinner.
 _MANY = 150
+#: The kind of the shapes of short waits.
+MERGED = "aggregated"
 #: The kind of funnels that lead nowhere.
 OPEN = "wait in vain"
 #: How far below the core's axis a funnel ends that leads nowhere, in scene units.
@@ -199,7 +203,7 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
     power = p.paper * funnels.PAPER_POWER + (1 - p.paper) * sooner
     made: list[Element] = []
     thin = max(min((_MANY / max(len(which), 1)) ** 0.5, 1.0), 0.35)
-    loud = np.ones(len(which), np.bool_)
+    loud, guessed = np.ones(len(which), np.bool_), inferred(picture, which)
     if p.waits == "state":
         loud = picture.waits.ops.asks[which.wait]
     for inside, shouts in ((True, True), (True, False), (False, True), (False, False)):
@@ -211,18 +215,37 @@ def tubes(picture: Layout, which: Shown, color: Indices, through: Floats | None)
         if p.paper > 0:
             # Wide shapes lie behind narrow ones.
             part = part[np.argsort(which.low[part] - which.high[part], kind="stable")]
-            corner, first = funnels.ribbons(left[part], right[part], core[part], end[part], power, 0.006)
+            corner, _ = funnels.ribbons(left[part], right[part], core[part], end[part], power, 0.006)
             # On paper shapes lie behind the rows, as on the page below them: they are seen in the core.
             depth = p.paper * (_BEHIND - 0.05 * np.arange(len(part)) / max(len(part), 1))
             corner[..., 1] += np.repeat(depth, funnels.SAMPLES)[:, None].astype(np.float32)
-            made.append(Wedges(kind, corner, first, color[part], which.wait[part], look))  # type: ignore[arg-type]
+            point, first, owner = funnels.pieces(guessed[part])
+            of = part[owner]
+            made.append(Wedges(kind, corner[point], first, color[of], which.wait[of], look))  # type: ignore[arg-type]
         if p.paper < 1:
             made.append(_swept(left[part], right[part], core[part], end[part], power, thin * (1 - p.paper),
-                               color[part], which.wait[part], kind, look))  # fmt: skip
+                               color[part], which.wait[part], kind, look, guessed[part]))  # fmt: skip
     seen = np.flatnonzero(which.inside & which.ended)
     size = np.full(len(seen), _TIP * thin, np.float32)
     made.append(Marks("release", "sphere", end[seen].astype(np.float32), size, color[seen], which.wait[seen]))
     return made
+
+
+def inferred(picture: Layout, which: Shown) -> NDArray[np.bool_]:
+    """Return of which waits it is only the most likely thread that ended them, or holds what they are for.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+
+    Returns
+    -------
+    bool (k,)
+    """
+    waits = picture.waits
+    held = waits.held_by_source[which.wait] == HELD_INFERRED
+    return np.asarray(np.where(which.ended, waits.outcomes.how[which.wait] == INFERRED, held), np.bool_)
 
 
 def open_funnels(picture: Layout, waits: Ints, color: int) -> Tubes | None:
@@ -287,7 +310,7 @@ def stems(picture: Layout, which: Shown, color: Indices) -> Wedges | None:
 
 def _swept(
     left: Floats, right: Floats, core: Floats, end: Floats, power: float, share: float, color: Indices,
-    ids: Ints, kind: str, look: str,
+    ids: Ints, kind: str, look: str, dashed: NDArray[np.bool_] | None = None,
 ) -> Tubes:  # fmt: skip
     """Return funnels with round sections, whose width lies along time."""
     path = funnels.middles(left, right, core, end, power)
@@ -296,9 +319,10 @@ def _swept(
     half = np.linalg.norm(right - left, axis=1) / 2
     radius[:, :, 0] = half[:, None] * funnels.widths(power) + _THROAT * share
     radius[:, :, 1] = (_MOUTH - _THROAT) * funnels.widths(3.0)[None] * share + _THROAT * share
+    point, first, owner = funnels.pieces(np.zeros(n, np.bool_) if dashed is None else dashed)
     return Tubes(
-        kind, path.reshape(-1, 3).astype(np.float32), radius.reshape(-1, 2),
-        np.arange(n + 1, dtype=np.int64) * funnels.SAMPLES, color, ids, side=(1.0, 0.0, 0.0), level=True,
+        kind, path.reshape(-1, 3)[point].astype(np.float32), radius.reshape(-1, 2)[point], first,
+        color[owner], ids[owner], side=(1.0, 0.0, 0.0), level=True,
         look=look,  # type: ignore[arg-type]
     )  # fmt: skip
 
@@ -442,19 +466,10 @@ def aggregated(picture: Layout, which: Shown, colors: Indices) -> Wedges:
     -------
     Wedges
     """
-    ops = picture.waits.ops
-    order = np.lexsort((ops.start[which.wait], which.release_row, which.row))
-    which = which.only(order)
-    start, end = ops.start[which.wait], ops.end[which.wait]
-    resolution = np.array([cut.resolution for cut in picture.cuts], np.int64)
-    pair = which.row * len(picture.rows) + which.release_row
-    new = np.ones(len(which), np.bool_)
-    if len(which):
-        new[1:] = (pair[1:] != pair[:-1]) | (start[1:] - end[:-1] > 8 * resolution[which.row[1:]])
-    first = np.flatnonzero(new)
+    which, first = _clusters(picture, which)
     if not len(first):
         none = np.empty(0, np.int64)
-        return Wedges("aggregated", np.empty((0, 4, 3), np.float32), np.zeros(1, np.int64),
+        return Wedges(MERGED, np.empty((0, 4, 3), np.float32), np.zeros(1, np.int64),
                       none.astype(np.int32), none)  # fmt: skip
     row, release_row = which.row[first], which.release_row[first]
     low, high = np.minimum.reduceat(which.low, first), np.maximum.reduceat(which.high, first)
@@ -469,8 +484,64 @@ def aggregated(picture: Layout, which: Shown, colors: Indices) -> Wedges:
     )  # fmt: skip
     corner[..., 1] += 0.01 + _BEHIND * picture.parameters.paper  # below those that are drawn by themselves
     strips = funnels.STRIPS
-    ids = np.repeat(which.wait[first], strips)
-    return Wedges("aggregated", corner, begin, np.repeat(colors[row], strips).astype(np.int32), ids, "ghost")
+    ids = np.repeat(np.arange(len(first), dtype=np.int64), strips)
+    return Wedges(MERGED, corner, begin, np.repeat(colors[row], strips).astype(np.int32), ids, "ghost")
+
+
+def _clusters(picture: Layout, which: Shown) -> tuple[Shown, Ints]:
+    """Return short waits ordered by their clusters, and the first of each cluster."""
+    ops = picture.waits.ops
+    order = np.lexsort((ops.start[which.wait], which.release_row, which.row))
+    which = which.only(order)
+    start, end = ops.start[which.wait], ops.end[which.wait]
+    resolution = np.array([cut.resolution for cut in picture.cuts], np.int64)
+    pair = which.row * len(picture.rows) + which.release_row
+    new = np.ones(len(which), np.bool_)
+    if len(which):
+        new[1:] = (pair[1:] != pair[:-1]) | (start[1:] - end[:-1] > 8 * resolution[which.row[1:]])
+    return which, np.flatnonzero(new)
+
+
+def merged_meaning(picture: Layout, which: Shown) -> Meaning:
+    """Return what the shapes of :func:`aggregated` represent: how many waits, how long, for what.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+        Those that are too short to be drawn one by one.
+
+    Returns
+    -------
+    Meaning
+    """
+    ops, title = picture.waits.ops, picture.trace.threads.title
+    titles = [title(t) for t in range(len(picture.trace.threads))]
+    which, first = _clusters(picture, which)
+    if not len(first):
+        return Meaning()
+    lasted, bounds = ops.lasted[which.wait], np.append(first, len(which))
+    some = np.diff(ops.first)[which.wait] > 0
+    object = np.where(some, np.append(ops.object, -1)[ops.first[which.wait]], -1)
+    least, most = np.minimum.reduceat(object, first), np.maximum.reduceat(object, first)
+    waiting = ops.thread[which.wait[first]].astype(np.int64)
+    releasing = ops.thread[which.release[first]].astype(np.int64)
+    return Meaning(
+        values=(
+            ("waits", np.diff(bounds).astype(np.float64)),
+            ("waited (ns)", np.add.reduceat(lasted, first).astype(np.float64)),
+            ("longest (ns)", np.maximum.reduceat(lasted, first).astype(np.float64)),
+        ),
+        texts=(
+            ("waiting thread", titles, waiting),
+            ("released by", titles, releasing),
+            ("for", [*ops.objects, "several objects"], np.where(least == most, least, len(ops.objects))),
+        ),
+        links=(
+            Link("wait", which.wait, first=bounds),
+            Link("thread", waiting, role="related", answers=False),
+        ),
+    )
 
 
 def rail(picture: Layout, color: int) -> tuple[Lines, int]:

@@ -20,7 +20,7 @@ from ....views.time_window import time_window
 from ..waits import Waits
 from .geometry.above_rows import Overview, place_overview, place_skyline
 from .geometry.amphitheatre import Theatre, folded, half_cylinder, semicircle, share_height
-from .rows.choice import choose, windows_of
+from .rows.choice import ROOM, choose, windows_of
 
 if TYPE_CHECKING:
     from .parameters import Parameters
@@ -31,11 +31,13 @@ Ints = NDArray[np.int64]
 #: Scene units that the time window is wide.
 WIDTH = 16.0
 #: Share of the picture for the drawing, next to title, legend, notes and the rows' names.
-SHARE = (0.80, 0.78)
+SHARE = (0.80, ROOM)
 #: Radius of the half cylinder, and heights of the main thread's panel, in scene units.
 RADIUS, MAIN_HEIGHT = 2.8, 1.7
 #: Free height between the main thread's panel and the half cylinder.
-_APART = 0.42
+APART = 0.42
+#: Height of the paper's picture: the main thread's part, and the semicircle below it.
+PAPER_HEIGHT = MAIN_HEIGHT + APART + 0.5 * WIDTH
 _MANY_ROWS = 16
 #: Line height of the texts of a finding's picture, in lines of the least height.
 _FINDING_TEXT = 2.7
@@ -349,7 +351,7 @@ def _theatre(
     rest = n - (1 if main else 0)
     straight = (1.0 - lanes) * (1.0 - paper)
     turned = math.radians(p.tilt) * straight
-    radius = RADIUS if main else RADIUS + 0.5 * (MAIN_HEIGHT + _APART)
+    radius = RADIUS if main else RADIUS + 0.5 * (MAIN_HEIGHT + APART)
     least_px = 2.0 * radius * 105.0 * frame.width / 1920
     rows = share_height(
         reach[bowl], weight[bowl], spacing=p.spacing, least=min(2 * 9.0 / least_px, 1.4 / max(rest, 1)),
@@ -370,18 +372,26 @@ def _theatre(
         own = min(MAIN_HEIGHT * float(weight[0]) ** 0.5 / max(float(reach[0]), 1e-9), 0.34)
         stretch[0] = own
         height[0] = own * float(reach[0])
-        foot = radius * (1.0 if rest else 0.0) + _APART
+        foot = radius * (1.0 if rest else 0.0) + APART
         out = p.pull * (1.0 - lanes)
         base[0] = _tilted((-out + 0.35 * radius * lanes, foot), -turned)
         angle[0] = np.pi / 2 - turned
-    zero = p.zero * 0.5 * WIDTH
-    room = 0.5 * WIDTH - zero
+    # The splitter gives the main thread's part more of the height, and the semicircle less.
+    share = min((1.0 - p.split) * PAPER_HEIGHT / (0.5 * WIDTH), 1.0) if main and p.split > 0.0 else 1.0
+    zero = p.zero * 0.5 * WIDTH * share
+    room = 0.5 * WIDTH * share - zero
     level = room / max(float(reach[bowl].max(initial=1.0)), 1e-9)
     main_level = min(MAIN_HEIGHT / max(float(reach[0]) if n else 1.0, 1e-9), 0.34)
+    centre = 0.0
+    if main and p.split > 0.0:
+        before = main_level * float(reach[0])
+        main_level = max(p.split * PAPER_HEIGHT - APART, 0.1) / max(float(reach[0]), 1e-9)
+        # The upper edge stays where it is.
+        centre = before - main_level * float(reach[0])
     theatre = Theatre(
         width=WIDTH, base=base, angle=angle, upright=upright, stretch=stretch, sector=sector,
-        centre=(0.5 * WIDTH, 0.0), zero=zero, level=level,
-        main_foot=_APART, main_level=main_level, paper=paper,
+        centre=(0.5 * WIDTH, centre), zero=zero, level=level,
+        main_foot=centre + APART, main_level=main_level, paper=paper,
         axis=(-0.25 * radius * straight, 0.0),
     )  # fmt: skip
     return theatre, _camera(p, theatre, reach), height

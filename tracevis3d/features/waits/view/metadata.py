@@ -43,7 +43,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
     )
     rows = Meaning(calls=((0, ops.call),), values=values, texts=texts, links=_links(waits))
     kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
-             "wait plate", "wait line", "wait for several", "aggregated", "idle", "hold", OPEN)  # fmt: skip
+             "wait plate", "wait line", "wait for several", "idle", "hold", OPEN)  # fmt: skip
     shares = {}
     if len(ops):
         # What the paper's tooltip says of a call: how much of it waits, and reads or writes.

@@ -9,15 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import units
-from ....drawing.primitives import Element, Labels, Lines, Wedges
+from ....drawing.primitives import Element, Labels, Lines, Meaning, Wedges
 from ....layout.cut import call_span
 from .colors import CallColors
-from .layout import Layout
+from .layout import APART, PAPER_HEIGHT, Layout
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _THICK, _FRAME = 0.03, 0.045
+#: The kind of the splitter, and the title of the share of the height that the main thread's part has.
+SPLITTER, SHARE_OF_HEIGHT = "splitter", "share of the height"
+#: Width of the splitter's line and of its handle, and the handle's ends as shares of the picture's width.
+_SPLIT, _HANDLE, _ENDS = 0.04, 0.16, (0.46, 0.54)
 #: Points of a line along a bent row.
 _POINTS = 25
 
@@ -117,6 +121,40 @@ def names(picture: Layout) -> Labels | None:
         "overview", (f"all {units.duration(span[1] - span[0])}",) * n, anchor.astype(np.float32),
         np.full(n, picture.text, np.float32), np.full(n, np.inf, np.float32), np.full(n, 6e8, np.float32), 1,
     )  # fmt: skip
+
+
+def splitter(picture: Layout, color: int) -> tuple[Wedges | None, Meaning]:
+    """Return, on paper, the line between the main thread and the others, by which one gets more room.
+
+    Parameters
+    ----------
+    picture : Layout
+    color : int
+        Index into the palette.
+
+    Returns
+    -------
+    (Wedges or None, Meaning)
+        None if there is nothing to divide, or rows are not those of the paper.
+    """
+    theatre = picture.theatre
+    if theatre.paper < 1.0 or not picture.main or len(picture.rows) < 2:
+        return None, Meaning()
+    high = theatre.main_level * float(picture.extent(np.zeros(1, np.int64))[0])
+    low, end = np.array([0.0, _ENDS[0]]), np.array([1.0, _ENDS[1]])
+    half = np.array([_SPLIT, _HANDLE]) / 2 / theatre.main_level
+    middle, row = -APART / 2 / theatre.main_level, np.zeros(2, np.int64)
+    corner, first = theatre.blocks(
+        row, low, end, middle - half, middle + half, np.zeros(2), np.full(2, _THICK)
+    )
+    share = np.array([(high + APART) / PAPER_HEIGHT])
+    return (
+        Wedges(SPLITTER, corner, first, np.full(2, color, np.int32), np.zeros(2, np.int64)),
+        Meaning(
+            values=((SHARE_OF_HEIGHT, share), ("height", np.array([PAPER_HEIGHT]))),
+            texts=(("drag it", ("the main thread gets more room, the others less",), np.zeros(1, np.int64)),),
+        ),
+    )
 
 
 def _shares(picture: Layout, start: Ints, end: Ints) -> tuple[Floats, Floats]:

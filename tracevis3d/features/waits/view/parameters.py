@@ -120,7 +120,9 @@ class Parameters:
         "'none', or names and ids", group="Detail",
     )  # fmt: skip
     running: bool = parameter(
-        True, "Show above the main thread how many threads run at each time", group="Detail"
+        True,
+        "Show above the main thread how many threads run at each time, or queue for what the title is about",
+        group="Detail",
     )
     memory: bool = parameter(
         True, "Show above the main thread how many bytes live, if memory is recorded", group="Detail"
@@ -160,6 +162,12 @@ class Parameters:
     zero: float = parameter(
         0.6, "Radius of the first level on the semicircle, as a share of the outermost one's", low=0.1,
         high=0.95, group="Shape",
+    )  # fmt: skip
+    split: float = parameter(
+        0.0,
+        "On paper: height of the main thread's part, as a share of the picture's, down to the splitter, "
+        "which can be dragged; 0: as its levels need",
+        low=0.0, high=0.8, group="Shape",
     )  # fmt: skip
     taper: float = common_parameters.taper(0.8)
     spacing: float = parameter(

@@ -11,6 +11,7 @@ from ....errors import UsageError
 from ....trace.names import word_of_thread
 from ....units import duration
 from ..findings.finding import COSTLY, GRAVE, Finding
+from ..outcomes import HOW, INFERRED
 from ..waits import Waits
 from .calls import THICK
 from .found_waits import findings_of
@@ -218,7 +219,8 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
     call = int(waits.ops.call[held.acquire[worst]])
     place = float(at[0]), float(at[1]), float(at[2])
     spans = ((0, int(times[0]), int(times[1])),)
-    return (Callout(words, detail, place, 1e18, color, ((0, call),) if call >= 0 else (), spans),)
+    guess = finding is not None and finding.how == HOW[INFERRED]
+    return (Callout(words, detail, place, 1e18, color, ((0, call),) if call >= 0 else (), spans, guess),)
 
 
 #: What a callout says of the longest wait in a finding of these kinds.
@@ -250,5 +252,5 @@ def _longest_wait(picture: Layout, finding: Finding | None, color: int) -> tuple
     words = f"{name} waits {duration(int(ops.lasted[wait]))}{what}"
     place = float(at[0]), float(at[1]), float(at[2])
     spans = ((0, int(times[0]), int(times[1])),)
-    about = _ABOUT[finding.kind] + where
-    return (Callout(words, about, place, 1e18, color, ((0, call),) if call >= 0 else (), spans),)
+    about, guess = _ABOUT[finding.kind] + where, finding.how == HOW[INFERRED]
+    return (Callout(words, about, place, 1e18, color, ((0, call),) if call >= 0 else (), spans, guess),)

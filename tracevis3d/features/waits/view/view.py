@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, parse
-from ....drawing.primitives import Drawing
+from ....drawing.primitives import Drawing, LegendEntry
+from ....drawing.selector import Selector
 from ....errors import UsageError
 from ....progress import Progress
 from ....trace.model import Trace
 from ....trace.names import named_threads
 from ....views.calls.actions import with_actions
 from ....views.calls.pull_apart import pull_apart
+from ....views.calls.same_clock import shown_above
 from ....views.lists import finding_list
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
@@ -44,8 +46,9 @@ from .layout import Layout, compose
 from .metadata import metadata
 from .parameters import Parameters
 from .rows.alike import GROUP_ACTIONS
+from .rows.rearrange import ROW_ACTIONS
 from .rows.thread_list import THREADS
-from .skyline import LIVE_BYTES, memory_strip, skyline
+from .skyline import LIVE_BYTES, QUEUE, memory_strip, queue_strip, skyline
 from .story import callout, hold_bars, in_vain, staged, story
 
 if TYPE_CHECKING:
@@ -61,6 +64,7 @@ _LIVE = parse("9db7d4")[0]
 _IDLE = parse("a3bfb2")[0]
 _HELD = parse("1d1d22")[0]
 _LINE = parse("5b5e66")[0]
+_QUEUE = parse("d55e00 ee9b5f c3c5cc")
 _FRAME = parse("e69f00")[0]
 #: Share of the funnels that may be of waits that are no delay, where there are more than can be drawn.
 _QUIET = 0.25
@@ -108,6 +112,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     bands, stacks = group_bands.group_bands(picture, drawing, colors)
     drawing.add(bands)
     drawing.add(*over.bars(picture, colors, surface), *over.frames(picture, drawing.color(_FRAME)))
+    split, of_split = over.splitter(picture, idle)
+    drawing.add(split)
 
     found = corr.shown(picture)
     chosen = found.only(_longest(picture, found))
@@ -132,7 +138,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         drawing.add(way)
 
     progress(0.8, "writing labels")
-    _write(drawing, picture, colors, rows, chosen, color, frame)
+    above = _write(drawing, picture, colors, rows, chosen, color, frame, finding)
     drawing.measure(captions.time_axis(picture))
     first = int(rows[0]) if len(rows) else 0
     drawing.explain(
@@ -144,7 +150,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             first,
             rail if steps else -1,
             held if len(bars) else -1,
-            [*stacks, *legends.in_vain(vain), *certainty.entries(picture, chosen, line)],
+            [*above, *stacks, *legends.in_vain(vain), *certainty.entries(picture, chosen, line)],
         ),
         legends.longest_pairs(picture, chosen, color) if finding is None else None,
     )
@@ -153,7 +159,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     # Beside what is to be seen first one more is enough.
     drawing.point_out(*first_of_all, *others[: 1 if first_of_all else None])
     drawing.note(*noted.notes(picture, found, chosen, short))
-    drawing.meaning |= {**metadata(waits), group_bands.KIND: group_bands.meaning(picture)}
+    drawing.meaning |= {**metadata(waits), corr.MERGED: corr.merged_meaning(picture, short)}
+    drawing.meaning |= {over.SPLITTER: of_split, group_bands.KIND: group_bands.meaning(picture)}
     progress(1.0, "drawn")
     return drawing.finish(
         picture.camera,
@@ -202,10 +209,10 @@ def _draw_funnels(
 
 def _write(
     drawing: DrawingBuilder, picture: Layout, colors: CallColors, rows: Indices, chosen: corr.Shown,
-    color: Indices, frame: Frame,
-) -> None:  # fmt: skip
-    """Write the names of threads, waits and functions, and draw what carries them."""
-    p = picture.parameters
+    color: Indices, frame: Frame, finding: Finding | None,
+) -> list[LegendEntry]:  # fmt: skip
+    """Write the names of threads, waits and functions, draw what carries them; return legend entries."""
+    p, entries = picture.parameters, list[LegendEntry]()
     names, marks = captions.thread_names(picture, rows)
     drawing.add(marks)
     drawing.write(*names, *captions.summaries(picture), over.names(picture))
@@ -216,8 +223,16 @@ def _write(
     else:
         drawing.write(*captions.wait_names(picture, chosen, colors))
     drawing.write(*captions.quiet_names(picture, colors))
-    built, beside = skyline(picture, drawing.color(_RUNNING))
-    drawing.write(beside)
+    shades = drawing.color(np.stack([_HELD, *_QUEUE]))
+    built, names, of_queue = queue_strip(picture, finding, shades)
+    if built is not None:
+        text = "above: its queue, and who holds it; grey: nobody, or unknown"
+        entries.append(LegendEntry(text, shades + 1, stands_for=Selector(kinds=(QUEUE,))))
+    else:
+        built, beside = skyline(picture, drawing.color(_RUNNING))
+        drawing.write(beside)
+    drawing.meaning[QUEUE] = of_queue
+    drawing.write(*names)
     drawing.add(built)
     live, beside, meaning = memory_strip(picture, drawing.color(_LIVE))
     drawing.write(beside)
@@ -227,6 +242,7 @@ def _write(
         call_color = colors.of(np.concatenate([cut.calls for cut in picture.cuts]))
         named = wedge_names if p.paper == 1.0 else captions.function_names
         drawing.write(*named(picture, call_color, p.labels))
+    return entries
 
 
 def _longest(picture: Layout, found: corr.Shown) -> NDArray[Any]:
@@ -298,6 +314,13 @@ def _alarms(growing: GrowingTrace) -> Watcher:
     return WaitAlarms(growing)
 
 
+THREADS_ABOVE = shown_above(
+    "threads_above",
+    "Threads on This Clock",
+    "threads",
+    "Show the threads of the same time above this view, and all views at once",
+    lambda trace: "" if len(trace.calls) else "This recording has no calls: there are no threads to show",
+)
 VIEW = View(
     name="threads",
     title="Threads",
@@ -306,7 +329,8 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=LevelOfDetail,
-    actions=with_actions(*GROUP_ACTIONS, pull_apart({"thread": {"spacing": 1.6, "pull": 2.0}})),
+    actions=with_actions(*GROUP_ACTIONS, *ROW_ACTIONS, pull_apart({"thread": {"spacing": 1.6, "pull": 2.0}})),
+    offers=(THREADS_ABOVE,),
     live=LiveForm(
         "Threads: computing, waiting, reading or writing; blue bars go from a release to its wait",
         _live,

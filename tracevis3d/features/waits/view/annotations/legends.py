@@ -176,6 +176,7 @@ def callouts(picture: Layout, chosen: corr.Shown, color: NDArray[Any]) -> tuple[
                 pair.words(picture), detail, (float(at[0]), float(at[1]), float(at[2])), pair.time,
                 int(color[i[0]]), ((0, call),) if call >= 0 else (),
                 ((0, int(ops.start[chosen.wait[i[0]]]), int(ops.end[chosen.wait[i[0]]])),),
+                bool(corr.inferred(picture, chosen.only(pair.which)).all()),
             )
         )  # fmt: skip
     return tuple(found)

@@ -19,6 +19,37 @@ SAMPLES = 33
 PAPER_POWER = 2.0
 
 
+#: Points from and to which the pieces of a dashed funnel reach: its mouth stays whole, and its end.
+_DASHES = ((0, 12), (14, 17), (19, 22), (24, 27), (29, SAMPLES - 1))
+
+
+def pieces(dashed: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the pieces in which funnels are drawn, some of which are dashed.
+
+    Parameters
+    ----------
+    dashed : bool (n,)
+
+    Returns
+    -------
+    point : int64 (k,)
+        Points of the funnels, of which each has :data:`SAMPLES`, one funnel after the other.
+    first : int64 (m + 1,)
+        Piece i has ``point[first[i]:first[i + 1]]``.
+    owner : int64 (m,)
+        The funnel of each piece.
+    """
+    counts = np.where(dashed, len(_DASHES), 1)
+    owner = np.repeat(np.arange(len(dashed)), counts)
+    nth = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+    low, high = np.array(_DASHES).T
+    begin = np.where(dashed[owner], low[nth], 0)
+    length = np.where(dashed[owner], high[nth], SAMPLES - 1) - begin + 1
+    first = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    point = np.arange(first[-1]) + np.repeat(owner * SAMPLES + begin - first[:-1], length)
+    return point, first, owner
+
+
 def steps() -> Floats:
     """Return the shares of the way at which a funnel has points: closer where it opens."""
     return np.linspace(0.0, 1.0, SAMPLES) ** 1.3

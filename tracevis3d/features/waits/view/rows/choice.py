@@ -26,6 +26,8 @@ Ints = NDArray[np.int64]
 
 #: Pixels that a row needs, and share of the drawing's height that rows have.
 _LEAST_ROW_PX, _OF_HEIGHT = 36.0, 0.72
+#: Share of the picture's height for the drawing, next to title, legend and notes.
+ROOM = 0.78
 #: Rows of threads with less than this share of the most concerned one's time are left out by themselves.
 _CONCERNED = 0.004
 

@@ -1,0 +1,139 @@
+"""Readers that go before writers, against a plain twin."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.waits.sync_traces import lines, trace_of
+from tracevis3d.features.waits.findings import readers
+from tracevis3d.features.waits.findings.find import findings
+from tracevis3d.features.waits.waits import find_waits
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("ReadWriteLock.acquire_read", 1),
+        ("ReadWriteLock.acquire_write", -1),
+        ("ReadWriteLock.acquire", 0),
+        ("WriteLock.acquire", -1),
+        ("pthread_rwlock_rdlock", 1),
+        ("pthread_rwlock_wrlock", -1),
+        ("gen.Shared.__enter__", 1),
+        ("beginRead", 1),
+        ("HTTPReader.next (http.py:12)", 1),
+        ("spread", 0),
+        ("RLock.acquire", 0),
+        ("threading.py", 0),
+        ("", 0),
+    ],
+)
+def test_what_a_function_does_is_told_by_its_words(name, expected):
+    assert readers.role(name) == expected
+
+
+NAMES = ("begin_read", "begin_write", "other")
+
+
+@st.composite
+def programs(draw):
+    """Return rows of threads that read, write, or neither, each by a call in which it waits for an object."""
+    rows = []
+    for thread in draw(st.sets(st.sampled_from("abcd"), min_size=2)):
+        rows.append((thread, 0, 2000, "run"))
+        at = draw(st.integers(0, 40))
+        for _ in range(draw(st.integers(0, 14))):
+            lasts = draw(st.sampled_from((4, 30, 90, 500)))
+            if at + lasts > 1900:
+                break
+            name, thing = draw(st.sampled_from(NAMES)), draw(st.sampled_from("LLM"))
+            rows.append((thread, at, at + lasts, name))
+            rows.append((thread, at + 1, at + lasts - 1, "Lock.acquire", "wait", thing, int(lasts > 4)))
+            at += lasts + draw(st.sampled_from((1, 3, 40)))
+    return rows
+
+
+def plain(trace, waits):
+    """Return, for each object, the writers that waited and the readers that got in meanwhile."""
+    calls, ops, label = trace.calls, waits.ops, trace.functions.label
+    does = {"begin_read": 1, "begin_write": -1}
+
+    def entry(row):
+        call = int(ops.call[row])
+        while call >= 0 and label[calls.function[call]] not in does:
+            call = int(calls.parent[call])
+        return call
+
+    found = {}
+    for thing in {name for row in range(len(ops)) for name in ops.of(row)}:
+        mine = [row for row in range(len(ops)) if thing in ops.of(row) and entry(row) >= 0]
+        entered = {
+            int(calls.function[entry(row)]) for row in mine if does[label[calls.function[entry(row)]]] == 1
+        }
+        writers, passing = set(), set()
+        for row in mine:
+            writes = does[label[calls.function[entry(row)]]] == -1
+            if not writes or not ops.blocked[row] or ops.lasted[row] < 0.02 * trace.span_ns:
+                continue
+            inside = [
+                int(calls.thread[c])
+                for c in range(len(calls))
+                if int(calls.function[c]) in entered and calls.thread[c] != ops.thread[row]
+                and ops.start[row] <= calls.start[c] and calls.end[c] <= ops.end[row]
+            ]  # fmt: skip
+            if len(inside) >= 8 and len(inside) >= 4 * len(set(inside)):
+                writers.add(int(ops.thread[row]))
+                passing |= set(inside)
+        if writers:
+            found[thing] = (writers, passing)
+    return found
+
+
+@given(programs())
+def test_writers_that_wait_for_readers_are_those_of_the_plain_twin(rows):
+    trace = trace_of(lines(rows))
+    waits = find_waits(trace)
+    found = readers.findings(waits)
+    expected = plain(trace, waits)
+    assert {one.objects[0] for one in found} == set(expected)
+    for one in found:
+        writers, passing = expected[one.objects[0]]
+        assert set(one.threads) == writers | passing
+        # Who reads comes first.
+        assert set(one.threads[: len(passing)]) == passing
+        assert one.how == "inferred"
+
+
+def _reads(times=9):
+    rows = [("r", 0, 2000, "run"), ("w", 0, 2000, "run"), ("w", 100, 900, "begin_write")]
+    rows.append(("w", 101, 899, "Lock.acquire", "wait", "L", 1))
+    for i in range(times):
+        rows.append(("r", 110 + 40 * i, 114 + 40 * i, "begin_read"))
+        rows.append(("r", 111 + 40 * i, 113 + 40 * i, "Lock.acquire", "wait", "L", 0))
+        rows.append(("r", 140 + 40 * i, 142 + 40 * i, "Lock.release", "release", "L"))
+    return rows
+
+
+def test_the_sentence_says_who_reads_how_often_and_who_waits_how_long():
+    waits = find_waits(trace_of(lines(_reads())))
+    (one,) = readers.findings(waits)
+    assert re.fullmatch(
+        r"r.* reads 9 times \(begin_read\) while w.* waits up to 798 ns for L to write: readers go first",
+        one.sentence,
+    )
+    assert re.fullmatch(r"w.* waits up to 798 ns to write while r.* reads 9 times", one.title)
+    assert (one.kind, one.count, one.score_ns, one.start, one.end) == ("readers first", 1, 798, 101, 899)
+    assert not readers.findings(find_waits(trace_of(lines(_reads(7)))))
+
+
+def test_that_one_gets_it_again_and_again_is_said_once():
+    waits = find_waits(trace_of(lines(_reads(20))))
+    kinds = [one.kind for one in findings(waits)]
+    assert kinds.count("readers first") == 1
+    assert not {"starvation", "one goes first"} & set(kinds)
+    assert np.array_equal(waits.ops.blocked[waits.own], [True])
