@@ -2,7 +2,8 @@
 
 ``python tools/gallery.py [NAME…]``: the views named, or all; ``film`` is the picture that moves at the top of
 README, ``films`` are those that commands make of their findings; a file such as ``threads.jpg`` is one of
-docs/pictures/commands.toml, ``pages`` are all of them.
+docs/pictures/commands.toml, ``pages`` are all of them; ``go.jpg`` is that of a format, ``formats`` are all of
+those.
 Recorded traces lie in the folder ``shared`` beside the repository, or in ``TRACEVIS3D_SHARED``.
 """
 
@@ -27,6 +28,9 @@ SIZE = "800x450"
 PAGES = ROOT / "docs" / "pictures"
 OF_PAGES: dict[str, str] = tomllib.loads((PAGES / "commands.toml").read_text("utf-8"))
 PAGES_SIZE = "1600x900"
+#: Pictures of examples/recipes.md: format -> what `tracevis3d render` is given.
+FORMATS = PAGES / "formats"
+OF_FORMATS: dict[str, str] = tomllib.loads((FORMATS / "commands.toml").read_text("utf-8"))
 #: View -> traces and parameters.
 PICTURES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "icicle": (("chromium_docs_page.json.gz",), {}),
@@ -98,6 +102,24 @@ def draw_pages(names: Sequence[str]) -> None:
         if code := tracevis3d(["render", *words, *look]):
             sys.exit(code)
         print(name, flush=True)
+
+
+def recording(name: str) -> Path:
+    """Return where a recording lies: among the examples, the tests' data or the recorded traces."""
+    found = (path for folder in (ROOT / "examples", ROOT / "tests" / "data") for path in folder.rglob(name))
+    return next(found, RECORDED / name)
+
+
+def draw_formats(names: Sequence[str]) -> None:
+    """Draw a picture of a recording in each format."""
+    from tracevis3d.cli import main as tracevis3d
+
+    for name in names:
+        view, file, *words = shlex.split(OF_FORMATS[name])
+        look = ["-o", str(FORMATS / f"{name}.jpg"), "--engine", "workbench", "--size", SIZE, "--quiet"]
+        if code := tracevis3d(["render", view, str(recording(file)), *words, *look]):
+            sys.exit(code)
+        print(f"{name}.jpg", flush=True)
 
 
 def films() -> None:
@@ -192,9 +214,10 @@ def film() -> None:
 
 def main(words: Sequence[str]) -> int:
     """Make what is named; all if nothing is."""
-    wanted = list(words) or [*PICTURES, "film", "films", "pages"]
-    groups = *PICTURES, "film", "films", "pages"
-    unknown = [name for name in wanted if name not in (*groups, *OF_PAGES)]
+    groups = *PICTURES, "film", "films", "pages", "formats"
+    wanted = list(words) or [*groups]
+    of_formats = [f"{name}.jpg" for name in OF_FORMATS]
+    unknown = [name for name in wanted if name not in (*groups, *OF_PAGES, *of_formats)]
     if unknown:
         known = ", ".join(groups)
         print(f"{unknown[0]}: one of {known}, or a picture of a page is expected", file=sys.stderr)
@@ -211,6 +234,7 @@ def main(words: Sequence[str]) -> int:
     if "films" in wanted:
         films()
     draw_pages([name for name in OF_PAGES if name in wanted or "pages" in wanted])
+    draw_formats([name for name in OF_FORMATS if f"{name}.jpg" in wanted or "formats" in wanted])
     PAGE.write_text(page(), "utf-8")
     return 0
 

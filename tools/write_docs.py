@@ -16,6 +16,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 VIEWS = ROOT / "docs" / "views.md"
 _END = "<!-- end -->"
+#: Pictures of formats, as examples/recipes.md names them; two formats are read through another one.
+_PICTURES = "../docs/pictures/formats"
+_DRAWN_AS = {"perf_data": "perf_script", "memray": "memray_records"}
 
 
 def _own(registry: Any) -> list[Any]:
@@ -63,17 +66,26 @@ def formats() -> str:
 
 
 def recipes() -> str:
-    """Return how to record each format, with what is read of it and what is not."""
+    """Return how to record each format, what is read of it and what is not, a command and its picture."""
     from tracevis3d.commands.formats import file_of, what_is_read
     from tracevis3d.formats import registry
 
+    drawn = tomllib.loads((ROOT / "docs" / "pictures" / "formats" / "commands.toml").read_text("utf-8"))
     parts = []
     for form in _own(registry):
         if form.recipe:
             left_out = f" Not read: {form.left_out}." if form.left_out else ""
             commands = "\n".join(form.recipe)
             show = f"tracevis3d info {file_of(form)}"
-            parts.append(f"## {form.title}\n\n{what_is_read(form)}{left_out}\n\n```\n{commands}\n{show}\n```")
+            name = _DRAWN_AS.get(form.name, form.name)
+            picture = ""
+            if name in drawn:
+                view, file = drawn[name].split()[:2]
+                show += f"\ntracevis3d render {view} {file_of(form)} -o {view}.png"
+                picture = f"\n\n![{form.title}: {file} in the view {view}]({_PICTURES}/{name}.jpg)"
+            parts.append(
+                f"## {form.title}\n\n{what_is_read(form)}{left_out}\n\n```\n{commands}\n{show}\n```{picture}"
+            )
     return "\n\n".join(parts) + "\n"
 
 

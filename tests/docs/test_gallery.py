@@ -9,6 +9,7 @@ import pytest
 
 from tracevis3d import cli
 from tracevis3d.drawing.output import STYLES
+from tracevis3d.formats import registry as formats
 from tracevis3d.parameters import read
 from tracevis3d.views import own, registry
 
@@ -82,3 +83,20 @@ def test_unknown_names_are_said(capsys):
 def test_the_traces_are_there():
     for traces, _ in gallery.PICTURES.values():
         assert all((gallery.RECORDED / trace).is_file() for trace in traces)
+
+
+@pytest.mark.parametrize("name", gallery.OF_FORMATS)
+def test_formats_have_pictures_and_their_commands_can_be_read(name):
+    assert 5_000 < (gallery.FORMATS / f"{name}.jpg").stat().st_size < 150_000
+    view, file, *words = shlex.split(gallery.OF_FORMATS[name])
+    cli._parser("tracevis3d", ["render"]).parse_args(["render", view, file, *words, "-o", "a.jpg"])
+    assert f"pictures/formats/{name}.jpg)" in (ROOT / "examples" / "recipes.md").read_text("utf-8")
+    path = gallery.recording(file)
+    if path.exists():
+        assert formats.recognise(path).name == name
+
+
+def test_each_format_of_others_has_a_picture():
+    ours = {"memray", "perf_data", "otf2", "parquet", "tv3"}  # drawn as others are, made here, or our own
+    named = {name for name in formats._OWN if formats.find(name).recipe}
+    assert named - ours <= gallery.OF_FORMATS.keys()

@@ -2,20 +2,23 @@
 
 import gzip
 import json
+import re
 import sys
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tracevis3d.errors import InputError, MissingDependency
 from tracevis3d.formats import registry
 from tracevis3d.formats.perfetto import format as perfetto
 from tracevis3d.kernels.formats.protobuf import track_events as kernels
 from tracevis3d.progress import silent
+from tracevis3d.trace.model import RELEASE, WAIT
 
 pb2 = pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
 
@@ -259,14 +262,15 @@ def test_packed_packets_and_those_of_other_sources(tmp_path, packets):
     outer = Packets()
     outer.packet().compressed_packets = zlib.compress(inner)
     outer.packet().compressed_packets = b"nonsense"
-    outer.packet().sys_stats.SetInParent()
+    # A heap graph, which the package has no message for.
+    outer.packet().MergeFromString(bytes([0xC2, 0x03, 0x00]))
     outer.event(20, END, 2)
     outer.packet().process_tree.threads.add(tid=20, tgid=1, name="from the tree")
     trace = read(outer.save(tmp_path / "a.pftrace"))
     assert rows(trace) == {(1, 20): [("a", 10, 20, 1)]}
     assert trace.threads.name == ("from the tree",)
     assert trace.problems["malformed"].count == 1
-    assert trace.problems["unsupported"].first.endswith("sys_stats")
+    assert trace.problems["unsupported"].first.endswith("field 56 of a packet")
 
 
 def test_every_cut_is_read_packet_by_packet(tmp_path, packets):
@@ -467,3 +471,186 @@ def test_the_kernel_reads_what_the_typed_messages_say(tmp_path_factory, packets,
 def typed_only(data, state, *rest):
     """Stop at each packet."""
     return kernels.DONE if state[kernels.AT] >= len(data) else kernels.OTHER
+
+
+# -- the scheduler -----------------------------------------------------------------------------------
+
+LOCKS = ROOT / "tests" / "data" / "profiles" / "locks.ftrace.gz"
+SWITCH = re.compile(
+    r"\s*\S.*-(\d+)\s+\[(\d+)\] (\S+)\s+([\d.]+): sched_switch: prev_comm=(.*) prev_pid=(\d+) prev_prio=\d+ "
+    r"prev_state=(\S+) ==> next_comm=(.*) next_pid=(\d+) next_prio=\d+"
+)
+WAKING = re.compile(r"\s*\S.*-(\d+)\s+\[(\d+)\] (\S+)\s+([\d.]+): sched_waking: comm=(.*) pid=(\d+) prio.*")
+STATES = {"R": 0, "R+": 256, "S": 1, "D": 2, "T": 4, "X": 16, "Z": 32, "I": 128}
+
+
+def scheduled(*, whole):
+    """Return what a recording says of switches and wake-ups, each at a time of its own.
+
+    With ``whole``, the recorded threads alone are on each processor: what runs there is what was switched to.
+    """
+    said, runs = [], {}
+    for line in gzip.decompress(LOCKS.read_bytes()).decode().splitlines():
+        if found := SWITCH.fullmatch(line):
+            _, cpu, _, time, prev_comm, prev, state, comm, following = found.groups()
+            before = runs.get(cpu, ("swapper", 0)) if whole else (prev_comm, int(prev))
+            what = ("switch", *before, STATES[state], comm, int(following))
+            runs[cpu] = comm, int(following)
+        elif found := WAKING.fullmatch(line):
+            tid, cpu, flags, time, comm, woken = found.groups()
+            if whole and cpu not in runs:
+                continue
+            by = runs[cpu][1] if whole else int(tid)
+            what = ("waking", comm, int(woken), by, 8 if flags[2] in "hHsZz" else 0, "")
+        else:
+            continue
+        said.append((int(cpu), int(time.replace(".", "")) * 1000 + len(said) % 1000, *what))
+    return said
+
+
+def as_text(said):
+    """Write it as ftrace does."""
+    lines = []
+    for cpu, time, kind, name, pid, a, b, c in said:
+        at = f"{time // 10**9}.{time % 10**9:09d}"
+        if kind == "switch":
+            state = "R" if not a & 0xFF else "S"
+            event = (
+                f"sched_switch: prev_comm={name} prev_pid={pid} prev_prio=120 prev_state={state} ==> "
+                f"next_comm={b} next_pid={c} next_prio=120"
+            )
+            lines.append(f"{name}-{pid} [{cpu:03d}] d..2. {at}: {event}")
+        else:
+            flags = "d.h2." if b else "d..2."
+            event = f"sched_waking: comm={name} pid={pid} prio=120 target_cpu=000"
+            lines.append(f"x-{a} [{cpu:03d}] {flags} {at}: {event}")
+    return "\n".join(lines) + "\n"
+
+
+def in_packets(packets, said, compact):
+    """Write what was recorded as packets, 20 events of a processor in each."""
+    for cpu in sorted({row[0] for row in said}):
+        mine = [row for row in said if row[0] == cpu]
+        for low in range(0, len(mine), 20):
+            bundle = packets.packet().ftrace_events
+            bundle.cpu = cpu
+            if compact:
+                in_columns(bundle.compact_sched, mine[low : low + 20])
+                continue
+            for _, time, kind, name, pid, a, b, c in mine[low : low + 20]:
+                event = bundle.event.add(timestamp=time)
+                if kind == "switch":
+                    event.pid = pid
+                    event.sched_switch.prev_comm, event.sched_switch.prev_pid = name, pid
+                    event.sched_switch.prev_state = a
+                    event.sched_switch.next_comm, event.sched_switch.next_pid = b, c
+                else:
+                    event.pid, event.common_flags = a, b
+                    event.sched_waking.comm, event.sched_waking.pid = name, pid
+
+
+def in_columns(out, rows):
+    names, last = [], {"switch": 0, "waking": 0}
+    for _, time, kind, name, pid, a, b, c in rows:
+        text = b if kind == "switch" else name
+        if text not in names:
+            names.append(text)
+        if kind == "switch":
+            out.switch_timestamp.append(time - last[kind])
+            out.switch_prev_state.append(a)
+            out.switch_next_pid.append(c)
+            out.switch_next_comm_index.append(names.index(text))
+        else:
+            out.waking_timestamp.append(time - last[kind])
+            out.waking_pid.append(pid)
+            out.waking_comm_index.append(names.index(text))
+            out.waking_common_flags.append(b)
+        last[kind] = time
+    out.intern_table.extend(names)
+
+
+def said_of(trace):
+    """Return sleeps and wake-ups with their threads and times, and how often each function is called."""
+    sync, tids = trace.sync, trace.threads.tid
+    found = Counter()
+    for row in range(len(sync)):
+        whose = sync.objects[sync.object[sync.first[row]]]
+        at = int(sync.start[row]) + trace.origin_ns, int(sync.end[row]) + trace.origin_ns
+        found[int(sync.kind[row]), tids[sync.thread[row]], whose, *at] += 1
+    return found
+
+
+@pytest.mark.parametrize("compact", [False, True])
+def test_the_scheduler_says_what_it_says_in_text(tmp_path, packets, compact):
+    said = scheduled(whole=compact)
+    assert len(said) > 100
+    (tmp_path / "a.ftrace").write_text(as_text(said))
+    text = registry.open_trace(tmp_path / "a.ftrace")
+    in_packets(packets, said, compact)
+    trace = read(packets.save(tmp_path / "a.pftrace"))
+    assert not trace.problems
+    assert said_of(trace) == said_of(text)
+    if not compact:
+        # What a thread is called that only wakes others is written in the text alone.
+        assert rows(trace).keys() == rows(text).keys()
+
+
+def test_slices_and_the_scheduler_share_threads(tmp_path, packets):
+    packets.thread(2, 20, "main", pid=7)
+    packets.event(1000, BEGIN, 2, name="work")
+    packets.event(9000, END, 2)
+    events = [
+        (0, 2000, "switch", "main", 20, 1, "idle", 0),
+        (1, 2500, "switch", "idle", 0, 0, "other", 30),
+        (1, 3000, "waking", "main", 20, 30, 0, ""),
+        (0, 4000, "switch", "idle", 0, 0, "main", 20),
+    ]
+    in_packets(packets, events, False)
+    bundle = packets.packet().ftrace_events
+    bundle.cpu = 1
+    for at, text in ((2600, "B|30|mark\n"), (2900, "E|30\n"), (2950, "C|30|n|4\n")):
+        event = bundle.event.add(timestamp=at, pid=30)
+        event.print.buf = text
+    trace = read(packets.save(tmp_path / "a.pftrace"))
+    found = rows(trace)
+    assert found[7, 20] == [("work", 1000, 9000, 1), ("linux:schedule", 2000, 4000, 2)]
+    assert ("mark", 2600, 2900, 2) in found[30, 30]
+    (wait,) = np.flatnonzero(trace.sync.kind == WAIT)
+    assert trace.functions.name[trace.calls.function[trace.sync.call[wait]]] == "linux:schedule"
+    assert [trace.threads.tid[t] for t in trace.sync.thread[trace.sync.kind == RELEASE]] == [30]
+
+
+def test_memory_frequencies_and_frames(tmp_path, packets):
+    packets.thread(2, 20, "main", pid=20)
+    packets.event(1000, BEGIN, 2, name="work")
+    packets.event(9000, END, 2)
+    for at, kb in ((1500, 40), (2500, 60)):
+        packets.packet(at).process_stats.processes.add(pid=20, vm_rss_kb=kb)
+    stats = packets.packet(3000).sys_stats
+    stats.meminfo.add(key=pb2.MEMINFO_MEM_FREE, value=7)
+    stats.cpufreq_khz.extend([1000, 2000])
+    for at, frame in (
+        (2000, b"\x1a\x04\x08\x05\x20\x14"),
+        (2100, b"\x22\x0b\x08\x06\x20\x14\x2a\x03App\x48\x40"),
+        (4000, b"\x2a\x02\x08\x05"),
+        (6000, b"\x2a\x02\x08\x06"),
+    ):
+        packets.packet(at).MergeFromString(b"\xe2\x04" + bytes([len(frame)]) + frame)
+    trace = read(packets.save(tmp_path / "a.pftrace"))
+    assert not trace.problems
+    counters = trace.counters
+    said = {
+        (counters.process[k], name): counters.value[counters.first[k] : counters.first[k + 1]].tolist()
+        for k, name in enumerate(counters.name)
+    }
+    assert said == {
+        (20, "memory, resident (bytes)"): [40 * 1024, 60 * 1024],
+        (0, "machine, mem free (bytes)"): [7 * 1024],
+        (0, "processor 0 (kHz)"): [1000],
+        (0, "processor 1 (kHz)"): [2000],
+    }
+    spans = trace.spans
+    assert [
+        (spans.names[n], int(a) + trace.origin_ns, int(b) + trace.origin_ns)
+        for n, a, b in zip(spans.name, spans.start, spans.end)
+    ] == [("expected surface frame", 2000, 4000), ("actual surface frame, late: App", 2100, 6000)]

@@ -6,7 +6,7 @@ Each event says on which processor it happened; which thread runs there the sche
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -222,13 +222,15 @@ class KernelEvents:
         if tid not in self._woken or line < self._woken[tid][0]:
             self._woken[tid] = line, title
 
-    def finish(self, recording: Recording) -> Ints:
+    def finish(self, recording: Recording, busy: Collection[int] = ()) -> Ints:
         """Hand over waits and releases, and return the events of calls.
 
         Parameters
         ----------
         recording : Recording
-            It is filled.
+            It is filled; the events are to be added to it next.
+        busy : collection of int
+            Threads that have calls of other events: no call represents their whole life.
 
         Returns
         -------
@@ -278,13 +280,13 @@ class KernelEvents:
                 _events(who, at_line, 0, what, function, at_ns),
                 self._lives(recording, np.concatenate([running, switches[:, 5], who]),
                             np.concatenate([line, switches[:, 0], at_line]),
-                            np.concatenate([time, switches[:, 1], at_ns])),
+                            np.concatenate([time, switches[:, 1], at_ns]), busy),
             ]
         )  # fmt: skip
         thread, at_line, rank = events.T[:3]
         events = events[np.lexsort((rank, at_line, thread))]
         sleeps = np.flatnonzero(events[:, 6])
-        sleeps = sleeps[np.argsort(events[sleeps, 6])]
+        sleeps = sleeps[np.argsort(events[sleeps, 6])] + recording.n_events
         waking = np.flatnonzero((kind == WAKING) & (running >= 0))
         number = {t: self.thread(recording, t) for t in np.unique(events[:, 0]).tolist()}
         self._add_sync(recording, number, rows[waking], running[waking], off[asleep], back[asleep], sleeps)
@@ -294,9 +296,11 @@ class KernelEvents:
     def _clones(self) -> list[int]:
         return [i for name, i in self._texts.items() if name in (b"clone", b"clone3", b"fork", b"vfork")]
 
-    def _lives(self, recording: Recording, thread: Ints, line: Ints, time: Ints) -> Ints:
+    def _lives(
+        self, recording: Recording, thread: Ints, line: Ints, time: Ints, busy: Collection[int]
+    ) -> Ints:
         """Return a call for each thread, from the first to the last that is known of it."""
-        known = thread > 0
+        known = (thread > 0) & ~np.isin(thread, list(busy))
         thread, line, time = thread[known], line[known], time[known]
         order = np.lexsort((line, thread))
         thread, line, time = thread[order], line[order], time[order]

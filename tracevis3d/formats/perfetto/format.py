@@ -55,11 +55,10 @@ def sniff(head: bytes, name: str) -> float:
 
 
 def read(path: Path, progress: Progress) -> Trace:
-    """Read the track events of a Perfetto trace.
+    """Read track events, the scheduler's events, atrace's marks, counters, memory and frames.
 
     Slices on a thread's track are calls of the thread; those on any other track get a timeline of their own
-    under the track's name. Debug annotations are not read; packets of other data sources are counted as
-    unsupported.
+    under the track's name. The scheduler says who is off its processor, and who wakes whom.
 
     Parameters
     ----------
@@ -138,5 +137,5 @@ FORMAT = registry.Format(
         "viztracer -o run.pftrace -- script.py",
         "perfetto -o run.pftrace --txt -c config.txt",
     ),
-    left_out="packets of data sources other than track events: they are counted",
+    left_out="debug annotations, heap graphs, samples, and packets of other data sources: they are counted",
 )

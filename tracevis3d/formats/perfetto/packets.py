@@ -19,10 +19,24 @@ from ...progress import Progress, silent
 from ...trace.model import RecordedId
 from ...trace.recording import Recording
 from .clocks import Clocks
+from .measures import MEASURED, Measures
 from .rows import UNNAMED, Finished, Pairs, Rows
+from .scheduler import Scheduler
 
 PACKET_TAG = 0x0A
 _TIME_LIMIT = 1 << 62
+#: The clock of ftrace's events, as Perfetto's own recorder sets it.
+_BOOTTIME = 6
+#: Of Android's frames, which the package has no messages for: their field of a packet, and by the kind of a
+#: frame what it is, and the fields with its process, layer and delay. Kinds of delay beyond 1 are one.
+_FRAME, _NO_JANK = 76, 1
+_FRAMES = {
+    1: ("expected display frame", 3, 0, 0),
+    2: ("actual display frame", 3, 0, 7),
+    3: ("expected surface frame", 4, 5, 0),
+    4: ("actual surface frame", 4, 5, 9),
+    5: ("", 0, 0, 0),
+}
 #: A block of packed packets may unpack to this many bytes.
 _MAX_UNPACKED = 1 << 28
 _STATE_CLEARED, _NEEDS_STATE = 1, 2
@@ -36,7 +50,6 @@ _FLOW_FIELDS = (
 #: Fields of packets that contain nothing a view could show.
 _HOUSEKEEPING = frozenset(
     (
-        None,
         "trace_uuid",
         "trace_config",
         "trace_stats",
@@ -79,6 +92,34 @@ def varint(data: memoryview, at: int) -> tuple[int, int]:
             return value, at
         shift += 7
     return -1, at
+
+
+def plain_fields(data: memoryview) -> dict[int, int | memoryview]:
+    """Return the fields of a small message by number, of several the last; what is damaged ends it.
+
+    Parameters
+    ----------
+    data : memoryview
+
+    Returns
+    -------
+    dict of int to int or memoryview
+    """
+    found: dict[int, int | memoryview] = {}
+    at = 0
+    while at < len(data):
+        tag, at = varint(data, at)
+        kind = tag & 7
+        if tag < 0 or kind not in (VARINT, BYTES, FIXED64, FIXED32):
+            break
+        size = 8 if kind == FIXED64 else 4
+        if kind in (VARINT, BYTES):
+            size, at = varint(data, at)
+        if size < 0 or (kind != VARINT and at + size > len(data)):
+            break
+        found[tag >> 3] = size if kind == VARINT else data[at : at + size]
+        at += 0 if kind == VARINT else size
+    return found
 
 
 def _text(value: str | bytes) -> str:
@@ -132,6 +173,7 @@ class PacketReader:
 
     def __init__(self, protos: Any, recording: Recording) -> None:
         self._decode = protos.TracePacket.FromString
+        self._known_fields = frozenset(protos.TracePacket.DESCRIPTOR.fields_by_number)
         self._recording = recording
         self.rows = Rows(recording)
         self._clocks = Clocks()
@@ -145,6 +187,8 @@ class PacketReader:
         self._spans: list[tuple[int, int, int, int, int]] = []
         self._open_spans: dict[tuple[Any, ...], list[int]] = {}
         self._typed_packets = 0
+        self._scheduler = Scheduler(protos, recording)
+        self._measures = Measures(protos)
 
     @property
     def packets(self) -> int:
@@ -295,14 +339,16 @@ class PacketReader:
             sequence.counters = list(defaults.track_event_defaults.extra_counter_track_uuids)
         self._publish(sequence)
         if "track_event" not in fields:
-            self._other(at, packet, number, sequence, depth)
+            self._other(at, packet, packed, number, sequence, depth)
         elif flags & _NEEDS_STATE and not sequence.has_state:
             problems.add("lost", f"byte {at:,}: what this packet refers to")
         else:
             event = {field.name: value for field, value in fields["track_event"].ListFields()}
             self._track_event(at, fields, event, number, sequence)
 
-    def _other(self, at: int, packet: Any, number: int, sequence: _Sequence, depth: int) -> None:
+    def _other(
+        self, at: int, packet: Any, packed: memoryview, number: int, sequence: _Sequence, depth: int
+    ) -> None:
         """Take a packet that is not a track event."""
         what = packet.WhichOneof("data")
         if what == "track_descriptor":
@@ -320,6 +366,13 @@ class PacketReader:
                 self._process_names[process.pid] = " ".join(map(_text, process.cmdline))
             for thread in packet.process_tree.threads:
                 self._thread_names[thread.tgid, thread.tid] = _text(thread.name)
+        elif what == "ftrace_events":
+            self._scheduler.add(packet.ftrace_events.SerializeToString())
+        elif what in MEASURED:
+            self._measures.add(packet, self._clocks.time(number, packet.timestamp_clock_id, packet.timestamp))
+        elif what is None:
+            shown = self._clocks.time(number, packet.timestamp_clock_id, packet.timestamp)
+            self._unknown(at, packed, -1 if shown is None else shown)
         elif what == "compressed_packets" and depth == 0:
             self._compressed(at, packet.compressed_packets)
         elif what not in _HOUSEKEEPING:
@@ -443,6 +496,38 @@ class PacketReader:
         else:
             self._recording.problems.add("unmatched end", f"the packet at byte {at:,}")
 
+    def _unknown(self, at: int, packed: memoryview, time: int) -> None:
+        """Take a packet whose data the messages of the package don't know."""
+        for number, value in plain_fields(packed).items():
+            if number == _FRAME and not isinstance(value, int):
+                self._frame(at, plain_fields(value), time)
+            elif number not in self._known_fields:
+                self._recording.problems.add("unsupported", f"byte {at:,}: field {number} of a packet")
+
+    def _frame(self, at: int, event: dict[int, int | memoryview], time: int) -> None:
+        """Take the begin or the end of a picture that Android should show, or shows."""
+        which, said = next(iter(event.items()), (0, 0))
+        if isinstance(said, int) or which not in _FRAMES or not 0 <= time < _TIME_LIMIT:
+            self._recording.problems.add("malformed", f"the packet at byte {at:,}: a frame")
+            return
+        name, pid_field, layer_field, jank_field = _FRAMES[which]
+        frame = plain_fields(said)
+        stack = self._open_spans.setdefault(("frame", frame.get(1)), [])
+        if not name:
+            if stack:
+                row = stack.pop()
+                self._spans[row] = (*self._spans[row][:3], max(time, self._spans[row][2]), -1)
+            return
+        pid, jank, layer = (frame.get(field, 0) for field in (pid_field, jank_field, layer_field))
+        pid = pid if isinstance(pid, int) and 0 <= pid < 1 << 31 else 0
+        if isinstance(jank, int) and jank > _NO_JANK:
+            name += ", late"
+        if not isinstance(layer, int):
+            name = f"{name}: {_text(bytes(layer))}"
+        track = self._thread_track(pid, pid)
+        self._spans.append((self._recording.text("spans", name), track, time, -1, -1))
+        stack.append(len(self._spans) - 1)
+
     # -- rows ----------------------------------------------------------------------------------
 
     def _thread_track(self, process: int, tid: int) -> int:
@@ -479,6 +564,22 @@ class PacketReader:
         self._finish_counters(rows, series)
         self._finish_flows(rows.flows, thread)
         self._finish_spans(rows, thread)
+        self._measures.finish(recording)
+        if len(self._scheduler):
+            self._finish_scheduler(thread)
+
+    def _finish_scheduler(self, thread: NDArray[np.int32]) -> None:
+        """Add what the kernel said of threads, those of track events among them."""
+        named = [(process, tid, name) for (process, tid), name in self._thread_names.items()]
+        for descriptor in self._descriptors.values():
+            if descriptor.HasField("thread"):
+                said = descriptor.thread
+                named.append((said.pid, said.tid, _text(said.thread_name)))
+        threads = self._recording.threads
+        busy = {threads[number][1] for number in np.unique(thread[thread >= 0]).tolist()}
+        shown = self._clocks.time(0, _BOOTTIME, 0)
+        numbers = {tid for tid in busy if isinstance(tid, int)}
+        self._scheduler.finish(named, shown or 0, numbers)
 
     def _finish_events(self, rows: Finished, thread: NDArray[np.int32]) -> None:
         recording, events = self._recording, rows.events

@@ -1,0 +1,212 @@
+"""What Linux' scheduler did, by the bundles of ftrace's events in a Perfetto trace, each of one processor.
+
+Events come one by one, or as columns ("compact"), in which times are differences and names are numbered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.formats.scan import ftrace as s
+from ...trace.recording import Recording
+from ..ctf.kernel import KernelEvents
+from ..wire import Messages
+
+Ints = NDArray[np.int64]
+
+#: Bits of a state with which a thread could not go on running.
+_ASLEEP = 0xFF
+#: Flags of an interrupt, hard or soft: what it does is not done by the thread that it interrupts.
+_INTERRUPTED = 0x18
+#: Fields of a bundle, of its columns, of a switch and of a wake-up.
+_PROCESSOR, _EVENT, _COMPACT = 1, 2, 4
+_SWITCH_TIME, _STATE, _NEXT, _NAMES, _NEXT_NAME = 1, 2, 3, 5, 6
+_WAKING_TIME, _WOKEN, _WOKEN_NAME, _FLAGS = 7, 8, 11, 12
+_PREV_COMM, _PREV_PID, _PREV_STATE, _NEXT_COMM, _NEXT_PID = 1, 2, 4, 5, 6
+_COMM, _PID = 1, 2
+#: Columns that are gathered: kind, time, processor, who runs (-1: unknown), the row's other columns.
+_KIND, _TIME, _CPU, _TID, _FIRST, _SECOND, _VALUE, _NAME, _OTHER = range(9)
+
+
+class Scheduler:
+    """Collects bundles, and makes calls, waits and wake-ups of them.
+
+    Parameters
+    ----------
+    protos : module
+        Perfetto's messages, for the numbers of events' fields.
+    recording : Recording
+    """
+
+    def __init__(self, protos: Any, recording: Recording) -> None:
+        fields = protos.FtraceEvent.DESCRIPTOR.fields_by_name
+        self._number = {name: fields[name].number for name in ("timestamp", "pid", "common_flags", "print",
+                        "sched_switch", "sched_waking", "sched_wakeup")}  # fmt: skip
+        self._recording = recording
+        self._bundles: list[bytes] = []
+        self._names: dict[str, int] = {"": 0}
+
+    def __len__(self) -> int:
+        return len(self._bundles)
+
+    def add(self, bundle: bytes) -> None:
+        """Take a bundle.
+
+        Parameters
+        ----------
+        bundle : bytes
+            The message.
+        """
+        self._bundles.append(bundle)
+
+    def finish(self, named: Iterable[tuple[int, int, str]], offset: int, busy: set[int]) -> None:
+        """Hand over what all bundles say.
+
+        Parameters
+        ----------
+        named : iterable of process, thread, name
+        offset : int
+            Nanoseconds from the clock of the bundles to that of the trace.
+        busy : set of int
+            Threads that have calls of other events: no call represents their whole life.
+        """
+        first = np.cumsum([0, *map(len, self._bundles)], dtype=np.int64)
+        data = np.frombuffer(b"".join(self._bundles) or b"\0", np.uint8)
+        bundles = Messages(data, first[:-1], first[1:], self._recording.problems)
+        processor = bundles.last(_PROCESSOR)
+        kernel = KernelEvents()
+        for process, tid, name in named:
+            kernel.name_thread(tid, name.encode(), process)
+        events, owner = bundles.inner(_EVENT)
+        marks, mark_texts, parts = self._single(events, processor[owner])
+        compact, owner = bundles.inner(_COMPACT)
+        parts.append(self._columns(compact, processor[owner]))
+        rows = np.concatenate(parts)
+        rows = rows[np.argsort(rows[:, _TIME], kind="stable")]
+        self._know_who_runs(rows)
+        texts = [name.encode() for name in self._names]
+        wide = np.full((len(rows), s.COLUMNS), -1, np.int64)
+        for column, of in (
+            (s.KIND, _KIND), (s.TIME, _TIME), (s.CPU, _CPU), (s.TID, _TID), (s.FIRST, _FIRST),
+            (s.SECOND, _SECOND), (s.VALUE, _VALUE), (s.NAME, _NAME), (s.OTHER, _OTHER),
+        ):  # fmt: skip
+            wide[:, column] = rows[:, of]
+        wide[:, s.TIME] += offset
+        wide[:, s.NUMBER] = np.searchsorted(marks[:, 0], rows[:, _TIME], "right") + np.arange(len(rows))
+        kernel.take_rows(wide, texts.__getitem__)
+        at = np.searchsorted(rows[:, _TIME], marks[:, 0], "left") + np.arange(len(marks))
+        for line, (time, tid, text) in zip(at.tolist(), marks.tolist(), strict=True):
+            kernel.mark(line, time + offset, tid, mark_texts[text])
+        found = kernel.finish(self._recording, busy)
+        self._recording.add_events(
+            thread=found[:, 1], kind=found[:, 2], function=found[:, 3], time=found[:, 4]
+        )
+
+    def _text(self, name: str) -> int:
+        return self._names.setdefault(name, len(self._names))
+
+    def _single(self, events: Messages, cpu: Ints) -> tuple[Ints, list[bytes], list[Ints]]:
+        """Return marks (time, thread, index of what begins), what begins, and rows of other events."""
+        number = self._number
+        time, tid = events.last(number["timestamp"]), events.last(number["pid"])
+        interrupted = (events.last(number["common_flags"]) & _INTERRUPTED) != 0
+        switches, of = events.inner(number["sched_switch"])
+        names = np.array([self._text(name) for name in switches.text(_PREV_COMM)], np.int64)
+        others = np.array([self._text(name) for name in switches.text(_NEXT_COMM)], np.int64)
+        state = (switches.last(_PREV_STATE) & _ASLEEP) != 0
+        columns = (s.SWITCH, time[of], cpu[of], tid[of], switches.last(_PREV_PID), switches.last(_NEXT_PID),
+                   state, names, others)  # fmt: skip
+        parts = [_rows(columns, len(of))]
+        which = "sched_waking" if events.has(number["sched_waking"]).any() else "sched_wakeup"
+        wakes, of = events.inner(number[which])
+        names = np.array([self._text(name) for name in wakes.text(_COMM)], np.int64)
+        by = np.where(interrupted[of], 0, tid[of])
+        woken = (s.WAKING, time[of], cpu[of], tid[of], wakes.last(_PID), -1, by, names, -1)
+        parts.append(_rows(woken, len(of)))
+        prints, of = events.inner(number["print"])
+        texts: dict[bytes, int] = {}
+        found = []
+        for text in prints.text(2):
+            sort, _, rest = text.rstrip("\n").partition("|")
+            begins = rest.partition("|")[2].encode() if sort == "B" else b""
+            found.append(texts.setdefault(begins, len(texts)) if begins or sort == "E" else -1)
+        marks = np.stack([time[of], tid[of], np.array(found, np.int64)], axis=1)
+        marks = marks[marks[:, 2] >= 0]
+        return marks[np.argsort(marks[:, 0], kind="stable")], [*texts], parts
+
+    def _columns(self, compact: Messages, cpu: Ints) -> Ints:
+        """Return rows of what is written as columns."""
+        texts = [self._text(name) for name in compact.texts(_NAMES)]
+        owner = compact.message[compact.rows(_NAMES, is_varint=False)]
+        numbers = np.array([*texts, 0], np.int64)
+        before = np.searchsorted(owner, np.arange(len(compact) + 1))
+
+        def name(of: Ints, index: Ints) -> Ints:
+            at = before[of] + index
+            return np.where((index >= 0) & (at < before[of + 1]), numbers[np.minimum(at, len(texts))], 0)
+
+        def times(field: int) -> tuple[Ints, Ints]:
+            step, of = compact.whole_numbers(field)
+            total = np.cumsum(step)
+            first = np.searchsorted(of, np.arange(len(compact)))
+            return total - np.append(0, total)[first][of], of
+
+        time, of = times(_SWITCH_TIME)
+        state, following, title = (self._aligned(compact, field, of) for field in (_STATE, _NEXT, _NEXT_NAME))
+        # Whom a switch stops is who ran before on the processor: not said.
+        switches = _rows((s.SWITCH, time, cpu[of], -1, -1, following, (state & _ASLEEP) != 0, 0,
+                          name(of, title)), len(of))  # fmt: skip
+        time, of = times(_WAKING_TIME)
+        woken, title, flags = (self._aligned(compact, field, of) for field in (_WOKEN, _WOKEN_NAME, _FLAGS))
+        by = np.where((flags & _INTERRUPTED) != 0, 0, -1)
+        wakes = _rows((s.WAKING, time, cpu[of], -1, woken, -1, by, name(of, title), -1), len(of))
+        # Of those at one time the wake-up came first, as a rule.
+        return np.concatenate([wakes, switches])
+
+    def _aligned(self, compact: Messages, field: int, like: Ints) -> Ints:
+        """Return a column of each message, as long as another one; 0 where it is shorter."""
+        value, of = compact.whole_numbers(field)
+        if np.array_equal(of, like):
+            return value
+        self._recording.problems.add("malformed", "a bundle whose columns differ in length")
+        found = np.zeros(len(like), np.int64)
+        rank_of, rank = _ranks(of), _ranks(like)
+        known = dict(zip(zip(of.tolist(), rank_of.tolist()), value.tolist()))
+        for row, key in enumerate(zip(like.tolist(), rank.tolist())):
+            found[row] = known.get(key, 0)
+        return found
+
+    @staticmethod
+    def _know_who_runs(rows: Ints) -> None:
+        """Fill in, by each processor's last switch, who is stopped and who wakes."""
+        order = np.argsort(rows[:, _CPU], kind="stable")
+        mine = rows[order]
+        is_switch = mine[:, _KIND] == s.SWITCH
+        at = np.maximum.accumulate(np.where(is_switch, np.arange(len(mine)), -1)) if len(mine) else order
+        before = np.append(-1, at[:-1])[: len(mine)]
+        same = (before >= 0) & (mine[before, _CPU] == mine[:, _CPU])
+        running = np.where(same, mine[before, _SECOND], -1)
+        # 0 is the idle thread: of whom nothing is known, nothing is made.
+        unknown = is_switch & (mine[:, _FIRST] < 0)
+        mine[unknown, _FIRST] = np.maximum(running[unknown], 0)
+        # Names are those that the switches to a thread say.
+        unknown &= same
+        mine[unknown, _NAME] = mine[before[unknown], _OTHER]
+        wakes = (mine[:, _KIND] == s.WAKING) & (mine[:, _VALUE] < 0)
+        mine[wakes, _VALUE] = running[wakes]
+        nobody = mine[:, _TID] < 0
+        mine[nobody, _TID] = np.maximum(running[nobody], 0)
+        rows[order] = mine
+
+
+def _ranks(of: Ints) -> Ints:
+    """Return the number of each row within its group; groups are ascending."""
+    return np.arange(len(of)) - np.searchsorted(of, of)
+
+
+def _rows(columns: tuple[Any, ...], count: int) -> Ints:
+    return np.stack([np.broadcast_to(np.asarray(column, np.int64), count) for column in columns], axis=1)
