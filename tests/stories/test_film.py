@@ -1,12 +1,18 @@
 """A story becomes a film: frames on disk, a camera that moves through what was built once, subtitles."""
 
 import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from tests.conftest import ROOT  # noqa: E402
 from tests.support.walked_traces import walked_trace  # noqa: E402
 from tracevis3d import api  # noqa: E402
 from tracevis3d.cli import main  # noqa: E402
@@ -186,3 +192,17 @@ def test_mistakes_are_said_before_traces_are_read(folder, capsys):
         said = capsys.readouterr().err
         assert sentence in said
         assert said.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
+def test_another_process_that_is_ended_cleans_up(tmp_path):
+    words = [sys.executable, "-m", "tracevis3d.stories.worker", str(tmp_path)]
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as worker:
+        status, caught = Path(f"/proc/{worker.pid}/status"), 0
+        while worker.poll() is None and not caught >> signal.SIGTERM - 1 & 1:
+            time.sleep(0.01)
+            line = next(line for line in status.read_text().splitlines() if line.startswith("SigCgt"))
+            caught = int(line.split()[1], 16)
+        worker.terminate()
+        assert worker.wait(60) == 128 + signal.SIGTERM
+        assert b"Traceback" not in worker.stderr.read()

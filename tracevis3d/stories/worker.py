@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from .. import interrupts
 from ..drawing.frame import Frame
 from ..drawing.output import Output
 from ..formats import files
@@ -40,5 +41,11 @@ def work(folder: Path, which: Sequence[int]) -> None:
         frames.close()
 
 
-if __name__ == "__main__":
+def _main() -> int:
     work(Path(sys.argv[1]), json.loads(sys.stdin.read()))
+    return 0
+
+
+if __name__ == "__main__":
+    # Ended early, by who started it or by Ctrl-C, it leaves no temporary files behind.
+    interrupts.run(_main)
