@@ -423,6 +423,7 @@ def test_calls_that_are_not_there_can_not_be_aligned(traces):
         ("threads", "thread", {"spacing": 1.6, "pull": 2.0}),
         ("cone", "level", {"steepness": 2.0}),
         ("compare", "level", {"taper": 0.0, "gap": 3.4}),
+        ("compare", "module", {"apart": 2.4}),
     ],
 )
 def test_a_view_is_pulled_apart_on_a_way_and_put_together_again(traces, threads, view, way, wanted):
@@ -436,6 +437,14 @@ def test_a_view_is_pulled_apart_on_a_way_and_put_together_again(traces, threads,
     apart = replace(given, parameters={**given.parameters, **wanted}, choice="together")
     back = {**apart.parameters, **run("pull_apart", apart).parameters}
     assert back == given.parameters
+
+
+def test_a_comparison_of_several_threads_is_pulled_apart_by_them(threads):
+    given = state("compare", threads, threads, choice="thread")
+    with pytest.raises(UsageError, match="shows one thread"):
+        run("pull_apart", given)
+    change = run("pull_apart", replace(given, parameters={**given.parameters, "threads": "all"}))
+    assert change.parameters == {"spacing": 6.0}
 
 
 def test_what_cannot_be_pulled_apart_is_said_in_a_sentence(traces, threads):

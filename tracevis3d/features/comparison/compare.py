@@ -22,7 +22,11 @@ from .view.detail import LevelOfDetail
 from .view.parameters import Parameters, as_drawn
 
 #: Where it is pulled apart.
-_APART = {"level": {"taper": 0.0, "gap": 3.4}}
+_APART = {
+    "thread": {"spacing": 6.0},
+    "level": {"taper": 0.0, "gap": 3.4},
+    "module": {"apart": 2.4},
+}
 
 
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:

@@ -41,6 +41,10 @@ def pull_apart(ways: Mapping[str, Mapping[str, float]]) -> Action:
             raise UsageError(f"{_WAYS[state.choice][0]} of this view can't be pulled apart: try {those}")
         if state.choice == "thread" and len(state.trace.threads) < 2:
             raise UsageError("The trace has one thread: there is nothing to pull apart")
+        if state.choice == "thread" and state.parameters.get("threads") == "busiest 1":
+            raise UsageError(
+                "The view shows one thread: set its parameter threads to 'all', or to 'busiest 4'"
+            )
         usual = {p.name: float(p.default) for p in declared(state.view.parameters) if p.name in names}
         goal = usual if state.choice == _TOGETHER else {**ways[state.choice]}
         begin = {name: float(state.parameters[name]) for name in goal}

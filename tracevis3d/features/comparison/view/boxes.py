@@ -60,6 +60,8 @@ def boxes_of(
         thick = np.where(similarity > 0, wall.plate, 2.0 * wall.plate)
     else:
         thick = wall.plate * (_THIN + (_THICK - _THIN) * coverage)
+    if len(wall.steps):
+        thick = thick + wall.steps[calls.function[wall.drawn]]
     if paint is not None and len(c):
         color = np.concatenate([color[:n], _by_density(color[n:], c.covered, c.end - c.start, paint)])
     level = calls.depth[cut.calls].astype(np.int64) - wall.first_depth

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from ....trace.model import Trace
 from ....units import percentage
 from ....views.thread_selection import choose_threads
 from ....views.time_window import WIDTH, time_window
+from .geometry.modules import module_steps
 from .geometry.walls import Fold
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ class Wall:
         Thickness of a box.
     note : str
         On threads that are left out.
+    steps : float64 (functions,) or (0,)
+        How far calls of each function stand out besides; empty: none does.
     """
 
     trace: Trace
@@ -95,6 +98,7 @@ class Wall:
     fold: Fold
     plate: float
     note: str
+    steps: Floats = field(default_factory=lambda: np.empty(0))
 
     @property
     def width(self) -> float:
@@ -482,6 +486,7 @@ def compose(
     usual = float(np.median(np.diff(lanes[0].edge))) if len(lanes[0].edge) > 1 else 0.1
     plate = min(_PLATE, 0.8 * usual)
     walls: list[Wall] = []
+    steps = module_steps([c.trace for c in contents], p.apart)
     for s, (c, wall) in enumerate(zip(contents, lanes)):
         fold = replace(Fold.of(1 - 2 * s, p.opening, gap, wall.top), front=front, inner=front and s == 0)
         if front:
@@ -504,6 +509,7 @@ def compose(
                 fold,
                 plate,
                 c.note,
+                steps[s],
             )
         )
     camera = _camera(p, walls, gap, beyond)
@@ -569,7 +575,7 @@ def level_lanes(contents: Sequence[Content], p: Parameters, total: float) -> lis
     for _ in range(2):
         made = [
             stack_lanes(
-                own, heights, total=total, highest=_HIGHEST_LEVEL, least=0.0, spacing=1.0, level=level
+                own, heights, total=total, highest=_HIGHEST_LEVEL, least=0.0, spacing=p.spacing, level=level
             )
             for own in levels
         ]

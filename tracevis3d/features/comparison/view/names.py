@@ -68,6 +68,9 @@ def names(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> Labels:
     anchor += picture.before(wall, middle, step, wall.plate + 0.004, around)
     label = wall.trace.functions.label
     function = wall.trace.calls.function[boxes.id]
+    if len(wall.steps) and not wall.fold.inner:
+        out = np.array([wall.steps[function[c]].max(initial=0.0) for c in chains])
+        anchor += out[:, None] * np.array(wall.fold.normal)
     return Labels(
         "function",
         tuple(_ARROW.join(label[f] for f in function[c].tolist()) for c in chains),

@@ -190,6 +190,15 @@ class Parameters:
         group="Shape",
     )
     taper: float = common_parameters.taper(0.8)
+    spacing: float = parameter(
+        1.0, "Free height between the threads of a wall, in levels", low=0.0, high=20.0, unit="levels",
+        group="Shape",
+    )  # fmt: skip
+    apart: float = parameter(
+        0.0, "How far the calls of the last module stand out of their wall, in scene units (the longer "
+        "window is 16 wide); those of modules with more self time less, in equal steps; of two traces only",
+        low=0.0, high=8.0, group="Shape",
+    )  # fmt: skip
     bundling: str = parameter(
         "modified", "How matches are bundled",
         choices={
