@@ -2,6 +2,8 @@
 
 Needs root, ``debootstrap`` and ``unshare``, which are installed where ``apt-get`` is. Everything is mounted
 in a namespace of the command that runs, so nothing stays mounted behind it.
+
+    python3 tools/real_blender.py       # sets them up; needs nothing but Python
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +33,8 @@ _COMMON = (
     "xclip",
 )
 
+#: Where a set-up logs what its commands print.
+OUTPUT = Path(__file__).resolve().parents[1] / "build" / "test-blender"
 #: The tools that set them up, and the Debian packages that hold those.
 _TOOLS = {"debootstrap": "debootstrap", "unshare": "util-linux", "chroot": "coreutils"}
 
@@ -39,7 +45,9 @@ def _install(tool: str, package: str) -> bool:
         return False
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for words in (["update", "-qq"], ["install", "-qq", "--yes", "--no-install-recommends", package]):
-        subprocess.run(["apt-get", *words], env=environment, stdout=subprocess.DEVNULL, check=False)
+        # tools/setup.sh may be at it, too.
+        command = ["flock", "/run/lock/tracevis3d-apt", "apt-get", *words]
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=False)
     return shutil.which(tool) is not None
 
 
@@ -89,14 +97,16 @@ class Program:
                 return f"setting up the real Blender programs needs {tool}: apt-get install {package}"
         return ""
 
-    def prepare(self, log: Path) -> None:
+    def prepare(self) -> None:
         """Set the program up unless that was done before; takes about a minute and 2 GB.
 
         Raises
         ------
         SetupFailed
-            If a command of it fails; what it printed is in the file ``log``.
+            If a command of it fails; the message names the file with what it printed.
         """
+        OUTPUT.mkdir(parents=True, exist_ok=True)
+        log = OUTPUT / f"{self.version}-setup.txt"
         wanted = (*_COMMON, *self.packages)
         stamp = self.root / "tracevis3d-ready"
         key = hashlib.sha256(" ".join(wanted).encode()).hexdigest()
@@ -190,3 +200,22 @@ PROGRAMS = (
     Program("4.3", "trixie", "3.13"),
     Program("5.2", "sid", "3.14", ("python3-cattr",)),
 )
+
+
+def main() -> int:
+    """Set all programs up side by side; return the exit code."""
+    for program in PROGRAMS:
+        if obstacle := program.obstacle():
+            print(f"real_blender: {obstacle}", file=sys.stderr)
+            return 1
+    try:
+        with ThreadPoolExecutor(len(PROGRAMS)) as side_by_side:
+            list(side_by_side.map(Program.prepare, PROGRAMS))
+    except SetupFailed as error:
+        print(f"real_blender: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

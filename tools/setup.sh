@@ -10,6 +10,9 @@ SYSTEM="libegl1 libgl1 libgl1-mesa-dri libx11-6 libxrender1 libxxf86vm1 libxfixe
 say() { printf '%s\n' "setup: $*" >&2; }
 die() { say "$*"; exit 1; }
 
+# A second set-up may run beside this one (tools/real_blender.py), and apt-get stops where another runs.
+apt() { as_root env DEBIAN_FRONTEND=noninteractive flock /run/lock/tracevis3d-apt apt-get "$@"; }
+
 as_root() {
     if [ "$(id -u)" = 0 ]; then "$@"
     elif command -v sudo >/dev/null 2>&1 && sudo -n true 2>/dev/null; then sudo "$@"
@@ -22,10 +25,10 @@ install_packages() {
     command -v apt-get >/dev/null 2>&1 || return 1
     if [ $updated = no ]; then
         say "installing system packages: $*"
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq || return 1
+        apt update -qq || return 1
         updated=yes
     fi
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    apt install -y -qq --no-install-recommends "$@" >/dev/null
 }
 
 # Blender's module exists for Python 3.11 (Blender 4.2 to 5.0) and 3.13 (5.1 on).

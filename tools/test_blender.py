@@ -1,6 +1,6 @@
 """Try the extension in real Blender programs, from validation to disabling, with and without a window.
 
-    python tools/test_blender.py [--only 4.3] [--match WORDS] [--all] [--screen 1920x1080] [--setup]
+    python tools/test_blender.py [--only 4.3] [--match WORDS] [--all] [--screen 1920x1080]
 
 What they write is kept in ``build/test-blender/VERSION``: logs, pictures and screenshots.
 """
@@ -26,11 +26,10 @@ from typing import TypeVar
 
 import example_plugins
 import used_programs
-from real_blender import PROGRAMS, Program, SetupFailed
+from real_blender import OUTPUT, PROGRAMS, Program, SetupFailed
 from release import extension
 
 ROOT = Path(__file__).resolve().parents[1]
-OUTPUT = ROOT / "build" / "test-blender"
 #: A small trace for the whole way, and the one that takes long enough to be stopped (of the folder beside
 #: the repository, where it is there).
 EXAMPLES = ROOT / "examples"
@@ -186,17 +185,20 @@ class Way:
     def lists(self, trace: str) -> None:
         """Take what needs no window: lists, selections, undo."""
         pair, sphinx, threaded = self.pair, self.sphinx, self.threaded
+        # The tests take them all in Blender's module, too.
         self.scripts(
-            Turn("views, search, bookmarks, presets, undo", "working.py", *pair, "/mnt/out/views"),
-            Turn("call tree and filters", "lists/tree.py", trace, "/mnt/out/tree"),
-            Turn("lists, library, going", "lists/lists.py", *pair, "/mnt/out/lists"),
-            Turn("the list of differences", "lists/differences.py", *sphinx),
-            Turn("the list of findings", "lists/findings.py", threaded),
-            Turn("what lights up together", "explore/related.py", *pair, threaded),
-            Turn("whatever is greyed out says why", "explore/reasons.py", *pair),
-            Turn("undo while detail is shown", "explore/detail_undo.py", trace),
-            Turn("undo after each entry of the menu", "explore/menu_undo.py", *pair),
-            Turn("the Text editor's templates", "install/templates.py", *pair, "/mnt/out/scripts"),
+            *self.shared(
+                Turn("views, search, bookmarks, presets, undo", "working.py", *pair, "/mnt/out/views"),
+                Turn("call tree and filters", "lists/tree.py", trace, "/mnt/out/tree"),
+                Turn("lists, library, going", "lists/lists.py", *pair, "/mnt/out/lists"),
+                Turn("the list of differences", "lists/differences.py", *sphinx),
+                Turn("the list of findings", "lists/findings.py", threaded),
+                Turn("what lights up together", "explore/related.py", *pair, threaded),
+                Turn("whatever is greyed out says why", "explore/reasons.py", *pair),
+                Turn("undo while detail is shown", "explore/detail_undo.py", trace),
+                Turn("undo after each entry of the menu", "explore/menu_undo.py", *pair),
+                Turn("the Text editor's templates", "install/templates.py", *pair, "/mnt/out/scripts"),
+            )
         )
 
     def in_windows(self, trace: str) -> None:
@@ -533,7 +535,6 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--all", action="store_true", help="each view in each program; else they share the views between them"
     )
-    parser.add_argument("--setup", action="store_true", help="set the programs up, and stop there")
     words = parser.parse_args(arguments)
     programs = [p for p in PROGRAMS if words.only in (None, p.version)]
     for program in programs:
@@ -544,17 +545,15 @@ def main(arguments: list[str] | None = None) -> int:
     def walk(program: Program) -> bool:
         try:
             place = OUTPUT / "-".join([program.version, *" ".join(words.match).split()])
-            program.prepare(OUTPUT / f"{program.version}-setup.txt")
-            if not words.setup:
-                share = -1 if words.all or len(programs) == 1 else programs.index(program)
-                Way(program, place, tuple(words.match), words.screen, share).walk()
+            program.prepare()
+            share = -1 if words.all or len(programs) == 1 else programs.index(program)
+            Way(program, place, tuple(words.match), words.screen, share).walk()
         except (Failed, SetupFailed, extension.BuildError) as error:
             print(f"test_blender: {error}", file=sys.stderr, flush=True)
             return False
         return True
 
     # Side by side: each program has a folder, a screen and ports of its own.
-    OUTPUT.mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(len(programs)) as side_by_side:
         return 0 if all(list(side_by_side.map(walk, programs))) else 1
 
