@@ -26,7 +26,7 @@ test: setup  ## Run every test, in as many processes as there are cores
 versions: setup  ## Install the Blender modules 4.2 and 5.0 too; `make test` then tests with them as well
 	@sh tools/setup_versions.sh
 
-test-blender: setup  ## Run the extension in the real Blender 4.3 and 5.2 programs (ALL=1: each view in both; as root, on Debian)
+test-blender: setup  ## Run the extension in the real Blender 4.3 and 5.2 programs (ALL=1: each step in both; as root, on Debian)
 	@$(PY) tools/test_blender.py $(if $(ALL),--all)
 
 lint: setup  ## Style, types, and which room may import which

@@ -89,8 +89,8 @@ class Way:
     screen : str
         Width and height of all windows' screen in pixels, with an "x" between; what each step needs if empty.
     share : int
-        Of the views that are tried in the same way, this program takes each second one, beginning with this
-        one: 0 or 1. All where it is negative.
+        Of what is tried in the same way (views, walks through them, programs that are watched), this program
+        takes each second one, beginning with this one: 0 or 1. All where it is negative.
     """
 
     program: Program
@@ -222,12 +222,16 @@ class Way:
                 Turn("threads as on paper in a window", "sight/paper.py", self.threaded, done="split"),
                 Turn("walk through the call tree in a window", "windows/tree.py", trace, done="walked"),
             ),
-            Turn("walk, fly, compare, search in a window", "windows/going.py", *pair, threaded, done="gone"),
-            Turn(
-                "from two files to what differs, in a window",
-                "windows/five_minutes.py",
-                *sphinx,
-                done="found",
+            *self.shared(
+                Turn(
+                    "walk, fly, compare, search in a window", "windows/going.py", *pair, threaded, done="gone"
+                ),
+                Turn(
+                    "from two files to what differs, in a window",
+                    "windows/five_minutes.py",
+                    *sphinx,
+                    done="found",
+                ),
             ),
             self.linking(trace),
             Turn(
@@ -311,9 +315,11 @@ class Way:
     def live(self) -> None:
         """Watch a recording played as a feed, and programs while they run."""
         self.replayed()
-        self.watch("watch a web server in a window", used_programs.documentation_server, "threads,memory")
+        watched = [("watch a web server in a window", used_programs.documentation_server, "threads,memory")]
         if used_programs.editor():
-            self.watch("watch a text editor in a window", used_programs.text_editor, "memory")
+            watched.append(("watch a text editor in a window", used_programs.text_editor, "memory"))
+        for what, program, views in self.shared(*watched):
+            self.watch(what, program, views)
 
     def plugins(self, trace: str) -> None:
         """Use plug-ins from a folder."""
@@ -533,7 +539,9 @@ def main(arguments: list[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("--screen", default="", metavar="WIDTHxHEIGHT", help="pixels of all windows' screen")
     parser.add_argument(
-        "--all", action="store_true", help="each view in each program; else they share the views between them"
+        "--all",
+        action="store_true",
+        help="each step in each program; else they share views and walks",
     )
     words = parser.parse_args(arguments)
     programs = [p for p in PROGRAMS if words.only in (None, p.version)]
