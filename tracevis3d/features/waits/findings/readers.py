@@ -165,5 +165,5 @@ def _causes(waits: Waits, rows: Ints) -> tuple[tuple[int, int, int, int], ...]:
     sites, back = np.unique(site, axis=0, return_inverse=True)
     ns = np.bincount(back.reshape(-1), causes.ns[mine], len(sites)).astype(np.int64)
     order = np.argsort(-ns, kind="stable")
-    rows = [(*sites[i].tolist(), int(ns[i])) for i in order.tolist()]
-    return tuple((thread, function, line, delay) for thread, function, line, delay in rows)
+    found = [(*sites[i].tolist(), int(ns[i])) for i in order.tolist()]
+    return tuple((thread, function, line, delay) for thread, function, line, delay in found)

@@ -300,9 +300,9 @@ def scan_old_go(data, begin, is_dry, state, events, strings, stacks, frames):  #
                 elif word == 0 and is_timed:
                     now += one
                 elif word <= 5 and has_room:
-                    column = A + word - np.int64(is_timed)
-                    if column < EVENT_COLUMNS:
-                        events[n_events, column] = np.int64(one)
+                    field = A + word - np.int64(is_timed)
+                    if field < EVENT_COLUMNS:
+                        events[n_events, field] = np.int64(one)
             word += 1
         if at < 0:
             break
