@@ -78,13 +78,15 @@ def main():
             yield lambda: state.hit is not None
             at.press("RIGHTMOUSE", x, y)
             yield support.at_rest()
-            support.screenshot(place / f"source_menu_{trace.suffix[1:]}.png")
             # Blender opens a menu with its first entry under the mouse, and later with the one chosen last.
             y -= 0 if chosen_before else _DOWN * bpy.context.preferences.system.ui_scale
             chosen_before = True
             at.move(x, y)
             yield support.at_rest()
+            support.screenshot(place / f"source_menu_{trace.suffix[1:]}.png")
             at.press("LEFTMOUSE", x, y)
+            yield support.at_rest()
+            support.screenshot(place / f"source_after_{trace.suffix[1:]}.png")
             if chosen:
                 yield lambda: given.is_file() and len(given.read_text().splitlines()) == 2
                 assert given.read_text().splitlines() == [str(file), str(line)]

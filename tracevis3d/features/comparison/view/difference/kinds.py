@@ -46,7 +46,7 @@ _SHARES = np.array([0.0, 0.001, 0.004, 0.015, 0.05])
 _STRENGTHS = np.array([0.2, 0.4, 0.6, 0.8, 1.0])
 #: ... limited to this plus the rest times the share of the call that differs.
 _FAINTEST = 0.2
-#: A tube is slower or faster if its calls take this share of their time themselves.
+#: A tube is slower or faster, and a call stalled, if this share of the calls' time is their own.
 _ITSELF = 0.5
 
 Ints = NDArray[np.int64]
@@ -335,7 +335,10 @@ def _durations(evidence: Evidence, kind: Kinds, weight: Floats, part: Floats) ->
 
 
 def _stalled(findings: Findings, kinds: list[Kinds], strengths: list[Floats], owns: list[Ints]) -> float:
-    """Mark the calls that stalled and differ by nothing else; return what they took beyond similar ones."""
+    """Mark the calls that stalled and differ by nothing else; return what they took beyond similar ones.
+
+    Calls that spend most of their time in others are left out: they are wide, and a stall is but a part of them.
+    """
     total = 0.0
     for finding in findings.found:
         if finding.kind != "stall":
@@ -343,9 +346,9 @@ def _stalled(findings: Findings, kinds: list[Kinds], strengths: list[Floats], ow
         s = "AB".index(finding.details["trace"])
         for stall in finding.details["stalls"]:
             call, beyond = stall["call"], float(stall["beyond_ns"])
-            if kinds[s][call] != SAME:
+            calls, own = findings.evidence.comparison.traces[s].calls, max(float(owns[s][call]), 1.0)
+            if kinds[s][call] != SAME or own < _ITSELF * float(calls.end[call] - calls.start[call]):
                 continue
-            own = max(float(owns[s][call]), 1.0)
             weight = np.array([min(beyond / findings.evidence.most_time, 1.0)])
             kinds[s][call] = STALLED
             strengths[s][call] = strength_of(weight, np.array([min(beyond / own, 1.0)]))[0]
