@@ -1,7 +1,8 @@
 """How often tubes of a comparison turn back along time, by our bundling and by Holten's original.
 
-``python -m benchmarks.turns [--write] [FOLDER]``: for the four recorded pairs and six of ``benchmarks.explain``,
-which are recorded into FOLDER, or taken from it. ``--write`` puts the table into ``docs/compare.md``.
+``python -m benchmarks.turns [--write] [FOLDER]``: for the four recorded pairs and six of
+``benchmarks.explain``, which are recorded into FOLDER, or taken from it. ``--write`` puts the table into
+``docs/compare.md``.
 """
 
 from __future__ import annotations

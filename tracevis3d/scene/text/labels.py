@@ -18,8 +18,10 @@ from .cover import Cover
 _MOST = 30_000
 #: Edges of a text that rise by fewer pixels are upright.
 _UPRIGHT = 1.5
-#: Shares of its width to which a text is shortened that a leader line would strike through.
-_SHORTER = (0.75, 0.6, 0.6, 0.6)
+#: Shares of its width to which a text is shortened while a leader line would strike it through, or its end is
+#: covered; from this covered share on it is left out.
+_SHORTER = (1.0, 0.75, 0.6, 0.6, 0.6)
+_MOSTLY = 0.4
 #: Texts with a larger covered share are not shown.
 _COVERED = 0.0
 
@@ -274,21 +276,29 @@ def choose(
         if not text:
             continue
         right, up = unit(labels.right), unit(labels.up)
-        placed = _placed(labels, i, text, size, view, typeface)
-        if free.is_struck(placed.around):
-            # A shorter text may end before the line.
-            for share in _SHORTER:
-                text = shorten(text, share * placed.width / size, typeface)
-                if not text:
-                    break
-                placed = _placed(labels, i, text, size, view, typeface)
-                if free.is_free(placed.around):
-                    break
-        if not text or not free.is_free(placed.around):
+        placed: _Placed | None = None
+        for share in _SHORTER:
+            text = shorten(text, share * placed.width / size, typeface) if placed is not None else text
+            if not text:
+                break
+            placed = _placed(labels, i, text, size, view, typeface)
+            if free.is_struck(placed.around):
+                continue  # a shorter text may end before the line
+            if not free.is_free(placed.around):
+                text = ""
+                break
+            high = float(labels.height[i])
+            hidden = cover.share(placed.left, right, up, placed.width, high) if cover is not None else 0.0
+            if hidden <= _COVERED:
+                break
+            if hidden > _MOSTLY:
+                text = ""
+                break
+        else:
+            continue
+        if not text or placed is None:
             continue
         left, width, around = placed
-        if cover is not None and cover.share(left, right, up, width, float(labels.height[i])) > _COVERED:
-            continue
         free.take_quad(around)
         chosen.text.append(text)
         chosen.start.append(left - up * (0.5 * typeface.cap_height * size))

@@ -26,6 +26,8 @@ _GAP = 0.06
 _DENSITIES, _PALEST = 4, 0.45
 #: Thickness of boxes by how much of their time is explained, in plates.
 _THIN, _THICK = 0.3, 1.9
+#: How far the middle of a frame's number lies from its inner edge, in heights of the number.
+_BESIDE = 0.6
 #: Width in pixels of frames around repetitions; and the least width of what is framed.
 _FRAME_PX, _FRAMED_PX = 2.4, 18.0
 
@@ -272,6 +274,9 @@ def repetitions(
     lines, edge = framed(which)
     ids, text = first[which], tuple(f"×{int(t):,}" for t in times[which])
     wide = np.array([(0.5 * len(t) + 0.5) * height for t in text])
+    # Beside the frame: across it, they would lie on the names of the level that ends there.
+    y, z = wall.fold.inside(np.array([0.0, 1.0]))
+    edge += _BESIDE * height * np.array([0.0, y[1] - y[0], z[1] - z[0]])
     edge += wall.fold.clear(height / 2, 0.02)
     tags, words = plates(wall, text, edge, wide, height, ids, width[which], pen)
     return [lines, tags], words
