@@ -337,7 +337,7 @@ def _durations(evidence: Evidence, kind: Kinds, weight: Floats, part: Floats) ->
 def _stalled(findings: Findings, kinds: list[Kinds], strengths: list[Floats], owns: list[Ints]) -> float:
     """Mark the calls that stalled and differ by nothing else; return what they took beyond similar ones.
 
-    Calls that spend most of their time in others are left out: they are wide, and a stall is but a part of them.
+    Calls that spend most of their time in others are left out: a stall is but a part of them.
     """
     total = 0.0
     for finding in findings.found:
