@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...kernels.formats.scan import json as kernels
 from ...kernels.trace.pair_spans import pair_spans
 from ...trace.events import END
-from ...trace.model import SYNC_KINDS, RecordedId, Source, Trace
+from ...trace.model import STILL, SYNC_KINDS, RecordedId, Source, Trace
 from ...trace.recording import ContainerPath, Recording
 from .. import names
 from .checked import Metadata, Number, decode_json, scoped_id
@@ -115,7 +115,9 @@ class _Maker:
         add_memory(self._metadata, self._recording)
         add_problems(self._metadata, self._recording)
         trace = self._recording.finish(Source(), names.split, self._place)
-        trace.problems.subtract("out of order", late)
+        # Waits without an end are recorded last, whenever the calls around them were closed.
+        unfinished = int(np.count_nonzero(trace.sync.contended == STILL))
+        trace.problems.subtract("out of order", late + unfinished)
         return trace
 
     def raw_events(

@@ -24,6 +24,9 @@ _TID = re.compile(rb'"tid":(\d+)')
 _VIZTRACER = re.compile(
     rb'[^"]*"pid":\d+,"tid":\d+,"ts":(\d+)\.(\d+),"ph":".","cat":"fee","dur":(\d+)\.(\d+)'
 )
+_THREAD = re.compile(rb'"tid":(\d+)')
+#: How many of VizTracer's last calls are kept for waits that have no end.
+_TOLD = 4096
 
 
 class Encoder:
@@ -61,6 +64,8 @@ class Encoder:
         self._ended = self._closed = False
         # Events in order of their end that wait for what ended before them.
         self._calls_held: list[bytes] = []
+        #: The last calls of VizTracer's that were yielded.
+        self._told: list[bytes] = []
         self._held: list[tuple[int, bytes]] = []
         if first is not None:
             self._functions, self._operations = dict(first._functions), list(first._operations)
@@ -181,6 +186,7 @@ class Encoder:
         calls = self._calls_held
         stop = len(calls) if until is None else bisect_right(calls, until, key=_end_of_viztracers)
         self._calls_held = calls[stop:]
+        self._told = [*self._told, *calls[max(stop - _TOLD, 0) : stop]][-_TOLD:]
         at = 0
         for end, line in ready:
             if at < stop:
@@ -214,6 +220,7 @@ class Encoder:
                 begun = self._nanoseconds(start)
                 rest.setdefault(number, []).append((begun, name, b',"cat":"sync","args":' + said))
         stuck = {number for number, pending in self._waiting.items() if pending}
+        closed = self._closed_last({self._tids.get(number, number) for number in stuck})
         for number, events in rest.items():
             tid = self._tids.get(number, number)
             # The inner ones end first and begin last.
@@ -221,7 +228,10 @@ class Encoder:
             for start, name, more in events:
                 waits = b"sync" in more[:14]
                 # Calls around a wait without an end last as long as that wait.
-                lasts = max((self._end if number in stuck and self._ended else self._last) - start, 0)
+                until = self._end if number in stuck and self._ended else self._last
+                # Calls within a wait without an end may have been closed later.
+                within = (end for begun, end in closed.get(tid, ()) if waits and begun >= start)
+                lasts = max(until - start, max(within, default=0) - start, 0)
                 if not waits and not self._ended:
                     more += b',"args":{"unfinished":true}'
                 event = b'{"ph":"X","pid":%d,"tid":%d,"ts":%s,"dur":%s,"name":%s%s}'
@@ -428,6 +438,17 @@ class Encoder:
         return label
 
     # -- rows ----------------------------------------------------------------------------------
+
+    def _closed_last(self, threads: set[int]) -> dict[int, list[tuple[int, int]]]:
+        """Return start and end of the last calls of VizTracer's that were yielded, by thread, of some."""
+        found: dict[int, list[tuple[int, int]]] = {}
+        for line in self._told if threads else ():
+            match = _VIZTRACER.match(line)
+            thread = _THREAD.search(line)
+            if match is not None and thread is not None and int(thread[1]) in threads:
+                begun = int(match[1] + match[2])
+                found.setdefault(int(thread[1]), []).append((begun, _end_of_viztracers(line)))
+        return found
 
     def _nanoseconds(self, time: float) -> int:
         return round(time * 1000) if self._begin["microseconds"] else int(time)

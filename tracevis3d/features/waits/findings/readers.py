@@ -152,9 +152,15 @@ def _of_object(waits: Waits, object: int, late: Ints, functions: Ints) -> list[F
             int(lasted.sum()), tuple(dict.fromkeys((*readers, *writers))), (name,),
             int(ops.start[kept].min()), int(ops.end[kept].max()), len(kept), int(ops.call[kept[0]]),
             how=HOW[INFERRED], causes=_causes(waits, np.array(kept)),
-            headline=f"{late_ones} {wait} up to {longest} to write while {read}",
+            headline=f"{_many(writers, late_ones)} {wait} up to {longest} to write while "
+            f"{_many(readers, who)} {'reads' if len(readers) == 1 else 'read'} {times}",
         )
     ]  # fmt: skip
+
+
+def _many(threads: list[int], names: str) -> str:
+    """Return the name of one thread, or how many there are, for a title."""
+    return names if len(threads) == 1 else counted(len(threads), "thread")
 
 
 def _causes(waits: Waits, rows: Ints) -> tuple[tuple[int, int, int, int], ...]:
