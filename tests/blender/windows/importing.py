@@ -85,6 +85,7 @@ def main():
     # Search, results and pins, the selection's facts, a bookmark; each a step of undo.
     longest[0] = 0.0
     scene = bpy.context.scene
+    selection = support.extension(".operators.state.selection")
     with bpy.context.temp_override(window=window, area=area, region=region):
         scene.tracevis3d_search.pattern = "visit" if "pylint" in trace.name else "parse"
     yield lambda: task.current is None and scene.tracevis3d_search.total > 0
@@ -108,6 +109,15 @@ def main():
     yield support.at_rest()
     away = turned.rotation_difference(space.region_3d.view_rotation).angle
     assert away < 1e-3, (turned, space.region_3d.view_rotation)
+    # A query is a selection: its calls light up.
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        scene.tracevis3d_search.pattern = (
+            "SELECT id FROM calls WHERE depth = 2 ORDER BY end_ns - start_ns DESC LIMIT 5"
+        )
+    yield lambda: task.current is None and scene.tracevis3d_search.summary.endswith("by a query")
+    assert scene.tracevis3d_search.total == len(selection.selected(scene.tracevis3d_search.trace).calls) > 0
+    yield support.at_rest()
+    support.screenshot(place / "queried.png")
     with bpy.context.temp_override(window=window, area=area, region=region):
         bpy.ops.tracevis3d.search_clear()
         bpy.ops.ed.undo_push(message="search")
