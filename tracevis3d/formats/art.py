@@ -21,6 +21,7 @@ from ..trace.events import BEGIN, END
 from ..trace.model import Source
 from ..trace.recording import Recording
 from . import names, registry
+from .distinct import distinct
 from .unpack import problem_of, unpack_file
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ class _Reader:
         if not len(tid):
             raise Unreadable(f"{self._path}: no method is entered or left in it")
         recording = self._recording
-        keys, called = np.unique(method & ~3, return_inverse=True)
+        keys, called = distinct(method & ~3)
         functions = np.array(
             [recording.function(self._methods.get(key, f"method 0x{key:x}")) for key in keys.tolist()],
             np.int64,
@@ -257,7 +258,7 @@ class _Reader:
             recording.problems.add(
                 "unknown", f"{self.place(int(np.argmax(nameless)))}: its method", int(nameless.sum())
             )
-        tids, of = np.unique(tid, return_inverse=True)
+        tids, of = distinct(tid)
         threads = []
         for number in tids.tolist():
             if name := self._threads.get(number):
@@ -285,10 +286,7 @@ class _Reader:
 
 def _little(columns: Bytes) -> NDArray[np.int64]:
     """Return numbers whose bytes stand in columns, the lowest first."""
-    value = np.zeros(len(columns), np.int64)
-    for place in range(columns.shape[1]):
-        value |= columns[:, place].astype(np.int64) << (8 * place)
-    return value
+    return np.ascontiguousarray(columns).view(f"<u{columns.shape[1]}")[:, 0].astype(np.int64)
 
 
 FORMAT = registry.Format(

@@ -5,12 +5,16 @@ import re
 from collections import Counter
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.support.profile_facts import spans, weights_of
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
+from tracevis3d.formats.profiles import callgrind
 from tracevis3d.trace import profile
+from tracevis3d.trace.recording import Recording
 
 DATA = ROOT / "tests" / "data" / "profiles"
 
@@ -126,3 +130,58 @@ def test_what_is_damaged_is_counted(tmp_path):
     path.write_text(f"{HEAD}fn=f\n")
     with pytest.raises(InputError, match="no line says what a function costs"):
         registry.open_trace(path)
+
+
+# -- the scanner -------------------------------------------------------------------------------------
+
+
+def read_both_ways(data):
+    """Return what a profile says, read by the scanner and line by line; and whether the scanner took it."""
+    found = []
+    for by_scanner in (True, False):
+        recording = Recording()
+        reader = callgrind._Reader(recording)
+        taken = reader.scan(data) if by_scanner else False
+        if not taken:
+            reader.read(data.decode("utf-8", "replace"))
+        by_number = {number: key for key, number in reader._functions.items()}
+        own = {
+            (thread, by_number[function], line): [*costs, *[0] * len(reader._events)][: len(reader._events)]
+            for (thread, function, line), costs in reader._own.items()
+        }
+        edges = {(t, by_number[a], by_number[b]): weight for (t, a, b), weight in reader._edges.items()}
+        found.append((own, edges, reader._events, taken, dict(recording.problems)))
+    (*fast, taken, _), (*slow, _, _) = found
+    assert fast == slow
+    return taken, found[1]
+
+
+@pytest.mark.parametrize("name", ["small", "small.instr"])
+def test_the_scanner_sums_up_what_the_lines_say(name):
+    taken, (own, edges, *_) = read_both_ways(gzip.decompress((DATA / f"{name}.callgrind.gz").read_bytes()))
+    assert taken
+    assert own
+    assert edges
+
+
+NAMES = st.sampled_from(["(1)", "(2)", "(1) main", "(2) f g", "plain", "(3) x"])
+PLACES = st.sampled_from(["12", "+3", "-2", "*", "0x1f", "0", "7"])
+LINES = st.one_of(
+    st.builds(
+        "{}={}".format, st.sampled_from(["fn", "cfn", "fl", "cfi", "cfl", "ob", "cob", "fi", "fe"]), NAMES
+    ),
+    st.builds("{} {}".format, PLACES, st.integers(0, 99)),
+    st.builds("{} {} {}".format, PLACES, st.integers(0, 99), st.integers(0, 10**19)),
+    st.sampled_from(
+        ["calls=2 5", "", "thread: 2", "totals: 5", "jump=1 2", "12", "desc: x", "+1 08", "1 -3"]
+    ),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(LINES, max_size=30), st.sampled_from(["Ir", "Ir Dr", "Ir Dr Dw"]))
+def test_any_lines_are_summed_up_alike(lines, events):
+    # A name is given before its number stands for it, as callgrind writes them.
+    head = ["creator: callgrind-3", f"events: {events}", "fn=(1) main", "fl=(1) a.c", "ob=(1) a.out"]
+    head += ["fn=(2) g", "fl=(2) b.c", "ob=(2) b.so", "fn=(3) h", "fl=(3) c.c", "ob=(3) c.so"]
+    read_both_ways("\n".join([*head, *lines]).encode())

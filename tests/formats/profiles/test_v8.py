@@ -6,11 +6,15 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
+from tracevis3d.formats.profiles import v8
 from tracevis3d.trace import profile
+from tracevis3d.trace.recording import Recording
 
 DATA = ROOT / "tests" / "data" / "profiles"
 SPECIAL = {"(root)", "(idle)"}
@@ -157,3 +161,48 @@ def test_a_cut_file_is_read_as_far_as_it_goes(tmp_path):
     path.write_bytes(text[:3000])
     with pytest.raises(InputError, match="no samples"):
         registry.open_trace(path)
+
+
+def stacks_one_by_one(nodes, ids):
+    """Return function and line of the innermost frame of each sample, and of its caller."""
+    used, before, found = Counter(), None, []
+    for number in ids:
+        name, lines = nodes[number]
+        if name == "(garbage collector)":
+            found.append((name, 0, before))
+            continue
+        before = name
+        line = lines[min(used[number], len(lines) - 1)] if lines else 0
+        used[number] += bool(lines)
+        found.append((name, line, None))
+    return found
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.integers(2, 5), max_size=40), st.lists(st.lists(st.integers(1, 4), max_size=3), min_size=3)
+)
+def test_samples_have_the_lines_that_were_counted_one_by_one(ids, counted):
+    said = {number: (f"f{number}", lines) for number, lines in zip((2, 3, 4), counted)}
+    said[5] = "(garbage collector)", []
+    recording = Recording()
+    nodes = v8.ProfileNodes(recording)
+    nodes.add({"id": 1, "callFrame": {"functionName": "(root)"}}, None)
+    for number, (name, lines) in said.items():
+        ticks = [{"line": line, "ticks": 1} for line in lines]
+        node = {"id": number, "callFrame": {"functionName": name, "url": "a.js"}, "positionTicks": ticks}
+        nodes.add(node, 1)
+    found = nodes._stacks(np.array(ids, np.int64)).tolist()
+    function, parent, line = (column.tolist() for column in nodes.columns())
+    names = {recording.function(name): name for name in list(recording._functions)}
+
+    def name_of(frame):
+        return names[function[frame]].partition(" (a.js")[0] if frame >= 0 else None
+
+    wanted = stacks_one_by_one(said, ids)
+    for frame, (name, at, caller) in zip(found, wanted, strict=True):
+        assert name_of(frame) == name
+        if caller is not None:
+            assert name_of(parent[frame]) == caller
+        elif name != "(garbage collector)" and at:
+            assert line[frame] == at

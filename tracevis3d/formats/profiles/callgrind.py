@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...kernels.formats.scan import callgrind as s
+from ...kernels.intern import InternedNames
 from ...progress import Progress, part
 from ...trace.events import COMPLETE
 from ...trace.recording import Recording
 from .. import names, registry
+from ..perfetto.rows import Pairs
 from ..text import read_text
 from .call_graph import lay_call_graph
 from .documents import add_function, finish
@@ -33,6 +37,8 @@ _UNITS = {
 }
 #: All costs together are less than this many events, so that no sum of them, in ns, leaves int64.
 _MOST = (1 << 62) // max(factor for _, factor in _UNITS.values())
+#: Tables of names, by what the scanner says that they are of.
+_TABLES = ("n", "f", "o")
 _THREAD = re.compile(r"thread:\s*(\d+)")
 
 
@@ -86,10 +92,53 @@ def read(path: Path, progress: Progress) -> Trace:
     reader = _Reader(recording)
 
     def take() -> None:
-        reader.read(bytes(text.data).decode("utf-8", "replace"))
+        data = bytes(text.data)
+        if not reader.scan(data):
+            reader.read(data.decode("utf-8", "replace"))
         reader.lay()
 
     return finish(path, take, recording, "callgrind profile", progress)
+
+
+class _Sums:
+    """What the scanner sums up, with room that grows."""
+
+    def __init__(self) -> None:
+        self.state = np.zeros(s.STATE_SIZE, np.int64)
+        self.functions, self.own, self.edges = Pairs(), Pairs(), Pairs()
+        self.named: NDArray[np.int64] = np.zeros((256, s.NAMED_COLUMNS), np.int64)
+        self.costs: NDArray[np.int64] = np.zeros((len(self.own.first), 1), np.int64)
+        self.weights: NDArray[np.int64] = np.zeros(len(self.edges.first), np.int64)
+
+    @property
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Return what the scanner takes, in its order."""
+        return (
+            self.named, *self.functions.arrays, *self.own.arrays, self.costs, *self.edges.arrays, self.weights
+        )  # fmt: skip
+
+    def widen(self, events: int) -> bool:
+        """Make room for the costs of so many events; False if some are known already."""
+        if events != self.costs.shape[1]:
+            if self.state[s.OWN]:
+                return False
+            self.costs = np.zeros((len(self.costs), events), np.int64)
+        return True
+
+    def grow(self) -> None:
+        """Make room wherever there is none."""
+        if self.state[s.NAMED] >= len(self.named):
+            self.named = np.concatenate([self.named, np.zeros_like(self.named)])
+        for pairs, slot in ((self.functions, s.FUNCTIONS), (self.own, s.OWN), (self.edges, s.EDGES)):
+            if self.state[slot] >= len(pairs.first):
+                pairs.grow(int(self.state[slot]))
+        self.costs = _longer(self.costs, len(self.own.first))
+        self.weights = _longer(self.weights, len(self.edges.first))
+
+
+def _longer(column: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
+    more = np.zeros((rows - len(column), *column.shape[1:]), np.int64)
+    return np.concatenate([column, more]) if len(more) else column
 
 
 class _Reader:
@@ -108,8 +157,73 @@ class _Reader:
         # Xdebug's single calls: function, number of callees and self cost.
         self._single: list[tuple[int, list[int], int]] = []
 
+    def scan(self, data: bytes) -> bool:
+        """Read all lines by the scanner; False, with nothing read, if they are not what callgrind writes."""
+        if b"\r" in data:
+            return False
+        column = np.frombuffer(data, np.uint8)
+        texts, sums = InternedNames(), _Sums()
+        state = sums.state
+        state[[s.FUNCTION, s.CALLEE]], state[s.LIMIT] = -1, _MOST
+        result = s.FULL
+        while result in (s.FULL, s.HEADER):
+            state[s.PLACES], state[s.THREAD] = self._columns, self._thread
+            result = s.scan_callgrind(column, state, *texts.arrays, *sums.arrays)
+            if result == s.FULL:
+                if state[s.TEXTS] + 1 >= len(texts.starts):
+                    texts.grow(int(state[s.TEXTS]))
+                sums.grow()
+            elif result == s.HEADER:
+                at = int(state[s.AT])
+                stop = data.find(b"\n", at)
+                stop = len(data) if stop < 0 else stop
+                self._header(data[at:stop].decode("utf-8", "replace"))
+                state[s.AT] = stop + 1
+                if self._creator.startswith("xdebug") or not sums.widen(len(self._events)):
+                    break
+        if result == s.DONE:
+            self._take_sums(sums, texts.texts(column, int(state[s.TEXTS])), data)
+            return True
+        self._events, self._columns, self._creator, self._thread = ["Cost"], 1, "", 0
+        return False
+
+    def _take_sums(self, sums: _Sums, texts: list[str], data: bytes) -> None:
+        """Keep what the scanner summed up, with the names of all functions."""
+        for of, text, low, high in sums.named[: sums.state[s.NAMED]].tolist():
+            name = data[low:high].decode("utf-8", "replace")
+            self._texts[_TABLES[of]].setdefault(texts[text - 1][1:-1], name)
+        known: dict[tuple[int, int], str] = {}
+
+        def name_of(of: int, text: int) -> str:
+            if (of, text) not in known:
+                known[of, text] = self._text(_TABLES[of], texts[text - 1]) if text else ""
+            return known[of, text]
+
+        count = int(sums.state[s.FUNCTIONS])
+        low = (1 << 32) - 1
+        functions = [
+            self._function(
+                name_of(s.OF_FUNCTION, pair >> 32), name_of(s.OF_FILE, pair & low), name_of(s.OF_OBJECT, obj)
+            )
+            for pair, obj in zip(
+                *(pairs[:count].tolist() for pairs in sums.functions.arrays[1:]), strict=True
+            )
+        ]
+        count = int(sums.state[s.OWN])
+        # Differences may lead to lines below 0.
+        columns = (pairs[:count].astype(np.int64).tolist() for pairs in sums.own.arrays[1:])
+        for who, line, costs in zip(*columns, sums.costs[:count].tolist(), strict=True):
+            key = who >> 32, functions[who & low], line
+            held = self._own.get(key)
+            self._own[key] = costs if held is None else [a + b for a, b in zip(held, costs)]
+        count = int(sums.state[s.EDGES])
+        columns = (pairs[:count].tolist() for pairs in sums.edges.arrays[1:])
+        for who, callee, weight in zip(*columns, sums.weights[:count].tolist(), strict=True):
+            edge = who >> 32, functions[who & low], functions[callee]
+            self._edges[edge] = self._edges.get(edge, 0) + weight
+
     def read(self, text: str) -> None:
-        """Read all lines."""
+        """Read all lines, one by one."""
         problems = self._recording.problems
         file = inner = obj = called_file = called_object = ""
         function = callee = -1

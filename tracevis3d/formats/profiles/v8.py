@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ...progress import Progress
 from .. import registry
+from ..distinct import by_index, distinct
 from ..text import utf8
 from .documents import add_function, fields_of, items_of, numbers_of, read_profile, text_of, whole_of
 from .samples import FrameTree, add_timed, add_weighed
@@ -238,7 +239,7 @@ class ProfileNodes:
 
     def rows(
         self, ids: NDArray[np.float64], times: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], list[int]]:
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the times of the samples in their order, and the innermost frame of each.
 
         Parameters
@@ -252,7 +253,7 @@ class ProfileNodes:
         -------
         time : int64 (k,)
             Of the samples that can be read.
-        stack : list of k int
+        stack : int64 (k,)
         """
         problems = self._recording.problems
         waiting = sum(map(len, self._waiting.values()))
@@ -260,14 +261,15 @@ class ProfileNodes:
             problems.add("unknown", f"the parent of node {next(iter(self._waiting))}", waiting)
         good = np.isfinite(times) & (np.abs(times) < 1 << 62)
         problems.add("bad time", f"sample {int(np.argmin(good)) + 1:,}", int((~good).sum()))
-        numbers, which = np.unique(np.where(np.isfinite(ids), ids, -1), return_inverse=True)
+        whole = np.isfinite(ids) & (np.abs(ids) < 1 << 53) & (ids == np.floor(ids))
+        numbers, which = distinct(np.where(whole, ids, -1).astype(np.int64))
         named = np.array([n in self._frame for n in numbers.tolist()], np.bool_)[which]
         if not named.all():
             problems.add("unknown", f"sample {int(np.argmin(named)) + 1:,}: its node", int((~named).sum()))
         good &= named
         order = np.flatnonzero(good)[np.argsort(times[good], kind="stable")]
         time: NDArray[np.int64] = np.rint(times[order]).astype(np.int64)
-        return time, self._stacks(ids[order].astype(np.int64).tolist())
+        return time, self._stacks(ids[order].astype(np.int64))
 
     def columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
         """Return function, parent and line of each frame."""
@@ -279,24 +281,31 @@ class ProfileNodes:
         held = [(frame, size) for frame, size in rows if frame >= 0 and size > 0]
         return [frame for frame, _ in held], [size for _, size in held]
 
-    def _stacks(self, ids: list[int]) -> list[int]:
+    def _stacks(self, ids: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the innermost frame of each sample; each counted line as often as it was."""
-        used = dict.fromkeys(self._lines, 0)
-        found: list[int] = []
-        before = -1
-        for number in ids:
-            frame = self._frame[number]
-            if number in self._special:
-                # The collector runs inside the function that it interrupts.
-                function = self._recording.function(self._special[number])
-                frame = self._tree.frame(function, before)
-            else:
-                before = frame
-                if number in self._lines:
-                    lines = self._lines[number]
-                    frame = lines[min(used[number], len(lines) - 1)]
-                    used[number] += 1
-            found.append(frame)
+        keys, of = distinct(ids)
+        numbers = keys.tolist()
+        plain = np.array([self._frame[number] for number in numbers], np.int64)[of]
+        found = plain.copy()
+        order = by_index(of, len(keys))
+        first = np.searchsorted(of[order], np.arange(len(keys) + 1)).tolist()
+        for place, number in enumerate(numbers):
+            if number in self._lines and number not in self._special:
+                rows = order[first[place] : first[place + 1]]
+                lines = np.array(self._lines[number], np.int64)
+                found[rows] = lines[np.minimum(np.arange(len(rows)), len(lines) - 1)]
+        special = np.array([number in self._special for number in numbers], np.bool_)[of]
+        rows = np.flatnonzero(special)
+        if len(rows):
+            # The collector runs inside the function that it interrupts.
+            last = np.maximum.accumulate(np.where(special, -1, np.arange(len(ids))))[rows]
+            before = np.where(last >= 0, plain[last], -1)
+            pairs, which = np.unique(np.stack([of[rows], before], axis=1), axis=0, return_inverse=True)
+            frames = [
+                self._tree.frame(self._recording.function(self._special[numbers[place]]), frame)
+                for place, frame in pairs.tolist()
+            ]
+            found[rows] = np.array(frames, np.int64)[which.reshape(-1)]
         return found
 
 

@@ -1,0 +1,56 @@
+"""The distinct values of a column of numbers, without sorting where they lie close together."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Values that lie this close together are found in a table.
+_SPREAD = 1 << 24
+#: Numbers below this are sorted by radix.
+_SHORT = 1 << 16
+
+
+def distinct(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct values, ascending, and the index of each among them.
+
+    Parameters
+    ----------
+    values : int64 (n,)
+
+    Returns
+    -------
+    keys : int64 (k,)
+    index : int64 (n,)
+
+    Examples
+    --------
+    >>> keys, index = distinct(np.array([7, 3, 7]))
+    >>> keys.tolist(), index.tolist()
+    ([3, 7], [1, 0, 1])
+    """
+    low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    if high - low >= _SPREAD:
+        keys, index = np.unique(values, return_inverse=True)
+        return keys, index.reshape(-1)
+    is_there = np.zeros(high - low + 1, np.bool_)
+    is_there[values - low] = True
+    number = np.cumsum(is_there) - 1
+    return np.flatnonzero(is_there) + low, number[values - low]
+
+
+def by_index(index: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return the rows in the order of their index, equal ones as they stand.
+
+    Parameters
+    ----------
+    index : int64 (n,)
+        Below ``count``.
+    count : int
+
+    Returns
+    -------
+    int64 (n,)
+    """
+    short = index.astype(np.uint16) if count <= _SHORT else index
+    return np.argsort(short, kind="stable")
