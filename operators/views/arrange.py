@@ -36,6 +36,18 @@ def stand_beside(scene: bpy.types.Scene, collection: bpy.types.Collection) -> No
     settings.of(collection).place = placement.free_place(*box(collection, standing=False), others, axis)
 
 
+def make_room(scene: bpy.types.Scene, collection: bpy.types.Collection, before: Box) -> None:
+    """Let other views give way to one that is larger than ``before`` and reaches into them."""
+    others = [other for other in settings.all_in(scene) if other != collection]
+    axis = _AXES[scene.tracevis3d_direction]
+    own, shifts = placement.make_room(before, box(collection), [box(other) for other in others], axis)
+    for view, shift in zip([collection, *others], [own, *shifts], strict=True):
+        if shift:
+            place = list(settings.of(view).place)
+            place[axis] += shift
+            settings.of(view).place = place
+
+
 def lift(collection: bpy.types.Collection) -> None:
     """Take a view back to its own coordinates, in which it is built."""
     placement.put(collection, (0.0, 0.0, 0.0))

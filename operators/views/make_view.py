@@ -200,10 +200,13 @@ def show(
         render.resolution_percentage = percentage
         if scene.tracevis3d_own:
             play(built, stored.seconds, render.fps)
+        before = arrange.box(collection)
         with settings.quietly():
             stored.low, stored.high = drawing.camera.low, drawing.camera.high
             if new:
                 arrange.stand_beside(scene, collection)
+            else:
+                arrange.make_room(scene, collection, before)
         # The user's camera stays, unless it looks at this view.
         arrange.settle(scene)
     for source, trace in zip(stored.sources, traces, strict=True):

@@ -128,6 +128,11 @@ assert operators.rebuild() == {"FINISHED"}
 for view in views:
     assert np.allclose(shown_at(view), before[view.name], atol=1e-4), view.name
 apart(views)
+# One that is larger then reaches into none: the others give way.
+for turns in (6.0, 0.0):
+    second.tracevis3d.icicle.winding = turns
+    assert operators.rebuild() == {"FINISHED"}
+    apart(views)
 step("views")
 
 # -- search ------------------------------------------------------------------------------------------

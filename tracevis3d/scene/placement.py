@@ -74,6 +74,48 @@ def free_place(
     return float(place[0]), float(place[1]), float(place[2])
 
 
+def make_room(
+    before: tuple[Floats, Floats], now: tuple[Floats, Floats], others: Sequence[tuple[Floats, Floats]],
+    direction: int = 0,
+) -> tuple[float, list[float]]:  # fmt: skip
+    """Return how far drawings move in a direction, after one of them has grown, so that it reaches into none.
+
+    Parameters
+    ----------
+    before, now : (float64 (3,), float64 (3,))
+        Its box where it stands.
+    others : sequence of (low, high)
+        Those of the others.
+    direction : {0, 1, 2}
+        To the right, to the back, or upwards.
+
+    Returns
+    -------
+    float
+        How far it moves itself.
+    list of float
+        How far each of the others moves. All stay where it reaches into none, or did so before: then somebody
+        has placed them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> box = lambda low, high: (np.array([low, 0.0, 0.0]), np.array([high, 1.0, 1.0]))
+    >>> make_room(box(0, 4), box(-1, 9), [box(5, 8), box(-9, -2)])
+    (1.0, [6.0, 0.0])
+    """
+
+    def meet(a: tuple[Floats, Floats], b: tuple[Floats, Floats]) -> bool:
+        return bool(((np.asarray(a[0]) < b[1]) & (np.asarray(b[0]) < a[1])).all())
+
+    none = 0.0, [0.0] * len(others)
+    if not any(meet(now, other) for other in others) or any(meet(before, other) for other in others):
+        return none
+    own = max(float(before[0][direction] - now[0][direction]), 0.0)
+    more = max(float(now[1][direction] - before[1][direction]), 0.0) + own
+    return own, [more if other[0][direction] >= before[1][direction] else 0.0 for other in others]
+
+
 def room_for_sign(low: Floats, high: Floats, facing: int) -> Floats:
     """Return the highest coordinates of a drawing's box with the sign above it.
 
