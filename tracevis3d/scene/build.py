@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..drawing.filtered import taken
 from ..drawing.frame import Frame
 from ..drawing.primitives import Boxes, Camera, Drawing, Image, Lines, Marks, Tubes, Wedges
 from ..drawing.projection import straight
@@ -34,6 +35,8 @@ _END_ON = 0.98
 GRID = 1.1
 #: How often texts are laid out and the camera is moved if the type has a given size.
 _FITTINGS = 3
+#: What texts lie on that belong to no call.
+_PLATE = "tag"
 #: Inks on coloured surfaces.
 _ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.01, 0.01, 0.015)
 
@@ -264,6 +267,7 @@ class _Making:
         inks = [inks_on(group.background, len(group), self.palette, self.style) for group in drawing.labels]
         cover = Cover(drawing, self.view)
         self.label_texts, lost = labels.choose(drawing.labels, self.view, free, typeface, inks, cover)
+        self.drawing = without_empty_plates(self.drawing, self.label_texts, self.view)
         shown = [*self.axis_texts.outline, *self.label_texts.outline]
         self.counts = {
             "labels": len(self.label_texts),
@@ -314,6 +318,8 @@ class _Making:
         within = economy.tolerance(self.drawing, coarse)
         alone = self.purpose != "still"
         for i, element in enumerate(self.drawing.elements):
+            if not len(element):
+                continue
             progress(0.3 + 0.5 * i / len(self.drawing.elements), f"building {element.kind}s")
             name, part = f"{self.name} {element.kind}", f"{element.kind} {element.source}"
             look = (self.palette, self.style, self.light)
@@ -476,6 +482,34 @@ class _Making:
             Printed(self.axis_texts, self.label_texts, self.rulers, self.panels),
             self.counts,
         )
+
+
+def without_empty_plates(drawing: Drawing, texts: labels.Texts, view: camera.View) -> Drawing:
+    """Return a drawing without those plates whose texts are left out.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    texts : Texts
+        Those that are shown.
+    view : View
+
+    Returns
+    -------
+    Drawing
+    """
+    if not any(element.kind == _PLATE and len(element) for element in drawing.elements):
+        return drawing
+    outline = np.array(texts.outline, np.float64).reshape(-1, 4, 2)
+    low, high = outline.min(axis=1), outline.max(axis=1)
+    elements: list[Any] = []
+    for element in drawing.elements:
+        if isinstance(element, Boxes) and element.kind == _PLATE and len(element):
+            middle = view.pixels(element.low.astype(np.float64) + element.size / 2)[:, None]
+            has_text = ((middle >= low) & (middle <= high)).all(axis=2).any(axis=1)
+            element = taken(element, np.flatnonzero(has_text))
+        elements.append(element)
+    return replace(drawing, elements=tuple(elements))
 
 
 def _shown(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -91,6 +93,18 @@ def test_lines_strike_names_through():
     high = scene(boxes((9, 0, 0, 0.5, 0.5, 0.5)), line, labels=names(("struck", 1.5, 0.5, 3.0)), opening=0.0)
     assert covered_texts(high) == ["struck"]
     clear(high.collection)
+
+
+def test_a_plate_whose_text_is_left_out_is_not_drawn():
+    plates = replace(boxes((1, 1, 2, 2, 0.1, 0.5), (6, 1, 2, 2, 0.1, 0.5)), kind="tag")
+    wall = boxes((0, 0.2, 0, 4, 0.1, 4))
+    texts = names(("hidden", 1.2, 0.95, 2.25), ("shown", 6.2, 0.95, 2.25))
+    built = scene(wall, plates, labels=texts)
+    kept = next(e for e in built.drawing.elements if e.kind == "tag")
+    written = list(built.printed.labels.text)
+    clear(built.collection)
+    assert written == ["shown"]
+    assert kept.low[:, 0].tolist() == [6]
 
 
 @given(st.integers(0, 10_000))
