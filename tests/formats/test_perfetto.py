@@ -654,3 +654,13 @@ def test_memory_frequencies_and_frames(tmp_path, packets):
         (spans.names[n], int(a) + trace.origin_ns, int(b) + trace.origin_ns)
         for n, a, b in zip(spans.name, spans.start, spans.end)
     ] == [("expected surface frame", 2000, 4000), ("actual surface frame, late: App", 2100, 6000)]
+
+
+def test_a_recording_of_the_scheduler_in_packets():
+    trace = read(ROOT / "tests" / "data" / "profiles" / "locks.pftrace")
+    assert set(trace.problems) <= {"out of order"}
+    kinds = Counter(trace.sync.kind.tolist())
+    assert kinds[WAIT] > 40
+    assert kinds[RELEASE] > 40
+    assert list(trace.counters.name) == ["memory, resident (bytes)"]
+    assert [trace.spans.names[k] for k in trace.spans.name] == ["actual surface frame, late: App"]
