@@ -349,6 +349,12 @@ class Way:
         self.step(f"{what}: add", ["--command", "extension", *add])
         install = ["extension", "install", "--sync", "--enable", "tracevis3d"]
         self.step(f"{what}: install", ["--online-mode", "--command", *install])
+        # What who installs it wants to see first.
+        picture = "/mnt/out/difference.png"
+        draw = ["render", "compare", *self.sphinx, "-o", picture, "--draft", "--size", "960x540"]
+        self.step(f"{what}: draw a difference", ["--background", "--command", "tracevis3d", *draw])
+        if not (self.place / "difference.png").is_file():
+            raise Failed(f"Blender {self.program.version}: the extension drew no difference")
         self.script(f"{what}: use", check, version, trace)
         # Of two versions in a repository Blender takes either one.
         (folder / archive.name).unlink()

@@ -54,7 +54,9 @@ def _try(python: Path, what: str, packages: list[str | Path], has_c: bool) -> No
         home = Path(place)
         library.must([python, "-m", "venv", home / "env"])
         inside = home / "env" / ("Scripts" if os.name == "nt" else "bin")
-        library.must([inside / "python", "-m", "pip", "install", "--quiet", *packages], cwd=home)
+        # Nothing that lies elsewhere may count as installed.
+        words = [inside / "python", "-m", "pip", "install", "--quiet", *packages]
+        library.must(words, {"PYTHONPATH": ""}, home)
         installed = time.perf_counter() - started
         # Nothing of the user's: no settings, no cache.
         clean = {"HOME": place, "TRACEVIS3D_CACHE": str(home / "cache"), "PYTHONPATH": ""}
