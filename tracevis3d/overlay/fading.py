@@ -91,6 +91,7 @@ class Fading:
         self._known: dict[Key, _Name] = {}
         self._names: Prepared | None = None
         self._eye: ViewProjection | None = None
+        self._made = Overlay()
         self._last = 0.0
 
     @property
@@ -147,6 +148,10 @@ class Fading:
             it.
         """
         passed, self._last = max(now - self._last, 0.0), now
+        if self._names is names and not self.is_moving and self._known.keys() == made.lettered.keys():
+            self._eye, self._made = eye, made
+            return made
+        self._remember()
         if self._names is not None and self._names is not names:
             self._rename(names)
         going = self._go(made, eye, passed)
@@ -171,13 +176,13 @@ class Fading:
                 one.level = risen
             if one.level <= 0.0:
                 one.since = now
-            one.placed, one.text, one.plate = True, lettered, lies_on
+            one.placed = True
             if one.level < 1.0:
                 self.is_moving = True
                 texts[text] = _eased(one.level)
                 if plate >= 0:
                     plates[plate] = texts[text]
-        self._names, self._eye = names, eye
+        self._names, self._eye, self._made = names, eye, made
         if not texts and not leaving:
             return made
         return replace(
@@ -185,6 +190,14 @@ class Fading:
             texts=[*_dimmed_texts(made.texts, texts), *(text for text, _ in leaving)],
             fills=[*(plate for _, plate in leaving if plate), *_dimmed_fills(made.fills, plates)],
         )
+
+    def _remember(self) -> None:
+        """Take note of where the names were drawn last that had places then."""
+        for key, (text, plate, _) in self._made.lettered.items():
+            one = self._known.get(key)
+            if one is not None and one.placed:
+                one.text = self._made.texts[text]
+                one.plate = self._made.fills[plate] if plate >= 0 else None
 
     def _rename(self, names: Prepared) -> None:
         """Give what is known the keys that it has among other names; what has none goes."""

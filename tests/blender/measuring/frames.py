@@ -76,10 +76,14 @@ def hovered(shown):
 
 
 def name_a_wall(shown):
-    """Lay as many names over a view as are ever shown: of 5,000 on a wall, half too long for their room."""
+    """Lay some hundred names over a view: of 5,000 on a wall, half too long for their room."""
+    # No detail takes their place.
+    bpy.context.scene.tracevis3d_detail = False
     primitives = support.extension(".tracevis3d.drawing.primitives")
     rng, at = np.random.default_rng(1), np.arange(5_000)
-    anchor = np.stack([4.0 * (at % 50), -5.0 + 0.0 * at, 1.0 * (at // 50)], axis=1).astype(np.float32) / 12.5
+    anchor = (
+        np.stack([4.0 * (at % 50), -250.0 + 0.0 * at, 1.0 * (at // 50)], axis=1).astype(np.float32) / 12.5
+    )
     high, wide = np.full(len(at), 0.8 / 12.5, np.float32), np.full(len(at), 3.9 / 12.5, np.float32)
     text = tuple("n" * int(k) for k in rng.integers(3, 30, len(at)))
     rank = rng.random(len(at)).astype(np.float32)
@@ -87,10 +91,10 @@ def name_a_wall(shown):
         "function", text, anchor, high, wide, rank, -1, background=np.zeros(len(at), np.int32)
     )
     support.extension(".tracevis3d.scene.page").keep_near_names(support.only_view(), 0, (group,))
-    # Straight at the middle of the wall: 20 names beside and 34 above each other.
+    # Straight at the middle of the wall, before all else: some 20 names beside and 34 above each other.
     eye = shown.eye
     eye.view_perspective, eye.view_rotation = "ORTHO", (0.7071, 0.7071, 0.0, 0.0)
-    eye.view_location, eye.view_distance = (8.0, 0.0, 4.0), 7.0
+    eye.view_location, eye.view_distance = (8.0, 0.0, 4.0), 13.4
 
 
 def main():
