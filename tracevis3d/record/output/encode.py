@@ -24,7 +24,6 @@ _TID = re.compile(rb'"tid":(\d+)')
 _VIZTRACER = re.compile(
     rb'[^"]*"pid":\d+,"tid":\d+,"ts":(\d+)\.(\d+),"ph":".","cat":"fee","dur":(\d+)\.(\d+)'
 )
-_THREAD = re.compile(rb'"tid":(\d+)')
 #: How many of VizTracer's last calls are kept for waits that have no end.
 _TOLD = 4096
 
@@ -444,7 +443,7 @@ class Encoder:
         found: dict[int, list[tuple[int, int]]] = {}
         for line in self._told if threads else ():
             match = _VIZTRACER.match(line)
-            thread = _THREAD.search(line)
+            thread = _TID.search(line)
             if match is not None and thread is not None and int(thread[1]) in threads:
                 begun = int(match[1] + match[2])
                 found.setdefault(int(thread[1]), []).append((begun, _end_of_viztracers(line)))
