@@ -134,7 +134,7 @@ def test_how_opaque_a_name_is_and_the_plain_twin(steps):
     whole = opacity(composed(names, 0), "first")[0]
     level, was, now = None, False, 0.0
     for hundredths, placed in steps:
-        # No sum of such steps ends just where a name appears or is opaque: rounding would decide.
+        # No sum of such steps ends just where a name appears: rounding would decide.
         passed = 0.00987654 * hundredths
         now += passed
         made = fading.step(composed(names, *([0] if placed else [])), names, FLAT, now)
@@ -149,7 +149,9 @@ def test_how_opaque_a_name_is_and_the_plain_twin(steps):
         share = min(max(level or 0.0, 0.0), 1.0)
         share = share * share * (3 - 2 * share)
         assert opacity(made, "first")[0] == pytest.approx(whole * share, abs=1e-9)
-        assert fading.is_moving == (level is not None and (level < 1 or not placed))
+        # Four of them up again after three down do end where it is opaque: a rounding less is as right.
+        if level is None or not placed or abs(level - 1) > 1e-9:
+            assert fading.is_moving == (level is not None and (level < 1 or not placed))
 
 
 def flight(drawing, seconds=6.0):
