@@ -113,6 +113,8 @@ def _ribbons(element: Tubes | Lines, forward: Floats) -> list[tuple[Floats, NDAr
     if isinstance(element, Lines):
         half = np.repeat(element.width / 2, np.diff(element.first))[:, None]
         widths = [_unit(np.cross(along, forward)) * half]
+        # They are round: what is seen of them lies half their width before their middle.
+        point = point - forward * half
     else:
         side = np.broadcast_to(np.array(element.side, np.float64), along.shape)
         if not element.level:
