@@ -229,7 +229,7 @@ def scan_callgrind(  # type: ignore[no-untyped-def]
         high = stop
         while high > low and data[high - 1] == _BLANK:
             high -= 1
-        what, called = np.int64(-1), False
+        what, called = -1, False
         if _is_word(data, at, word_end, 102, 110, 0):  # fn
             what = OF_FUNCTION
         elif _is_word(data, at, word_end, 99, 102, 110):  # cfn
