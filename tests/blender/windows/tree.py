@@ -17,6 +17,8 @@ trace, place = map(Path, support.arguments())
 def main():
     """Yield seconds to wait, or conditions to wait for, between the steps."""
     support.enable()
+    # The panels are to be in this screen.
+    support.extension(".operators.preferences").stored().workspace = False
     task = support.extension(".operators.task").Task
     window = bpy.context.window_manager.windows[0]
     area = next(a for a in window.screen.areas if a.type == "VIEW_3D")
