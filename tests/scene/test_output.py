@@ -17,6 +17,7 @@ from tracevis3d.drawing.output import Output  # noqa: E402
 from tracevis3d.errors import Cancelled, InputError, MissingDependency, UsageError  # noqa: E402
 from tracevis3d.scene import build  # noqa: E402
 from tracevis3d.scene.color import srgb  # noqa: E402
+from tracevis3d.scene.films import film as films  # noqa: E402
 from tracevis3d.scene.films.film import film, play  # noqa: E402
 from tracevis3d.scene.geometry import forms  # noqa: E402
 from tracevis3d.scene.output import engines, render  # noqa: E402
@@ -179,10 +180,20 @@ def test_producing_leaves_the_users_file_alone(tmp_path):
 
 @needs_opengl
 @pytest.mark.parametrize("suffix", [".mp4", ".mkv"])
-def test_films(tmp_path, suffix):
+def test_films(tmp_path, suffix, monkeypatch):
+    inner, seen = films.render_frame, []
+
+    def render_frame(built, path, progress):
+        inner(built, path, progress)
+        seen.append((built.scene.frame_current, pixels(path).tobytes()))
+
+    monkeypatch.setattr(films, "render_frame", render_frame)
     out = tmp_path / f"film{suffix}"
     produced = produce(everything(60), out, Output(frame=Frame(97, 61), seconds=0.5, fps=12))
     assert produced.counts["frames"] == 6
+    # Time runs, and the camera moves.
+    assert [frame for frame, _ in seen] == [1, 2, 3, 4, 5, 6]
+    assert len({picture for _, picture in seen}) == 6
     assert [p.name for p in tmp_path.iterdir()] == [out.name]
     clip = bpy.data.movieclips.load(str(out))
     assert tuple(clip.size) == (98, 62)  # H.264 takes even sides

@@ -290,7 +290,8 @@ def run(scene: Any, output: Path, progress: Progress, frames: int, animation: bo
             stdout = sys.stdout
             try:
                 # The operator prints its errors there, too.
-                with contextlib.redirect_stdout(io.StringIO()):
+                # A picture is taken at the frame of the context's scene, whichever scene is named.
+                with contextlib.redirect_stdout(io.StringIO()), bpy.context.temp_override(scene=scene):
                     result = bpy.ops.render.render(
                         animation=animation, write_still=not animation, scene=scene.name
                     )
