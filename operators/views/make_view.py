@@ -212,7 +212,7 @@ def show(
     for source, trace in zip(stored.sources, traces, strict=True):
         _describe(source, trace)
         sources.remember(trace)
-    stored_metadata.store(collection, traces, drawing)
+    stored_metadata.store(collection, traces, built.drawing)
     _store_facts(stored, drawing, built.counts)
     filter_stacks.store_effects(collection, traces)
     signals.on_show.send(scene, collection, traces, drawing)

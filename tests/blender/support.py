@@ -145,6 +145,8 @@ def restore(wanted):
     for (group, name), value in wanted.items():
         if now[group, name] != value:
             setattr(getattr(bpy.context.preferences, group), name, value)
+    if (ours := bpy.context.preferences.addons.get(NAME)) is not None:
+        ours.preferences.property_unset("workspace")
 
 
 class Window:

@@ -97,7 +97,15 @@ for view in kept["views"].values():
 # A scene has the length of the film of the view that was drawn last.
 for each in kept["scenes"].values():
     del each["frames"]
-kept["views"] = without(kept["views"], WORDED | BOUNDS)
+# A view gives way to one before it that is larger than it was, and moves no other way.
+for name, view in kept["views"].items():
+    moved = [
+        now - was
+        for now, was in zip(bpy.data.collections[name].tracevis3d.place, view["tracevis3d"]["place"])
+    ]
+    assert sum(abs(by) > 1e-3 for by in moved) <= 1, (name, moved)
+    assert min(moved) > -1e-3, (name, moved)
+kept["views"] = without(kept["views"], WORDED | BOUNDS | {"place"})
 # Names are stored of the functions that are drawn.
 sources = [source for view in kept["views"].values() for source in view["tracevis3d"]["sources"]]
 drawn_otherwise = {source["hash"] for source in sources if Path(source["path"]).name in DRAWN_OTHERWISE}

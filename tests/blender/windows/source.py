@@ -15,8 +15,6 @@ import numpy as np
 import support
 
 (place,) = map(Path, support.arguments())
-#: How far the entry may lie below the menu's first, in pixels.
-_DOWN = (210, 218, 202, 224, 196)
 RSF = """contain shop shop.Main
 contain shop shop.Store
 contain shop shop.Shelf
@@ -81,15 +79,10 @@ def main():
             yield support.at_rest()
             support.screenshot(place / f"source_menu_{trace.suffix[1:]}.png")
             # Blender opens a menu with its first entry under the mouse, and later with the one chosen last;
-            # where in the entry the mouse is it does not say, and what lies between entries takes no click.
-            done = given.is_file if chosen else lambda file=file: file.name in bpy.data.texts
-            for down in (0,) if chosen_before else _DOWN:
-                at.move(x, y - down * bpy.context.preferences.system.ui_scale)
+            # this one is the last but one.
+            for key in ["RET"] if chosen_before else ["UP_ARROW", "UP_ARROW", "RET"]:
+                at.press(key, x, y)
                 yield support.at_rest()
-                at.press("LEFTMOUSE", x, y - down * bpy.context.preferences.system.ui_scale)
-                yield support.soon(done, 3.0)
-                if done():
-                    break
             chosen_before = True
             if chosen:
                 yield lambda: given.is_file() and len(given.read_text().splitlines()) == 2
