@@ -145,7 +145,9 @@ def restore(wanted):
     for (group, name), value in wanted.items():
         if now[group, name] != value:
             setattr(getattr(bpy.context.preferences, group), name, value)
-    if (ours := bpy.context.preferences.addons.get(NAME)) is not None:
+    ours = bpy.context.preferences.addons.get(NAME)
+    # A script may have left the extension switched off.
+    if ours is not None and ours.preferences is not None:
         ours.preferences.property_unset("workspace")
 
 
