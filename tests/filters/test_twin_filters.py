@@ -527,9 +527,16 @@ def test_a_sequence_is_all_that_its_rule_unfolds_to(seed, steps, data):
     with pytest.raises(UsageError) as result:
         call_flags(facts, "sequence", call=n)
     assert str(result.value) == f"call={n}: there is no such call: they go from 0 to {n - 1}"
+    grammar, place = facts.sequences.grammar, facts.sequences._edge_of
+    begins = {
+        rule: {place(int(start), trace.calls) for start in facts.sequences.starts(rule)}
+        for rule in range(grammar.lists, len(grammar.length))
+    }
     for call in range(n):
-        # From the outside in: the longest sequence comes first.
-        rules = [rule for rule, begins in facts.sequences.rules_of(call, trace.calls) if begins]
+        # Also where the grammar has used another rule; the longest sequence comes first.
+        rules = [rule for rule, places in begins.items() if place(call, trace.calls) in places]
+        rules.sort(key=lambda rule: -grammar.length[rule])
+        assert {rule for rule, first in facts.sequences.rules_of(call, trace.calls) if first} <= set(rules)
         lengths = [int(facts.sequences.grammar.length[rule]) for rule in rules]
         entries = data.draw(st.sampled_from([0, *lengths, 2, 99]))
         if rules and entries in (0, *lengths):
