@@ -69,12 +69,11 @@ def release(say: Callable[[str], None]) -> None:
     overlay.redraw()
 
 
-def let_go() -> bool:
-    """Drop nothing; returns whether an element was being dragged."""
-    was = bool(_held)
-    _held.clear()
-    overlay.redraw()
-    return was
+def let_go() -> None:
+    """Drop nothing."""
+    if _held:
+        _held.clear()
+        overlay.redraw()
 
 
 def _draw(context: bpy.types.Context) -> None:
