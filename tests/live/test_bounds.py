@@ -325,6 +325,20 @@ def test_floods_of_messages_and_of_nonsense_are_cut_off(monkeypatch) -> None:
         assert publisher._connections.closed == 1
 
 
+def test_older_protocols_of_zeromq_end_no_feed(monkeypatch) -> None:
+    """ZeroMQ does not say by which connection their messages came; garbage may pass as such."""
+    heard, take = [], Publisher._take
+    monkeypatch.setattr(Publisher, "_take", lambda self, *what: (heard.append(what[2]), take(self, *what)))
+    with Publisher(LOCAL) as publisher, connected(publisher.endpoint) as old:
+        old.sendall(b"\xff" + bytes(8) + b"\x7f\x01\x05\x00\x00" + b"\x00\x04aaaa" * 100)
+        assert until(lambda: len(heard) == 100)
+        assert set(heard) == {-1}
+        with Subscriber(publisher.endpoint) as good:
+            assert until(lambda: publisher.viewers == 1, doing=lambda: good.drain(0.01))
+            publisher.put("calls", **rows(10))
+            assert until(lambda: good.rows == 10, doing=lambda: good.drain(0.01, wait=0.02))
+
+
 def test_large_batches_are_sent_in_parts() -> None:
     n = 3 * publishing._LARGEST + 10
     with Publisher(LOCAL) as publisher, Subscriber(publisher.endpoint) as subscriber:

@@ -412,13 +412,23 @@ class Publisher:
                 else:
                     self._size = p.MOST_HEADER + 1
             if not frame.more:
-                found = self._sender, self._frames, int(frame.get("__fd"))
-                if self._size > p.MOST_HEADER:
+                found = self._sender, self._frames, self._connection_of(frame)
+                if found[2] < 0:
+                    # It could not be cut off: it is not heard, and closed as one without a viewer.
+                    found = found[0], [], -1
+                elif self._size > p.MOST_HEADER:
                     self._refuse(found[0], found[2], "a message has too many frames, or is too long")
                     found = found[0], [], found[2]
                 self._sender, self._frames, self._size = None, [], 0
                 return found
         return None
+
+    def _connection_of(self, frame: Any) -> int:
+        """Return the descriptor that a frame came by; -1 if it is not known, as with ZMTP 1 and 2."""
+        try:
+            return int(frame.get("__fd"))
+        except self._z.ZMQError:
+            return -1
 
     def _take(self, identity: bytes, frames: list[Any], number: int) -> None:
         viewer = self._viewers.get(identity)

@@ -7,6 +7,7 @@ import os
 import re
 from array import array
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -64,7 +65,7 @@ class Encoder:
         # Events in order of their end that wait for what ended before them.
         self._calls_held: list[bytes] = []
         #: The last calls of VizTracer's that were yielded.
-        self._told: list[bytes] = []
+        self._told: deque[bytes] = deque(maxlen=_TOLD)
         self._held: list[tuple[int, bytes]] = []
         if first is not None:
             self._functions, self._operations = dict(first._functions), list(first._operations)
@@ -185,7 +186,7 @@ class Encoder:
         calls = self._calls_held
         stop = len(calls) if until is None else bisect_right(calls, until, key=_end_of_viztracers)
         self._calls_held = calls[stop:]
-        self._told = [*self._told, *calls[max(stop - _TOLD, 0) : stop]][-_TOLD:]
+        self._told.extend(calls[max(stop - _TOLD, 0) : stop])
         at = 0
         for end, line in ready:
             if at < stop:
