@@ -982,7 +982,8 @@ def film(
     path: str | os.PathLike[str],
     *,
     preview: bool = False,
-    jobs: int = 1,
+    jobs: int | None = None,
+    scheduler: str = "",
     progress: Progress = silent,
     **look: Any,
 ) -> dict[str, Any]:
@@ -996,8 +997,10 @@ def film(
         .mp4 or .mkv; captions are written beside it as subtitles (.srt).
     preview : bool
         480 pixels high, with few frames a second.
-    jobs : int
-        Number of processes.
+    jobs : int, optional
+        Number of processes: 1, or for ``scheduler="local"`` as many as there are cores.
+    scheduler : str
+        Of Dask, whose workers render: an address such as ``tcp://host:8786``, or ``local``.
     progress : Progress
     **look : object
         ``style``, ``engine``, ``size`` and ``fps``, in place of what the story says.
@@ -1014,7 +1017,7 @@ def film(
     InputError
         If a file can't be read or written.
     MissingDependency
-        If Blender is not there.
+        If Blender is not there, or Dask where it is wanted.
 
     Examples
     --------
@@ -1022,17 +1025,17 @@ def film(
     >>> tv.film("story.yaml", "talk.mp4", preview=True)  # doctest: +SKIP
     """
     from .stories import film as films
-    from .stories import jobs as processes
+    from .stories.hands import checked
     from .stories.read import read
 
     films.check_path(path)
-    processes.check(jobs)
+    hands = checked(jobs, scheduler)
     shots = read(story)
     films.check(shots)
     output = films.output_of(shots, preview, **look)
     check_output(path, output)
     need_blender()
-    return films.make(shots, {name: load(name) for name in shots.files}, path, output, jobs, progress)
+    return films.make(shots, {name: load(name) for name in shots.files}, path, output, hands, progress)
 
 
 def _output(path: str | os.PathLike[str], output: Output | None, options: dict[str, Any]) -> Output:

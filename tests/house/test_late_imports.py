@@ -22,6 +22,7 @@ OTHERS = {
     "bpy": _OPTIONAL,
     "compression": "of Python 3.14",
     "difflib": _SLOW,
+    "distributed": _OPTIONAL,
     "fcntl": "only on Unix",
     "fontTools": _OPTIONAL,
     "gpu": "only with a window",

@@ -22,6 +22,7 @@ _TRACES = {
     "render": "draw a view of one or more traces into a file",
     "pictures.panels": "draw several views as the panels of one figure",
     "pictures.film": "make a film of several shots from a story",
+    "batch": "run many commands from a file, on all cores or on many machines",
     "pictures.again": "make a picture again from the recipe stored in it",
     "search": "find functions by their names, and their calls in time",
     "query": "ask traces in SQL",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,13 +13,16 @@ from ..atomic import replacing, write_text
 from ..drawing.frame import Frame
 from ..drawing.output import FILMS, Output
 from ..drawing.primitives import Drawing
-from ..errors import UsageError
+from ..errors import InputError, UsageError
 from ..layout.sight.pose import Pose
 from ..parameters import read as read_parameters
+from ..places import check_folder
 from ..progress import Progress, part, silent
 from ..trace.model import Trace
 from ..views import filtering, registry
 from . import subtitles
+from .cluster import render_on
+from .hands import ALONE, Hands
 from .jobs import render_in
 from .schedule import Moment, moments
 from .story import Picture, Selection, Story
@@ -184,7 +188,7 @@ class Film:
         return Shown(now, before, moment.share, moment.caption, moment.ink)
 
     def make(
-        self, path: str | os.PathLike[str], jobs: int = 1, progress: Progress = silent
+        self, path: str | os.PathLike[str], progress: Progress = silent, hands: Hands = ALONE
     ) -> dict[str, Any]:
         """Render the frames that are missing, and write the film and its subtitles.
 
@@ -192,9 +196,9 @@ class Film:
         ----------
         path : path
             .mp4 or .mkv; a .srt is written beside it.
-        jobs : int
-            Number of processes.
         progress : Progress
+        hands : Hands
+            Who renders.
 
         Returns
         -------
@@ -205,36 +209,55 @@ class Film:
         ------
         UsageError, InputError, MissingDependency, Cancelled
         """
-        from ..scene.films.frames import kept_frames
         from ..scene.films.join import container_of, join
-        from ..scene.films.staged import Frames, key_of
+        from ..scene.films.staged import Frames
         from ..scene.output.verify import verify
 
         target = Path(path)
         container = container_of(target)
-        with replacing(target) as partial, kept_frames(key_of(self.output), target) as folder:
+        if not hands.part:
+            check_folder(target)
+        with self._kept(target, hands) as folder:
             frames = Frames(self.output, folder)
-            missing = frames.missing(self.frames)
+            wanted = hands.wanted(frames.distinct(self.frames))
+            missing = frames.missing(wanted)
+            done = {"frames": len(self.frames), "rendered": len(missing), "engine": frames.engine}
+            film = self.story, self.output, self.frames
+            here = progress if hands.part else part(progress, 0.0, 0.93)
             try:
-                film = self.story, self.output, self.frames
-                render_in(frames, missing, folder, jobs, film, part(progress, 0.0, 0.93))
+                if hands.scheduler:
+                    render_on(hands.scheduler, hands.jobs, frames, missing, film, here)
+                else:
+                    render_in(frames, missing, folder, hands.jobs, film, here)
             finally:
                 frames.close()
+            if hands.part:
+                progress(1.0, "done")
+                return done
             files = [frames.path(shown) for shown in self.frames]
-            join(files, partial, container, self.output.fps, self.output.frame, part(progress, 0.93, 1.0))
-            verify(partial, frames=len(files))
+            with replacing(target) as partial:
+                join(files, partial, container, self.output.fps, self.output.frame, part(progress, 0.93, 1.0))
+                verify(partial, frames=len(files))
         written = ""
         if text := subtitles.as_text(self.story):
             written = str(target.with_suffix(".srt"))
             write_text(written, text)
         progress(1.0, "done")
-        return {
-            "frames": len(files),
-            "rendered": len(missing),
-            "engine": frames.engine,
-            "seconds": round(len(files) / self.output.fps, 3),
-            "subtitles": written,
-        }
+        return {**done, "seconds": round(len(files) / self.output.fps, 3), "subtitles": written}
+
+    def _kept(self, target: Path, hands: Hands) -> contextlib.AbstractContextManager[Path]:
+        """Return the folder of the frames: one that others share stays."""
+        from ..scene.films.frames import kept_frames
+        from ..scene.films.staged import key_of
+
+        if not hands.folder:
+            return kept_frames(key_of(self.output), target)
+        folder = Path(hands.folder) / key_of(self.output)[:16]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{hands.folder}: {error.strerror}") from None
+        return contextlib.nullcontext(folder)
 
 
 def make(
@@ -242,7 +265,7 @@ def make(
     traces: Mapping[str, Trace],
     path: str | os.PathLike[str],
     output: Output,
-    jobs: int = 1,
+    hands: Hands = ALONE,
     progress: Progress = silent,
 ) -> dict[str, Any]:
     """Make a story into a film.
@@ -255,8 +278,8 @@ def make(
     path : path
         .mp4 or .mkv; a .srt is written beside it.
     output : Output
-    jobs : int
-        Number of processes.
+    hands : Hands
+        Who renders.
     progress : Progress
 
     Returns
@@ -272,7 +295,7 @@ def make(
 
     with working():
         film = Film(story, traces, output, part(progress, 0.0, 0.1))
-        return film.make(path, jobs, part(progress, 0.1, 1.0))
+        return film.make(path, part(progress, 0.1, 1.0), hands)
 
 
 def check_path(path: str | os.PathLike[str]) -> None:

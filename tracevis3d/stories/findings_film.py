@@ -13,6 +13,7 @@ from ..atomic import write_text
 from ..drawing.output import check as check_output
 from ..drawing.output import need_blender
 from ..progress import Progress
+from . import hands
 from .story import Picture, Selection, Shot, Story
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def add(parser: argparse.ArgumentParser, size: bool = True) -> None:
     )
     if size:
         parser.add_argument("--size", metavar="SIZE", help="of the film: 1280x720 (default)")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that render the film")
+    hands.add(parser)
 
 
 def check(args: argparse.Namespace) -> None:
@@ -172,10 +173,10 @@ def check(args: argparse.Namespace) -> None:
     """
     if not args.film:
         return
-    from . import film, jobs
+    from . import film
 
     film.check_path(args.film)
-    jobs.check(args.jobs)
+    hands.given(args)
     need_blender("making a film")
 
 
@@ -218,4 +219,4 @@ def write(
     beside = target.with_suffix(".yaml")
     head = _HEAD.format(name=beside.name, film=target.name)
     write_text(beside, as_text(story, target.parent, head))
-    return film.make(story, traces, target, output, args.jobs, progress)
+    return film.make(story, traces, target, output, hands.given(args), progress)

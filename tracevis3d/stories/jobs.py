@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _EVERY = 0.1  # seconds between two looks at the other processes
 #: The file in which other processes find the story.
 WORDS = "job.json"
+#: Begins the line in which another process names the frames that it has rendered.
+DONE = "rendered "
 
 
 def check(jobs: int) -> None:
@@ -136,6 +138,6 @@ def _begin(folder: Path, which: Sequence[int]) -> subprocess.Popen[str]:
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert started.stdin is not None
-    started.stdin.write(json.dumps(list(which)))
+    started.stdin.write(f"{json.dumps(list(which))}\n")
     started.stdin.close()
     return started

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +13,24 @@ from ..drawing.frame import Frame
 from ..drawing.output import Output
 from ..formats import files
 from .film import Film
-from .jobs import WORDS
+from .jobs import DONE, WORDS
 from .read import from_words
 
 
-def work(folder: Path, which: Sequence[int]) -> None:
-    """Render some frames of a film whose story another process has written down.
+def work(folder: Path, wanted: Iterable[Sequence[int]]) -> Iterator[list[Path]]:
+    """Render frames of a film whose story another process has written down.
 
     Parameters
     ----------
     folder : Path
         Where it is, and where frames are kept.
-    which : sequence of int
-        Their numbers.
+    wanted : iterable of sequence of int
+        Their numbers: after each sequence the next is waited for.
+
+    Yields
+    ------
+    list of Path
+        The files of a sequence.
     """
     from ..scene.films.staged import Frames
 
@@ -33,16 +38,22 @@ def work(folder: Path, which: Sequence[int]) -> None:
     output = dict(words["output"])
     output["frame"] = Frame(**output["frame"])
     story = from_words(words["story"], "story")
-    film = Film(story, {name: files.load(name) for name in story.files}, Output(**output))
+    places = words.get("files", {})
+    film = Film(story, {name: files.load(places.get(name, name)) for name in story.files}, Output(**output))
     frames = Frames(film.output, folder)
     try:
-        frames.make(frames.missing([film.frames[i] for i in which]))
+        for which in wanted:
+            shown = [film.frames[i] for i in which]
+            frames.make(frames.missing(shown))
+            yield [frames.path(one) for one in shown]
     finally:
         frames.close()
 
 
 def _main() -> int:
-    work(Path(sys.argv[1]), json.loads(sys.stdin.read()))
+    wanted = (json.loads(line) for line in sys.stdin)
+    for paths in work(Path(sys.argv[1]), wanted):
+        print(f"{DONE}{json.dumps([str(path) for path in paths])}", flush=True)
     return 0
 
 

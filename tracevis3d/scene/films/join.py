@@ -15,7 +15,7 @@ from ...errors import UsageError
 from ...progress import Progress
 from .. import compat
 from ..build import apply_frame, show_colors_as_data
-from ..output.render import run
+from ..output.render import leave_out_stamps, run
 from ..output.verify import verify
 
 _CONTAINERS = {".mp4": "MPEG4", ".mkv": "MKV"}
@@ -103,6 +103,7 @@ def join(
         scene.render.fps, scene.render.fps_base = fps, 1.0
         scene.render.use_sequencer, scene.render.use_compositing = True, False
         scene.render.use_file_extension = True
+        leave_out_stamps(scene)
         compat.set_movie_output(scene.render, container)
         scene.render.filepath = str(target)
         run(scene, target, progress, frames=len(pictures), animation=True)

@@ -166,12 +166,16 @@ class Frames:
 
     def missing(self, frames: Sequence[Shown]) -> list[Shown]:
         """Return the frames that have no whole file, each once, in order."""
+        return [
+            shown for shown in self.distinct(frames) if not is_whole(self.path(shown), self._output.frame)
+        ]
+
+    def distinct(self, frames: Sequence[Shown]) -> list[Shown]:
+        """Return frames that are not equal to one before, in order."""
         found: dict[Path, Shown] = {}
         for shown in frames:
-            path = self.path(shown)
-            if path not in found:
-                found[path] = shown
-        return [shown for path, shown in found.items() if not is_whole(path, self._output.frame)]
+            found.setdefault(self.path(shown), shown)
+        return list(found.values())
 
     def make(self, frames: Sequence[Shown], progress: Progress = silent) -> None:
         """Render frames.

@@ -172,10 +172,7 @@ def prepare(built: Built, engine: str, samples: int, transparent: bool, purpose:
     scene.render.use_file_extension = True
     scene.render.use_overwrite, scene.render.use_placeholder = True, False
     scene.render.use_compositing = scene.render.use_sequencer = False
-    for name_of in dir(scene.render):
-        # Files contain no time or place of their making, so equal pictures are equal files.
-        if name_of.startswith("use_stamp"):
-            setattr(scene.render, name_of, False)
+    leave_out_stamps(scene)
     for shown in built.collection.objects:
         if shown.name.startswith(f"{built.collection.name} wall") or shown.get("tracevis3d_part") == "wall":
             shown.hide_render = transparent
@@ -192,6 +189,18 @@ def prepare(built: Built, engine: str, samples: int, transparent: bool, purpose:
     else:
         _prepare_cycles(scene, count, exact=built.style.emission >= 1.0)
     return name
+
+
+def leave_out_stamps(scene: Any) -> None:
+    """Let files contain no time or place of their making, so that equal pictures are equal files.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    """
+    for name in dir(scene.render):
+        if name.startswith("use_stamp"):
+            setattr(scene.render, name, False)
 
 
 def _prepare_cycles(scene: Any, samples: int, exact: bool) -> None:
