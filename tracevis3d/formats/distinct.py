@@ -1,4 +1,4 @@
-"""The distinct values of a column of numbers, without sorting where they lie close together."""
+"""The distinct values of a column of numbers, and where they are among others."""
 
 from __future__ import annotations
 
@@ -54,3 +54,29 @@ def by_index(index: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """
     short = index.astype(np.uint16) if count <= _SHORT else index
     return np.argsort(short, kind="stable")
+
+
+def places_among(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each value is among known ones, of equal ones the last; -1 for one that is not there.
+
+    Parameters
+    ----------
+    values : int64 (n,)
+    known : int64 (k,)
+        In any order.
+
+    Returns
+    -------
+    int64 (n,)
+
+    Examples
+    --------
+    >>> places_among(np.array([7, 3, 5]), np.array([3, 7])).tolist()
+    [1, 0, -1]
+    """
+    if not len(known):
+        return np.full(len(values), -1, np.int64)
+    order = np.argsort(known, kind="stable")
+    at = np.searchsorted(known[order], values, side="right") - 1
+    found = order[np.maximum(at, 0)]
+    return np.where((at >= 0) & (known[found] == values), found, -1)

@@ -36,7 +36,7 @@ _OWN = {
     "cprofile": ".profiles.python.cprofile",
     "scalene": ".profiles.python.scalene",
     "stackprof": ".profiles.stackprof",
-    "jfr": ".profiles.jfr",
+    "jfr": ".profiles.jfr.format",
     "otlp": ".spans.otlp",
     "art": ".art",
     "go": ".go.format",

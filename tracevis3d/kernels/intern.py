@@ -88,6 +88,33 @@ def fill_table(table, hashes, count):  # type: ignore[no-untyped-def]
         table[slot] = known
 
 
+@kernel
+def intern_all(data, low, high, table, hashes, starts, lengths, state, number):  # type: ignore[no-untyped-def]
+    """Number the names that lie between places of a buffer, until there is no room for a new one.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    low, high : int64 (n,)
+        Name ``i`` is ``data[low[i]:high[i]]``.
+    table, hashes, starts, lengths : arrays
+        As :func:`intern_bytes` takes them.
+    state : int64 (2,)
+        The name to go on with, and how many different ones there are; changed.
+    number : int64 (n,)
+        Filled.
+    """
+    for i in range(state[0], len(low)):
+        state[0] = i
+        if state[1] >= len(hashes):
+            return
+        found = intern_bytes(data, low[i], high[i], table, hashes, starts, lengths, state[1])
+        number[i] = found
+        if found == state[1]:
+            state[1] += 1
+    state[0] = len(low)
+
+
 class InternedNames:
     """The tables that :func:`intern_bytes` works on; :meth:`grow` makes room between two calls of a kernel.
 
@@ -124,6 +151,29 @@ class InternedNames:
         self.lengths = np.resize(self.lengths, room)
         self.table = np.full(2 * room, -1, np.int32)
         fill_table(self.table, self.hashes, count)
+
+    def all_of(
+        self, data: NDArray[np.uint8], low: NDArray[np.int64], high: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], int]:
+        """Return the number of each name, by the order of their appearance, and how many there are.
+
+        Parameters
+        ----------
+        data : uint8 (bytes,)
+        low, high : int64 (n,)
+            Where they lie in it.
+
+        Returns
+        -------
+        number : int64 (n,)
+        count : int
+        """
+        number, state = np.empty(len(low), np.int64), np.zeros(2, np.int64)
+        while True:
+            intern_all(data, low, high, *self.arrays, state, number)
+            if state[0] == len(low):
+                return number, int(state[1])
+            self.grow(int(state[1]))
 
     def texts(self, data: NDArray[np.uint8], count: int, first: int = 0) -> list[str]:
         """Return names, decoded; bytes that are no UTF-8 become U+FFFD.

@@ -327,6 +327,7 @@ class Recording:
         holder: ArrayLike | None = None,
         line: ArrayLike | None = None,
         objects: Sequence[Sequence[int]] = (),
+        object: ArrayLike | None = None,
     ) -> None:
         """Append waits, releases and I/O.
 
@@ -334,7 +335,7 @@ class Recording:
         ``text("objects", ...)``. ``event`` is the event (an index as :meth:`add_events` counts them)
         whose call this is, -1 where the record is not a call: then the row's call is -1. ``end`` is
         ``start`` if left out, ``contended`` -1, ``holder`` (the thread that held the object) -1,
-        ``line`` 0.
+        ``line`` 0. Where no row has more than one object, ``object`` takes them as a column.
 
         Parameters
         ----------
@@ -356,10 +357,14 @@ class Recording:
             The line of code; 0: unknown.
         objects : sequence of n sequences of int, optional
             Indices of :meth:`text`.
+        object : int32 (n,), optional
+            The same for one object each; -1: none.
         """
         start = np.asarray(start, np.int64)
         n = len(start)
-        flat = [item for row in objects for item in row]
+        single = np.full(n, -1, np.int32) if object is None else np.asarray(object, np.int32)
+        flat = [item for row in objects for item in row] if objects else single[single >= 0]
+        sizes = [len(row) for row in objects] if objects else single >= 0
         self._append(
             "sync",
             thread=np.asarray(thread, np.int32),
@@ -371,7 +376,7 @@ class Recording:
             event=np.full(n, -1, np.int64) if event is None else np.asarray(event, np.int64),
             holder=np.full(n, -1, np.int32) if holder is None else np.asarray(holder, np.int32),
             line=np.zeros(n, np.int32) if line is None else np.asarray(line, np.int32),
-            n_objects=np.array([len(row) for row in objects], np.int64) if objects else np.zeros(n, np.int64),
+            n_objects=np.asarray(sizes, np.int64),
         )
         self._append("objects", object=np.array(flat, np.int32))
 

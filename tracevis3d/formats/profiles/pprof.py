@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ...progress import Progress, part
 from ...trace.recording import Recording
 from .. import registry
+from ..distinct import places_among
 from ..unpack import problem_of, unpack_file
 from ..wire import Messages
 from .documents import add_function, finish
@@ -142,7 +143,7 @@ def _take(data: memoryview, recording: Recording) -> None:
     weights, is_time = _weights(profile, samples, texts, recording)
     function_of, first_of, functions, lines = _locations(profile, texts, recording)
     location, owner = samples.whole_numbers(1)
-    at = _find(location, function_of)
+    at = places_among(location, function_of)
     if (at < 0).any():
         recording.problems.add("unknown", f"location {location[int(np.argmax(at < 0))]}", int((at < 0).sum()))
     location, owner = at[at >= 0], owner[at >= 0]
@@ -161,16 +162,6 @@ def _take(data: memoryview, recording: Recording) -> None:
         recording.problems.add("no time unit", "the whole file", len(samples))
     is_counted = " (" not in next(iter(weights))
     add_weighed(recording, tree, thread, stack, weights, scale=SAMPLE_NS if is_counted else 1)
-
-
-def _find(number: Ints, known: Ints) -> Ints:
-    """Return where each number is in ``known`` (of equal ones the last); -1 for one that is not there."""
-    if not len(known):
-        return np.full(len(number), -1, np.int64)
-    order = np.argsort(known, kind="stable")
-    at = np.searchsorted(known[order], number, side="right") - 1
-    found = order[np.maximum(at, 0)]
-    return np.where((at >= 0) & (known[found] == number), found, -1)
 
 
 def _text(texts: list[str], number: int) -> str:
@@ -223,7 +214,7 @@ def _locations(
     )
     locations, _ = profile.inner(_LOCATION)
     lines, owner = locations.inner(4)
-    at = _find(lines.last(1), known)
+    at = places_among(lines.last(1), known)
     function = np.where(at >= 0, index[np.maximum(at, 0)] if len(index) else -1, -1).astype(np.int32)
     if (at < 0).any():
         recording.problems.add("no name", "a line names no function", int((at < 0).sum()))

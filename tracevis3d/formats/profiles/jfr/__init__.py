@@ -1,0 +1,1 @@
+"""JDK Flight Recorder."""
