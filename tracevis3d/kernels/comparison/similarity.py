@@ -143,3 +143,35 @@ def common_order(first: Any, function: Any, low: int, high: int, rank: Any, tail
                         right = middle
                 tails[left] = r
         common[c] = longest
+
+
+@kernel
+def add_shares(
+    common: Any, whole: Any, numerator: int, denominator: int, weight: Any, factor: int, total: Any
+) -> float:
+    """Sum up the similarities of one unit's matches, weighted, and add them to those of the units matched.
+
+    Parameters
+    ----------
+    common, whole : int64 (n,)
+        The unit's similarity with each of the others is their quotient.
+    numerator, denominator : int
+        Of τ: a similarity above it, strictly, is a match.
+    weight : int64 (n,)
+        Calls of each of the others.
+    factor : int
+        Calls of the unit.
+    total : float64 (n,)
+        Increased by ``factor`` times the similarity of each match.
+
+    Returns
+    -------
+    float
+    """
+    found = 0.0
+    for i in range(len(common)):
+        if common[i] * denominator > whole[i] * numerator:
+            share = common[i] / max(whole[i], 1)
+            found += share * weight[i]
+            total[i] += factor * share
+    return found

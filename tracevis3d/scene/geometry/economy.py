@@ -6,6 +6,8 @@ same on every machine.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 import numpy as np
 
 from ...drawing.primitives import Boxes, Drawing, Element, Image, Marks, Wedges
@@ -83,9 +85,10 @@ def coarseness(drawing: Drawing, style: Style, light: Light, budget: int = BUDGE
     int
         Where nothing is coarse enough: the greatest.
     """
-    for coarse in range(_MOST):
+
+    def fits(coarse: int) -> bool:
         within = tolerance(drawing, coarse)
-        counts = (triangles(element, style, light, coarse, within) for element in drawing.elements)
-        if sum(counts) <= budget:
-            return coarse
-    return _MOST
+        return sum(triangles(e, style, light, coarse, within) for e in drawing.elements) <= budget
+
+    # Most drawings fit at once; coarser ones never have more triangles.
+    return 0 if fits(0) else bisect_left(range(_MOST), True, lo=1, key=fits)

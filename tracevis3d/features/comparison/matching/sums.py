@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ....kernels.comparison.similarity import add_shares
 from .match import Comparison
 
 Floats = NDArray[np.float64]
@@ -31,11 +32,9 @@ def match_sums(comparison: Comparison) -> tuple[Floats, Floats] | None:
     if len(known.calls_a) * len(known.calls_b) > MOST_PAIRS:
         return None
     sum_a, sum_b = np.zeros(len(known.calls_a)), np.zeros(len(known.calls_b))
-    weight_b = known.calls_b.astype(np.float64)
+    above = tau.numerator, tau.denominator
     for unit, calls in enumerate(known.calls_a.tolist()):
         row = known.row(unit)
-        share = np.where(row.above(tau), row.share(), 0.0)
-        sum_a[unit] = share @ weight_b
-        sum_b += calls * share
+        sum_a[unit] = add_shares(row.common, row.whole, *above, known.calls_b, calls, sum_b)
     every = [np.arange(len(trace.calls)) for trace in comparison.traces]
     return sum_a[comparison.unit_of_a(every[0])], sum_b[comparison.unit_of_b(every[1])]
