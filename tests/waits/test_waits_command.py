@@ -76,7 +76,7 @@ def test_one_object_is_reported_with_who_and_where(path, capsys):
     code, out, _ = run(capsys, path, "--object", "L")
     assert code == 0
     lines = out.splitlines()
-    assert lines[0].startswith("L: 1 waits of 800 µs")
+    assert any(line.startswith("L: 1 waits of 800 µs") for line in lines)
     held_up = lines.index(next(line for line in lines if "held, when asked for, by" in line))
     assert lines[held_up + 1].split() == ["b", "1", "800", "µs"]
     assert len(json.loads(run(capsys, path, "--object", "L", "--json")[1])["waits"]) == 1

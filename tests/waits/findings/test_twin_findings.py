@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from fractions import Fraction
 from itertools import cycle, islice, pairwise
 from pathlib import Path
 from statistics import median
@@ -19,7 +20,7 @@ from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import COSTLY, GRAVE, KINDS
 from tracevis3d.features.waits.findings.locks import strongly_connected
 from tracevis3d.features.waits.operations import DONE, FAILED, TIMED_OUT, UNFINISHED
-from tracevis3d.features.waits.outcomes import FOLLOWS, HOW, RECORDED
+from tracevis3d.features.waits.outcomes import FOLLOWS, HOW, INFERRED, RECORDED
 from tracevis3d.features.waits.rules import STATES
 from tracevis3d.features.waits.waits import IO, RELEASE, WAIT, Waits, find_waits
 from tracevis3d.units import duration, percentage
@@ -119,6 +120,35 @@ def hog(draw, thread, at):
     return rows
 
 
+def in_vain(draw, thread, at):
+    """Threads that wait for a signal, and give up or never go on; it came before, perhaps to somebody."""
+    rows, object = [], f"C{thread}"
+    for i in range(draw(st.integers(0, 3))):
+        rows.append((f"{thread}s", at, at, "Condition.notify", "release", object))
+        if draw(st.booleans()):
+            rows.append((f"{thread}w{i}", max(at - 5, 0), at + 5, "Condition.wait", "wait", object, 1))
+        at += draw(st.integers(5, 40))
+    for i in range(draw(st.integers(1, 3))):
+        how = draw(st.sampled_from([" (timed out)", " (failed)", " (timed out)", ""]))
+        name = draw(st.sampled_from(["Condition.wait", "Condition.wait", "Barrier.wait", "Thread.join"]))
+        until = at + draw(st.sampled_from([20, 200, 2000]))
+        rows.append((f"{thread}w{i}", at, until, f"{name}{how}", "wait", object, 1 if how else 2))
+    return rows
+
+
+def seats(draw, thread, at):
+    """Several hold one semaphore at a time, while others wait for it."""
+    rows = []
+    for i in range(draw(st.integers(2, 3))):
+        until = at + draw(st.integers(20, 60))
+        rows.append((f"{thread}h{i}", at + i, at + i, "Semaphore.acquire", "wait", f"S{thread}", 0))
+        if draw(st.booleans()):
+            rows.append((f"{thread}h{i}", at + 5, until - 5, "Sleep", "wait", "-", 1))
+        rows.append((f"{thread}h{i}", until, until, "Semaphore.release", "release", f"S{thread}"))
+        rows.append((f"{thread}w{i}", at + 4, until + 1, "Semaphore.acquire", "wait", f"S{thread}", 1))
+    return rows
+
+
 def relay(draw, thread, at):
     """Threads that wait for work while they hold a lock, in turn."""
     rows = []
@@ -160,7 +190,8 @@ def outlier(draw, thread, at):
 def programs(draw):
     rows = []
     for number in range(draw(st.integers(1, 3))):
-        kind = draw(st.sampled_from([polls, farm, convoy, nested, hang, hog, relay, outlier]))
+        kinds = [polls, farm, convoy, nested, hang, hog, in_vain, seats, relay, outlier]
+        kind = draw(st.sampled_from(kinds))
         rows += kind(draw, f"t{number}", draw(st.integers(2, 200)))
     last = max(row[2] for row in rows)
     if draw(st.booleans()):
@@ -182,6 +213,7 @@ class Plain:
     def __init__(self, waits: Waits) -> None:
         ops, trace = waits.ops, waits.trace
         self.waits, self.span, self.title = waits, trace.span_ns, trace.threads.title
+        self.delays = {}
         self.calls = [
             SimpleNamespace(
                 id=i, thread=int(trace.calls.thread[i]), start=int(trace.calls.start[i]),
@@ -198,7 +230,9 @@ class Plain:
                 asks=bool(ops.asks[i]), told=int(ops.holder[i]), blocked=bool(ops.blocked[i]),
                 nested=bool(ops.nested[i]), ending=int(ops.ending[i]), state=STATES[ops.state[i]],
                 transfers=ops.kind[i] == IO, gives=ops.kind[i] == RELEASE,
-                lasted=int(ops.end[i] - ops.start[i]),
+                lasted=int(ops.end[i] - ops.start[i]), function=int(waits.function[i]),
+                wants=ops.gifts[ops.wants[i]] if ops.wants[i] >= 0 else "", gift=int(ops.gives[i]),
+                gave=ops.gifts[ops.gives[i]] if ops.gives[i] >= 0 else "",
             )
             for i in range(len(ops))
         ]  # fmt: skip
@@ -216,6 +250,7 @@ class Plain:
                 thread=int(held.thread[i]), object=ops.objects[held.object[i]], start=int(held.start[i]),
                 end=int(held.end[i]), released=held.release[i] >= 0, by=self.ops[held.acquire[i]],
                 lasted=int(held.end[i] - held.start[i]),
+                releaser=int(ops.thread[held.release[i]]) if held.release[i] >= 0 else -1,
             )
             for i in range(len(held))
         ]  # fmt: skip
@@ -227,7 +262,10 @@ class Plain:
         never, dead = self.never_released()
         leaders, polling = self.leaders(), self.polling()
         polled = [(row[3], row[4]) for row in polling]
-        stuck = [row for row in never if (row[3], row[4]) not in polled]
+        stuck = [
+            row for row in [*never, *self.given_up()]
+            if not any(([thread], row[4]) in polled for thread in row[3])
+        ]  # fmt: skip
         led = {row[4][0] for row in leaders}
         others = [*self.convoys(), *self.held_over(), *self.starvation()]
         every = [
@@ -263,6 +301,8 @@ class Plain:
     def never_ended(self, op):
         if op.blocked and op.ending == UNFINISHED:
             return True
+        if any(o.thread == op.thread and o.start >= op.end for o in [*self.calls, *self.ops]):
+            return False
         return (
             op in self.own and op.waker < 0 and bool(op.of) and op.ending == DONE
             and op.lasted >= 0.05 * self.span and op.end >= self.last(op.thread) - 0.01 * self.span
@@ -329,12 +369,61 @@ class Plain:
                 said = f"{self.title(op.thread)} waits for {', '.join(op.of)} for {duration(op.lasted)}"
                 said += ", until it ends: "
                 said += "nothing comes" if op.state == "idle" else "no thread releases it"
-                said += f", {self.title(op.holder)} holds it" if op.holder >= 0 else ""
+                if op.holder >= 0:
+                    still = " ended and still" if self.ended(op.holder) else ""
+                    said += f", {self.title(op.holder)}{still} holds it"
+                early, words = self.too_early(op)
+                said += f"; {words}" * bool(words)
+                headline = f"{said.partition(', until')[0]}: {words}" * bool(words)
                 never.append((
-                    "never released", said, op.lasted, [op.thread], op.of, op.start, op.end, 1, op.call,
-                    HOW[self.how(op)], "", (),
+                    "never released", said, op.lasted, [op.thread, *early], op.of, op.start, op.end, 1,
+                    op.call,
+                    HOW[RECORDED if op.ending == UNFINISHED else INFERRED], headline, (),
                 ))  # fmt: skip
         return never, found
+
+    def ended(self, thread):
+        return any(op.thread == thread and op.gives and op.name.lower().endswith("end") for op in self.ops)
+
+    def too_early(self, op):
+        """Say who signalled last before a wait, if nobody waited then."""
+        if op.asks or op.state == "idle" or op.wants != "object" or not op.of:
+            return [], ""
+        gave = [
+            o for o in self.ops if o.gives and o.gave == op.wants and op.of[0] in o.of and o.start <= op.start
+        ]  # fmt: skip
+        if not gave:
+            return [], ""
+        last = max(gave, key=lambda o: (o.start, -o.row))
+        if any(o.blocked and op.of[0] in o.of and o.start <= last.start <= o.end for o in self.ops):
+            return [], ""
+        before = duration(op.start - last.start)
+        words = f"{self.title(last.thread)} had signalled it {before} before, when nobody waited"
+        return [last.thread], words
+
+    def given_up(self):
+        groups, found = {}, []
+        for op in self.own:
+            signal = op.state == "signal" and op.of and op.wants != "end"
+            if signal and op.ending in (TIMED_OUT, FAILED) and op.lasted >= 0.05 * self.span:
+                groups.setdefault(op.of[0], []).append(op)
+        for object, ops in groups.items():
+            ops.sort(key=lambda op: (-op.lasted, op.row))
+            threads = list(dict.fromkeys(op.thread for op in ops))
+            failed = all(op.ending == FAILED for op in ops)
+            said = f"{and_([self.title(t) for t in threads])} wait{'s' * (len(threads) == 1)} "
+            said += f"{'up to ' * (len(ops) > 1)}{duration(ops[0].lasted)} for {object} in vain, and "
+            end = "fails" if failed else "gives up"
+            said += end if len(threads) == 1 else "fail" if failed else "give up"
+            early, words = self.too_early(ops[0])
+            headline = f"{said.partition(', and')[0]}: {words}" * bool(words)
+            found.append((
+                "given up", said + f"; {words}" * bool(words), sum(op.lasted for op in ops),
+                list(dict.fromkeys([*threads, *early])), [object],
+                min(op.start for op in ops), max(op.end for op in ops), len(ops), ops[0].call,
+                HOW[RECORDED], headline, (),
+            ))  # fmt: skip
+        return found
 
     def held(self):
         found = []
@@ -345,7 +434,8 @@ class Plain:
             ]  # fmt: skip
             if mine:
                 one = max(mine, key=lambda hold: hold.lasted)
-                said = f"{self.title(one.thread)} never releases {object}, which it has held for "
+                how = "ends without releasing" if self.ended(one.thread) else "never releases"
+                said = f"{self.title(one.thread)} {how} {object}, which it has held for "
                 said += duration(one.lasted)
                 found.append((
                     "held to the end", said, one.lasted, [one.thread], [object], one.start, one.end,
@@ -404,12 +494,24 @@ class Plain:
             ))  # fmt: skip
         return found
 
-    def waiting(self, object, low, high):
-        """Return the nanoseconds that threads wait for an object between two times, added up."""
-        return sum(max(min(op.end, high) - max(op.start, low), 0) for op in self.queue if object in op.of)
+    def waiting(self, hold, low, high):
+        """Return the nanoseconds that threads wait for what is held between two times, by its share."""
+        object = hold.object
+        times = sorted({low, high}.union(
+            time for one in [*self.queue, *(h for h in self.holds if h.object == object)]
+            for time in (one.start, one.end) if low < time < high
+        ))  # fmt: skip
+        total = Fraction()
+        for begin, end in pairwise(times):
+            waiting = sum(op.of.count(object) for op in self.queue if op.start <= begin < op.end)
+            holding = sum(h.object == object and h.start <= begin < h.end for h in self.holds)
+            total += Fraction((end - begin) * waiting, max(holding, 1))
+        return round(total)
 
     def delay(self, hold):
-        return self.waiting(hold.object, hold.start, hold.end)
+        if id(hold) not in self.delays:
+            self.delays[id(hold)] = self.waiting(hold, hold.start, hold.end)
+        return self.delays[id(hold)]
 
     def line(self, hold):
         """Return the line that was recorded, else where the function begins."""
@@ -469,45 +571,74 @@ class Plain:
         return f"; {duration(places[most])} of it while it is held in {most}"
 
     def held_over(self):
-        found = []
+        def waits(op):
+            return op.wait and op.blocked
+
+        found, in_rings = [], {row for ring in self.waits.outcomes.rings for row in ring.waits}
+        holds = [hold for hold in self.holds if self.delay(hold) > 0 and not self.passed_on(hold)]
         for kind, doing, which in (
             ("held over I/O", "reads or writes", lambda op: op.transfers),
-            ("held over sleep", "sleeps", lambda op: op.wait and op.blocked and op.state == "sleep"),
-        ):
-            rows = [op for op in self.ops if which(op)]
-            outer = [
-                op for i, op in enumerate(rows)
-                if not any(o.thread == op.thread and o.end >= op.end for o in rows[:i])
-            ]  # fmt: skip
-            for object in self.waits.ops.objects:
-                mine = [hold for hold in self.holds if hold.object == object and self.delay(hold) > 0]
-                total, lost = sum(map(self.delay, mine)), []
-                for hold in mine:
-                    for op in outer:
-                        if op.thread == hold.thread and hold.start <= op.start < hold.end:
-                            ns = self.waiting(object, op.start, min(op.end, hold.end))
-                            lost += [(hold, op, ns)] if ns > 0 else []
-                sum_ = sum(ns for *_, ns in lost)
-                if not lost or sum_ < 0.02 * self.span or sum_ < 0.5 * total:
-                    continue
-                sites, names = {}, {}
-                for hold, op, ns in lost:
-                    sites.setdefault(self.site(hold), [hold, 0])[1] += ns
-                    names[op.name] = names.get(op.name, 0) + ns
-                order = sorted(sites, key=lambda key: (-sites[key][1], key))
-                threads = list(dict.fromkeys(thread for thread, *_ in order))
-                who = self.title(threads[0]) if len(threads) == 1 else f"one of {len(threads)} threads"
-                numbers = {op.name: self.waits.ops.names.index(op.name) for _, op, _ in lost}
-                name = max(names, key=lambda name: (names[name], -numbers[name]))
-                place = self.place(sites[order[0]][0])
-                words = f" ({name})" if kind == "held over I/O" else ""
-                said = f"{who} {doing}{words} while it holds {object}" + (f" in {place}" if place else "")
-                said += f": {duration(sum_)} of the {duration(total)} that others wait for it"
-                found.append((
-                    kind, said, sum_, threads, [object], min(op.start for _, op, _ in lost),
-                    max(min(op.end, hold.end) for hold, op, _ in lost), len(lost), lost[0][1].call,
-                    HOW[FOLLOWS], "", self.causes([(hold, ns) for hold, _, ns in lost]),
-                ))  # fmt: skip
+            ("held over sleep", "sleeps", lambda op: waits(op) and op.state == "sleep"),
+            ("held over a wait", "waits for", lambda op: waits(op) and op.state in ("signal", "idle")
+                and op.row not in in_rings),
+        ):  # fmt: skip
+            found += self.meanwhile(kind, doing, self.within(holds, which), holds)
+        rest = []
+        for hold in holds:
+            if hold.released and self.waits.function[hold.by.row] >= 0:
+                busy = [*self.within([hold], waits), *self.within([hold], lambda op: op.transfers)]
+                ns = self.delay(hold) - sum(ns for *_, ns in busy)
+                rest.append(
+                    (hold, SimpleNamespace(**vars(hold.by) | {"start": hold.start, "end": hold.end}), ns)
+                )
+        return found + self.meanwhile("held over work", "works", rest, holds)
+
+    def passed_on(self, hold):
+        return hold.released and hold.releaser != hold.thread
+
+    def within(self, holds, which):
+        """Return holds with the operations within them, and the delay of others meanwhile."""
+        rows = [op for op in self.ops if which(op)]
+        outer = [
+            op for i, op in enumerate(rows)
+            if not any(o.thread == op.thread and o.end >= op.end for o in rows[:i])
+        ]  # fmt: skip
+        return [
+            (hold, op, self.waiting(hold, op.start, min(op.end, hold.end))) for hold in holds for op in outer
+            if op.thread == hold.thread and hold.start <= op.start < hold.end
+        ]  # fmt: skip
+
+    def meanwhile(self, kind, doing, pairs, holds):
+        found = []
+        for object in self.waits.ops.objects:
+            total = sum(self.delay(hold) for hold in holds if hold.object == object)
+            lost = [pair for pair in pairs if pair[0].object == object and pair[2] > 0]
+            sum_ = sum(ns for *_, ns in lost)
+            if not lost or sum_ < 0.02 * self.span or sum_ < 0.5 * total:
+                continue
+            sites, names = {}, {}
+            for hold, op, ns in lost:
+                sites.setdefault(self.site(hold), [hold, 0])[1] += ns
+                names[op.name] = names.get(op.name, 0) + ns
+            order = sorted(sites, key=lambda key: (-sites[key][1], key))
+            threads = list(dict.fromkeys(thread for thread, *_ in order))
+            alone = len(threads) == 1 or sites[order[0]][1] >= 0.9 * sum_
+            who = self.title(threads[0]) if alone else f"One of {len(threads)} threads"
+            numbers = {op.name: self.waits.ops.names.index(op.name) for _, op, _ in lost}
+            name = max(names, key=lambda name: (names[name], -numbers[name]))
+            place, longest = self.place(sites[order[0]][0]), max(lost, key=lambda one: one[2])[1]
+            words, ended = f" ({name})" if kind == "held over I/O" else "", ""
+            if kind == "held over a wait":
+                words = f" {some(longest.of) or longest.name}"
+                if alone and longest.waker >= 0:
+                    ended = f"; {self.title(longest.waker)} ends that wait"
+            said = f"{who} {doing}{words} while it holds {object}" + (f" in {place}" if place else "")
+            said += f": {duration(sum_)} of the {duration(total)} that others wait for it{ended}"
+            found.append((
+                kind, said, sum_, threads, [object], min(op.start for _, op, _ in lost),
+                max(min(op.end, hold.end) for hold, op, _ in lost), len(lost), lost[0][1].call,
+                HOW[FOLLOWS], "", self.causes([(hold, ns) for hold, _, ns in lost]),
+            ))  # fmt: skip
         return found
 
     def starvation(self):
@@ -579,7 +710,7 @@ class Plain:
     def farmers(self):
         ended = {}
         for op in self.own:
-            if op.waker not in (-1, op.thread) and op.state != "contention":
+            if op.waker not in (-1, op.thread) and op.state != "contention" and op.wants == "object":
                 ended.setdefault(op.waker, {}).setdefault(op.thread, []).append(op.lasted)
         total, found = sum(sum(times) for of in ended.values() for times in of.values()), []
         for thread, of in sorted(ended.items()):
@@ -602,7 +733,8 @@ class Plain:
             if (op.state == "sleep" and holding) or op.ending == UNFINISHED:
                 continue
             if op.waker < 0 and (op.of or sleeps(op.name)):
-                groups.setdefault((op.thread, op.name, op.of[0] if op.of else ""), []).append(op)
+                place = op.function if op.state == "sleep" else -1
+                groups.setdefault((op.thread, op.name, op.of[0] if op.of else "", place), []).append(op)
         found = []
         for ops in groups.values():
             every = [b.start - a.start for a, b in pairwise(ops)]
@@ -611,19 +743,28 @@ class Plain:
             asleep = sum(op.lasted for op in ops) / max(ops[-1].end - ops[0].start, 1)
             given = [
                 op for op in self.ops
-                if op.gives and op.thread == ops[0].thread and ops[0].start <= op.start <= ops[-1].end
+                if op.thread == ops[0].thread and (
+                    (op.gives and op.gift >= 0 and ops[0].start <= op.start < ops[-1].end)
+                    or (op.wait and op.ending == DONE and op.state != "sleep" and op.of
+                        and ops[0].start <= op.end < ops[-1].end)
+                )
             ]  # fmt: skip
-            if ops[0].state == "sleep" and (asleep < 0.8 or 2 * len(given) >= len(ops)):
+            sleeping = ops[0].state == "sleep"
+            if asleep < (0.8 if sleeping else 0.5) or (sleeping and 2 * len(given) >= len(ops)):
                 continue
             middle = median(every)
             spread = median(abs(e - middle) for e in every)
             regular = spread <= 0.15 * middle or all(op.ending == TIMED_OUT for op in ops)
+            regular = regular or (sleeping and ops[0].function >= 0)
             if middle > 0 and regular and middle * len(ops) >= 0.05 * self.span:
                 said = f"{self.title(ops[0].thread)} polls with {ops[0].name} every {duration(middle)}, "
                 said += f"{len(ops)} times"
+                if sleeping:
+                    said = f"{self.title(ops[0].thread)} sleeps {len(ops)} times, about every "
+                    said += f"{duration(middle)}, and gives or takes nothing between: it polls, or keeps time"
                 found.append((
                     "polling", said, sum(op.lasted for op in ops), [ops[0].thread], ops[0].of, ops[0].start,
-                    ops[-1].end, len(ops), ops[0].call,
+                    ops[-1].end, len(ops), ops[0].call, HOW[INFERRED if sleeping else FOLLOWS], "", (),
                 ))  # fmt: skip
         return found
 
@@ -661,6 +802,12 @@ class Plain:
             at += len(self.calls[at].below) + 1
         return total
 
+    def sleeps_mostly(self, call):
+        """Return whether a call, or one within it that takes most of its time, sleeps by its name."""
+        of = [call, *(self.calls[i] for i in call.below)]
+        long = [one for one in of if 2 * (one.end - one.start) > call.end - call.start]
+        return any(sleeps(one.function) for one in long)
+
     def outliers(self):
         def power(ns):
             return max(ns, 1).bit_length() - 1
@@ -678,7 +825,7 @@ class Plain:
             )
             if (
                 len(mine) >= 20 and power(time) - usual >= 6 and time >= least and not in_wait
-                and self.waited_in(call) <= 0.5 * time and not sleeps(function)
+                and self.waited_in(call) <= 0.5 * time and not self.sleeps_mostly(call)
             ):  # fmt: skip
                 longest.append((call, time, len(mine), usual))
         kept = []

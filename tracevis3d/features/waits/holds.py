@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,7 +174,7 @@ class Queues:
     at: Ints
     object: NDArray[np.int32]
     time: Ints
-    length: Ints
+    length: NDArray[Any]
 
 
 def queues(ops: Operations) -> Queues:
@@ -196,8 +197,35 @@ def queues(ops: Operations) -> Queues:
     return Queues(longest, at, objects.astype(np.int32), time, length)
 
 
-def area_at(queue: Queues, object: NDArray[np.int32], time: Ints) -> Ints:
-    """Return the nanoseconds that threads have waited for objects until some times, int64 (n,).
+def shared_queues(queue: Queues, held: Holds) -> Queues:
+    """Return the queues of which each holder has its share: their lengths over the number of holders.
+
+    Only a semaphore has several holders at once.
+
+    Parameters
+    ----------
+    queue : Queues
+    held : Holds
+
+    Returns
+    -------
+    Queues
+        Its lengths are float64, and change where holds begin and end, too.
+    """
+    n = len(held)
+    object = np.concatenate([queue.object, held.object, held.object])
+    time = np.concatenate([queue.time, held.start, held.end])
+    # The steps of each object add up to 0.
+    waiting = np.concatenate([np.diff(queue.length, prepend=0), np.zeros(2 * n, np.int64)])
+    holding = np.zeros(len(object), np.int64)
+    holding[len(queue.object) : len(object) - n], holding[len(object) - n :] = 1, -1
+    order = np.lexsort((time, object))
+    length = np.cumsum(waiting[order]) / np.maximum(np.cumsum(holding[order]), 1)
+    return Queues(queue.longest, queue.at, object[order], time[order], length)
+
+
+def area_at(queue: Queues, object: NDArray[np.int32], time: Ints) -> NDArray[Any]:
+    """Return the nanoseconds that threads have waited for objects until some times.
 
     Parameters
     ----------
@@ -208,12 +236,13 @@ def area_at(queue: Queues, object: NDArray[np.int32], time: Ints) -> Ints:
 
     Returns
     -------
-    int64 (n,)
+    int64 or float64 (n,)
+        As the queue's lengths.
     """
     lasts = np.diff(queue.time, append=0)
     # After the last change of an object nobody waits for it.
     area = np.concatenate([[0], np.cumsum(np.where(queue.length > 0, queue.length * lasts, 0))])
-    out = np.zeros(len(object), np.int64)
+    out = np.zeros(len(object), queue.length.dtype)
     for o in np.unique(object).tolist():
         low, high = np.searchsorted(queue.object, [o, o + 1])
         mine = np.flatnonzero(object == o)

@@ -20,6 +20,8 @@ from .rules import GIFT, KINDS, Rule, Rules
 Ints = NDArray[np.int64]
 #: Shown where a wait's release is a thread's end, or a thread had nothing to do.
 ENDED, IDLE = "thread end", "idle"
+#: Releases that only represent the end of a thread or process.
+THREAD_ENDS = ("Thread.end", ENDED, "Process.end", "end of thread")
 #: How an operation ended, as far as the recording says so: it was given up after a while, it raised an error,
 #: or the recording ended first.
 DONE, TIMED_OUT, FAILED, UNFINISHED = range(4)

@@ -62,7 +62,7 @@ class Outcomes:
     def never_ended(self) -> NDArray[np.bool_]:
         """Whether a blocked wait never ended, as far as the recording goes. (n,).
 
-        The recording says so, or nobody ended it and its thread had no time left to speak of after it.
+        The recording says so, or nobody ended it and its thread did nothing after it, and had no time to.
         """
         waits, ops = self._waits, self._waits.ops
         found: NDArray[np.bool_] = ops.blocked & (ops.ending == UNFINISHED)
@@ -72,7 +72,12 @@ class Outcomes:
         span = waits.trace.span_ns
         rows = rows[(waits.woken_by[rows] < 0) & (np.diff(ops.first)[rows] > 0) & (ops.ending[rows] == DONE)]
         rows = rows[ops.end[rows] >= last[ops.thread[rows]] - 0.01 * span]
-        found[rows[ops.lasted[rows] >= 0.05 * span]] = True
+        rows = rows[ops.lasted[rows] >= 0.05 * span]
+        # A thread that does something after it was not waiting any more.
+        latest = np.full(len(threads), -1, np.int64)
+        np.maximum.at(latest, calls.thread, calls.start)
+        np.maximum.at(latest, ops.thread, ops.start)
+        found[rows[latest[ops.thread[rows]] < ops.end[rows]]] = True
         return found
 
     @cached_property

@@ -13,7 +13,18 @@ from ...kernels.waits.sync import add_up
 from ...trace.model import IO, RELEASE, WAIT, Trace
 from .blame import Blame, Causes, blame, causes
 from .critical_path import CriticalPath, critical_path
-from .holds import Holds, LockOrder, Queues, area_at, holders_at, lock_order, next_holds, queues
+from .holds import (
+    Holds,
+    LockOrder,
+    Queues,
+    area_at,
+    holders_at,
+    lock_order,
+    next_holds,
+    queues,
+    shared_queues,
+)
+from .operations import THREAD_ENDS
 from .outcomes import KINDS_OF_WAITING, Outcomes
 from .rules import read_rules
 from .synchronization import Synchronization
@@ -94,10 +105,34 @@ class Waits(Synchronization):
 
     @cached_property
     def hold_delay(self) -> Ints:
-        """Nanoseconds that threads waited for an object during each hold, added up. Int64 (holds,)."""
-        held = self.held
-        after = area_at(self.queues, held.object, held.end)
-        return np.asarray(after - area_at(self.queues, held.object, held.start), np.int64)
+        """Nanoseconds that threads waited for an object during each hold, added up. Int64 (holds,).
+
+        Where several held it at once (a semaphore) each has its share of the time.
+        """
+        return self.delay_between(np.arange(len(self.held)), self.held.start, self.held.end)
+
+    def delay_between(self, hold: Ints, start: Ints, end: Ints) -> Ints:
+        """Return the nanoseconds that threads waited for an object because of a hold, between two times.
+
+        Parameters
+        ----------
+        hold : int64 (n,)
+            Rows of :attr:`held`.
+        start, end : int64 (n,)
+            Nanoseconds, within the hold.
+
+        Returns
+        -------
+        int64 (n,)
+        """
+        object = self.held.object[hold]
+        lost = area_at(self._shared_queues, object, end) - area_at(self._shared_queues, object, start)
+        # Halves that are sums of thirds are halves.
+        return np.asarray(np.rint(np.round(lost, 6)), np.int64)
+
+    @cached_property
+    def _shared_queues(self) -> Queues:
+        return shared_queues(self.queues, self.held)
 
     @cached_property
     def order(self) -> LockOrder:
@@ -140,6 +175,15 @@ class Waits(Synchronization):
                 from_ = np.maximum(ops.start[mine], np.concatenate([[0], reach[:-1]]))
                 total[t] = int(np.maximum(ops.end[mine] - from_, 0).sum())
         return total
+
+    @cached_property
+    def ended(self) -> NDArray[np.bool_]:
+        """Whether the recording says that a thread ended. Bool (threads,)."""
+        ops = self.ops
+        ends = [i for i, name in enumerate(ops.names) if name in THREAD_ENDS]
+        found = np.zeros(len(self.trace.threads), np.bool_)
+        found[ops.thread[(ops.kind == RELEASE) & np.isin(ops.name, ends)]] = True
+        return found
 
     @cached_property
     def waited(self) -> Ints:

@@ -22,18 +22,24 @@ KINDS = {
     "convoy": "threads that queue all the time for an object, which passes from one to the next",
     "held over I/O": "an object that others wait for while its holder reads or writes",
     "held over sleep": "an object that others wait for while its holder sleeps",
+    "held over a wait": "an object that others wait for while its holder waits for work or a signal",
+    "held over work": "an object that others wait for while its holder works",
     "starvation": "a thread that waits for an object while others get it repeatedly",
     "readers first": "threads that write and wait while others read what they share again and again",
     "one goes first": "a thread that gets an object repeatedly while several others wait for it",
     "leader and followers": "threads that take turns at waiting for work, by an object that they pass on",
     "farmer and workers": "one thread that ends most of the waits of several others",
-    "polling": "waits that end by themselves at a regular interval",
+    "polling": "waits that end by themselves again and again",
+    "given up": "a long wait that its thread gave up, or that failed",
     "does nothing": "a thread that only waits once, and releases nothing",
     "mostly idle": "threads that do little but wait",
     "outlier": "a call that takes far longer than other calls of its function",
 }
 #: Findings that cost threads time; the others are reported after them.
-COSTLY = ("convoy", "held over I/O", "held over sleep", "readers first", "starvation", "one goes first")
+COSTLY = (
+    "convoy", "held over I/O", "held over sleep", "held over a wait", "held over work", "readers first",
+    "starvation", "one goes first", "given up",
+)  # fmt: skip
 #: Findings that can end a program's work.
 GRAVE = ("deadlock", "broken deadlock", "lock order", "never released", "held to the end")
 

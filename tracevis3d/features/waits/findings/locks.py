@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....trace.model import IO, WAIT
 from ....units import duration
-from ..holds import area_at
 from ..outcomes import KINDS_OF_WAITING
 from .finding import Finding, place, several, some, titles
 
@@ -23,15 +22,15 @@ _CYCLES = 20
 _HELD, _DELAYED = 0.01, 0.02
 #: A hold explains a convoy if it causes this share of its waiting.
 _CAUSE = 0.25
-#: Share of the delay by an object in which its holder reads, writes or sleeps.
-_MOSTLY = 0.5
+#: Share of the delay by an object in which its holder does something; one that caused this share is named.
+_MOSTLY, _NEARLY_ALL = 0.5, 0.9
 #: Starvation: how often others get the object during one wait, in total and each of them.
 _PASSED, _PASSED_EACH = 8, 4
 #: Minimum share of the acquisitions by the thread that goes first.
 _GOES_FIRST = 0.8
 #: A leader waits for work for this share of the time for which it holds the object.
 _LEADS = 0.7
-_SLEEP, _IDLE = KINDS_OF_WAITING.index("sleep"), KINDS_OF_WAITING.index("idle")
+_SLEEP, _IDLE, _CONTENTION = (KINDS_OF_WAITING.index(kind) for kind in ("sleep", "idle", "contention"))
 
 
 def findings(waits: Waits) -> list[Finding]:
@@ -146,8 +145,9 @@ def _held(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "held to the end",
-                f"{waits.trace.threads.title(thread)} never releases {ops.objects[object]}, which it has held"
-                f" for {duration(time.max())}",
+                f"{waits.trace.threads.title(thread)} "
+                f"{'ends without releasing' if waits.ended[thread] else 'never releases'} "
+                f"{ops.objects[object]}, which it has held for {duration(time.max())}",
                 int(time.max()), (thread,), (ops.objects[object],), int(held.start[longest]),
                 int(held.end[longest]), len(mine), int(ops.call[held.acquire[longest]]),
             )
@@ -268,44 +268,81 @@ def _outermost(waits: Waits, rows: Ints) -> Ints:
 
 
 def _held_over(waits: Waits) -> list[Finding]:
-    """Return objects that others wait for while the holder transfers or sleeps."""
+    """Return objects that others wait for while the holder transfers, sleeps, waits itself, or works."""
     held, ops, delay = waits.held, waits.ops, waits.hold_delay
-    holds = np.flatnonzero(delay > 0)
-    total = np.bincount(held.object[holds], delay[holds], len(ops.objects)) if len(holds) else np.zeros(0)
-    sleeps = (ops.kind == WAIT) & ops.blocked & (ops.state == _SLEEP)
+    # What another thread releases was passed on: what its first holder does meanwhile delays nobody.
+    passed_on = (held.release >= 0) & (np.append(ops.thread, -1)[held.release] != held.thread)
+    holds = np.flatnonzero((delay > 0) & ~passed_on)
+    if not len(holds):
+        return []
+    waiting = (ops.kind == WAIT) & ops.blocked
+    sleeps, transfers = waiting & (ops.state == _SLEEP), ops.kind == IO
+    # A holder that waits for what another one holds is not the cause, nor is one in a ring of waits.
+    others = waiting & (ops.state != _SLEEP) & (ops.state != _CONTENTION)
+    others[[row for ring in waits.outcomes.rings for row in ring.waits]] = False
+    total = np.bincount(held.object[holds], delay[holds], len(ops.objects))
     found = []
-    for kind, which, doing in (
-        ("held over I/O", ops.kind == IO, "reads or writes"),
-        ("held over sleep", sleeps, "sleeps"),
-    ):
+    for kind, which in (
+        ("held over I/O", transfers), ("held over sleep", sleeps), ("held over a wait", others)
+    ):  # fmt: skip
         hold, row = _within(waits, holds, _outermost(waits, np.flatnonzero(which)))
-        if not len(hold):
-            continue
         low, high = ops.start[row], np.minimum(ops.end[row], held.end[hold])
-        object = held.object[hold]
-        lost = area_at(waits.queues, object, high) - area_at(waits.queues, object, low)
-        for o in np.unique(object[lost > 0]).tolist():
-            mine = np.flatnonzero((object == o) & (lost > 0))
-            sum_ = int(lost[mine].sum())
-            if sum_ < _DELAYED * waits.trace.span_ns or sum_ < _MOSTLY * total[o]:
-                continue
-            causes = _causes(waits, hold[mine], lost[mine])
-            thread, function, line, _ = causes[0]
-            at, threads = place(waits.trace, function, line), sorted({cause[0] for cause in causes})
+        found += _held_meanwhile(
+            waits, kind, total, hold, row, low, high, waits.delay_between(hold, low, high)
+        )
+    # Only where its calls are recorded a holder that neither waits nor transfers is known to work.
+    works = holds[(held.release[holds] >= 0) & (waits.function[held.acquire[holds]] >= 0)]
+    rest = delay[works]
+    for which in (transfers, waiting):
+        hold, row = _within(waits, works, _outermost(waits, np.flatnonzero(which)))
+        high = np.minimum(ops.end[row], held.end[hold])
+        busy = np.bincount(hold, waits.delay_between(hold, ops.start[row], high), len(held))
+        rest = rest - np.rint(busy[works]).astype(np.int64)
+    begin, end = held.start[works], held.end[works]
+    return found + _held_meanwhile(
+        waits, "held over work", total, works, held.acquire[works], begin, end, rest
+    )
+
+
+def _held_meanwhile(
+    waits: Waits, kind: str, total: NDArray[Any], hold: Ints, row: Ints, low: Ints, high: Ints, lost: Ints
+) -> list[Finding]:
+    """Return the objects most of whose delay is lost while holders do something: ``row`` from low to high."""
+    held, ops, title = waits.held, waits.ops, waits.trace.threads.title
+    object, found = held.object[hold], []
+    for o in np.unique(object[lost > 0]).tolist():
+        mine = np.flatnonzero((object == o) & (lost > 0))
+        sum_ = int(lost[mine].sum())
+        if sum_ < _DELAYED * waits.trace.span_ns or sum_ < _MOSTLY * total[o]:
+            continue
+        causes = _causes(waits, hold[mine], lost[mine])
+        thread, function, line, _ = causes[0]
+        at, threads = place(waits.trace, function, line), sorted({cause[0] for cause in causes})
+        longest = int(row[mine[int(lost[mine].argmax())]])
+        doing = "works"
+        if kind == "held over I/O":
             by_name = np.bincount(ops.name[row[mine]], lost[mine])
-            words = f" ({ops.names[int(by_name.argmax())]})" if kind == "held over I/O" else ""
-            who = titles(waits, [thread])[0] if len(threads) == 1 else f"One of {len(threads)} threads"
-            found.append(
-                Finding(
-                    kind,
-                    f"{who} {doing}{words} while it holds {ops.objects[o]}"
-                    + (f" in {at}" if at else "")
-                    + f": {duration(sum_)} of the {duration(total[o])} that others wait for it",
-                    sum_, tuple(dict.fromkeys(cause[0] for cause in causes)), (ops.objects[o],),
-                    int(low[mine].min()), int(high[mine].max()), len(mine), int(ops.call[row[mine[0]]]),
-                    causes=causes,
-                )
-            )  # fmt: skip
+            doing = f"reads or writes ({ops.names[int(by_name.argmax())]})"
+        elif kind == "held over sleep":
+            doing = "sleeps"
+        elif kind == "held over a wait":
+            doing = f"waits for {some(ops.of(longest)) or ops.names[int(ops.name[longest])]}"
+        one = len(threads) == 1 or causes[0][3] >= _NEARLY_ALL * sum_
+        who = title(thread) if one else f"One of {len(threads)} threads"
+        ended = ""
+        if kind == "held over a wait" and one and waits.woken_by[longest] >= 0:
+            ended = f"; {title(int(waits.woken_by[longest]))} ends that wait"
+        found.append(
+            Finding(
+                kind,
+                f"{who} {doing} while it holds {ops.objects[o]}"
+                + (f" in {at}" if at else "")
+                + f": {duration(sum_)} of the {duration(total[o])} that others wait for it{ended}",
+                sum_, tuple(dict.fromkeys(cause[0] for cause in causes)), (ops.objects[o],),
+                int(low[mine].min()), int(high[mine].max()), len(mine), int(ops.call[row[mine[0]]]),
+                causes=causes,
+            )
+        )  # fmt: skip
     return found
 
 

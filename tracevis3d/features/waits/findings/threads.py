@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ....kernels.waits.sync import count_durations
 from ....trace.model import RELEASE, WAIT, Calls
 from ....units import duration, percentage
-from ..operations import UNFINISHED
-from ..outcomes import GAVE_UP, HOW, KINDS_OF_WAITING, RECORDED
+from ..operations import DONE, FAILED, THREAD_ENDS, TIMED_OUT, UNFINISHED
+from ..outcomes import FOLLOWS, GAVE_UP, HOW, INFERRED, KINDS_OF_WAITING, RECORDED
+from ..rules import GIFT
 from .finding import Finding, several, some, titles
 
 if TYPE_CHECKING:
@@ -24,15 +25,14 @@ _FEW = 5
 #: Maximum number of reported outliers.
 _OUTLIERS = 20
 _SLEEPS = re.compile("sleep|poll|select|timer", re.IGNORECASE)
-#: Polling lasts for at least this share of the trace; what sleeps between two looks does so for most of it.
-_POLLED, _ASLEEP = 0.05, 0.8
+#: Polling lasts for at least this share of the trace, and is regular if most times between two looks differ
+#: by less than this share from the usual one; of the time what sleeps, or waits, does so for these shares.
+_POLLED, _REGULAR, _ASLEEP, _WAITING = 0.05, 0.15, 0.8, 0.5
 #: An outlier lasts this many times as long as three quarters of its function's calls, both to the power of
 #: two below, and this share of all; a function with fewer calls has none.
 _FACTOR, _SHARE, _CALLS = 64, 0.01, 20
 #: A call that takes this share of one that it lies in is the same outlier.
 _NEARLY = 0.8
-#: Releases that only represent the end of a thread.
-_ENDS = ("Thread.end", "thread end", "Process.end", "end of thread")
 _SLEEP, _IDLE, _CONTENTION = (KINDS_OF_WAITING.index(kind) for kind in ("sleep", "idle", "contention"))
 
 
@@ -50,7 +50,11 @@ def findings(waits: Waits) -> list[Finding]:
     polling = _polling(waits)
     polled = {(*finding.threads, *finding.objects) for finding in polling}
     # A polling thread would continue to poll.
-    stuck = [f for f in _never_released(waits) if (*f.threads, *f.objects) not in polled]
+    stuck = [
+        finding
+        for finding in [*_never_released(waits), *_given_up(waits)]
+        if not any((thread, *finding.objects) in polled for thread in finding.threads)
+    ]
     return [*_rings(waits), *stuck, *_farmers(waits), *polling, *_idle(waits), *_outliers(waits)]
 
 
@@ -119,13 +123,71 @@ def _never_released(waits: Waits) -> list[Finding]:
         thread = int(ops.thread[row])
         holder = int(waits.held_by[row])
         said = _NOTHING.get(int(ops.state[row]), "no thread releases it")
+        if holder >= 0:
+            said += f", {title(holder)} {'ended and still holds' if waits.ended[holder] else 'holds'} it"
+        early, words = _too_early(waits, row)
+        point = f"{title(thread)} waits for {', '.join(ops.of(row))} for {duration(ops.lasted[row])}"
         found.append(
             Finding(
                 "never released",
-                f"{title(thread)} waits for {', '.join(ops.of(row))} for {duration(ops.lasted[row])}, until "
-                f"it ends: {said}" + (f", {title(holder)} holds it" if holder >= 0 else ""),
-                int(ops.lasted[row]), (thread,), tuple(ops.of(row)), int(ops.start[row]), int(ops.end[row]),
-                1, int(ops.call[row]), how=HOW[int(outcomes.how[row])],
+                f"{point}, until it ends: {said}{f'; {words}' if words else ''}",
+                int(ops.lasted[row]), (thread, *early), tuple(ops.of(row)), int(ops.start[row]),
+                int(ops.end[row]), 1, int(ops.call[row]),
+                how=HOW[RECORDED if ops.ending[row] == UNFINISHED else INFERRED],
+                headline=f"{point}: {words}" if words else "",
+            )
+        )  # fmt: skip
+    return found
+
+
+def _too_early(waits: Waits, row: int) -> tuple[tuple[int, ...], str]:
+    """Return who signalled last before a wait in vain, when nobody waited, and words about it."""
+    ops = waits.ops
+    signal = not ops.asks[row] and ops.state[row] != _IDLE and ops.wants[row] == ops.gifts.index(GIFT)
+    if not signal or ops.first[row] == ops.first[row + 1]:
+        return (), ""
+    object = int(ops.object[ops.first[row]])
+    gave, of = ops.per_object(np.flatnonzero((ops.kind == RELEASE) & (ops.gives == ops.wants[row])))
+    gave = gave[(of == object) & (ops.start[gave] <= ops.start[row])]
+    if not len(gave):
+        return (), ""
+    last = int(gave[ops.start[gave].argmax()])
+    others, of = ops.per_object(np.flatnonzero(ops.blocked))
+    others, time = others[of == object], int(ops.start[last])
+    if bool(((ops.start[others] <= time) & (ops.end[others] >= time)).any()):
+        return (), ""
+    who, before = int(ops.thread[last]), duration(int(ops.start[row]) - time)
+    return (who,), f"{waits.trace.threads.title(who)} had signalled it {before} before, when nobody waited"
+
+
+def _given_up(waits: Waits) -> list[Finding]:
+    """Return long waits for a signal or a result that were given up, those for one object together."""
+    ops = waits.ops
+    rows = waits.own[np.isin(ops.ending[waits.own], (TIMED_OUT, FAILED))]
+    signal = ~np.isin(ops.state[rows], (_SLEEP, _CONTENTION, _IDLE))
+    rows = rows[signal & (ops.lasted[rows] >= _POLLED * waits.trace.span_ns) & (np.diff(ops.first)[rows] > 0)]
+    # That a thread goes on is no news.
+    rows = rows[ops.wants[rows] != (ops.gifts.index("end") if "end" in ops.gifts else len(ops.gifts))]
+    object = ops.object[ops.first[rows]]
+    found = []
+    for o in np.unique(object).tolist():
+        mine = rows[object == o]
+        mine = mine[np.lexsort((mine, -ops.lasted[mine]))]
+        threads, longest = list(dict.fromkeys(ops.thread[mine].tolist())), int(mine[0])
+        waits_for = "waits" if len(threads) == 1 else "wait"
+        up_to = "" if len(mine) == 1 else "up to "
+        end = "gives up" if len(threads) == 1 else "give up"
+        if (ops.ending[mine] == FAILED).all():
+            end = "fails" if len(threads) == 1 else "fail"
+        early, words = _too_early(waits, longest)
+        who, lasted = several(titles(waits, threads)), duration(ops.lasted[longest])
+        point = f"{who} {waits_for} {up_to}{lasted} for {ops.objects[o]} in vain"
+        found.append(
+            Finding(
+                "given up", f"{point}, and {end}{f'; {words}' if words else ''}",
+                int(ops.lasted[mine].sum()), tuple(dict.fromkeys((*threads, *early))), (ops.objects[o],),
+                int(ops.start[mine].min()), int(ops.end[mine].max()), len(mine), int(ops.call[longest]),
+                how=HOW[RECORDED], headline=f"{point}: {words}" if words else "",
             )
         )  # fmt: skip
     return found
@@ -135,8 +197,9 @@ def _farmers(waits: Waits) -> list[Finding]:
     ops, title, n = waits.ops, waits.trace.threads.title, len(waits.trace.threads)
     rows = waits.own
     by = waits.woken_by[rows]
-    # Passing a lock on does not give others work.
-    rows = rows[(by >= 0) & (by != ops.thread[rows]) & (ops.state[rows] != _CONTENTION)]
+    # Passing a lock on does not give others work, nor do making room, coming to a barrier, and ending.
+    work = (ops.state[rows] != _CONTENTION) & (ops.wants[rows] == ops.gifts.index(GIFT))
+    rows = rows[(by >= 0) & (by != ops.thread[rows]) & work]
     by, thread, lasted = waits.woken_by[rows], ops.thread[rows], ops.lasted[rows]
     total = int(lasted.sum())
     ended = np.bincount(by, lasted, n)
@@ -170,12 +233,14 @@ def _polling(waits: Waits) -> list[Finding]:
     rows = rows[(ops.state[rows] != _SLEEP) | ~_holding(waits, rows)]
     if not len(rows):
         return []
-    giving = np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0))
     object = np.where(np.diff(ops.first)[rows] > 0, np.append(ops.object, -1)[ops.first[rows]], -1)
-    order = np.lexsort((ops.start[rows], object, ops.name[rows], ops.thread[rows]))
-    rows, object = rows[order], object[order]
-    key = np.stack([ops.thread[rows], ops.name[rows], object])
+    slept, site = ops.state[rows] == _SLEEP, waits.function[rows].astype(np.int64)
+    site = np.where(slept, site, -1)
+    order = np.lexsort((ops.start[rows], site, object, ops.name[rows], ops.thread[rows]))
+    rows, object, site = rows[order], object[order], site[order]
+    key = np.stack([ops.thread[rows], ops.name[rows], object, site])
     bounds = np.flatnonzero((np.diff(key, axis=1) != 0).any(axis=0)) + 1
+    exchanging = _exchanging(waits)
     found = []
     for mine in np.split(rows, bounds):
         if len(mine) < _FEW:
@@ -183,29 +248,49 @@ def _polling(waits: Waits) -> list[Finding]:
         every = np.diff(ops.start[mine])
         middle = float(np.median(every))
         spread = float(np.median(np.abs(every - middle)))
-        # Where each of them is known to have been given up, it need not be regular.
-        regular = spread <= 0.15 * middle or bool((waits.outcomes.outcome[mine] == GAVE_UP).all())
+        begin, end = int(ops.start[mine[0]]), int(ops.end[mine[-1]])
+        waited, sleeps_ = int(ops.lasted[mine].sum()), ops.state[mine[0]] == _SLEEP
+        # Waits that were given up need not be regular, nor sleeps in one place: busy machines prolong them.
+        given_up = bool((waits.outcomes.outcome[mine] == GAVE_UP).all())
+        regular = spread <= _REGULAR * middle or given_up or (sleeps_ and waits.function[mine[0]] >= 0)
         if middle <= 0 or not regular or middle * len(mine) < _POLLED * waits.trace.span_ns:
             continue
+        if waited < (_ASLEEP if sleeps_ else _WAITING) * (end - begin):
+            continue
         thread, name = int(ops.thread[mine[0]]), ops.names[int(ops.name[mine[0]])]
-        waited = int(ops.lasted[mine].sum())
-        if ops.state[mine[0]] == _SLEEP:
-            begin, end = int(ops.start[mine[0]]), int(ops.end[mine[-1]])
-            times = ops.start[giving[ops.thread[giving] == ops.thread[mine[0]]]]
-            # A thread that gives something to others between its sleeps is not polling.
-            given = int(((times >= begin) & (times <= end)).sum())
-            if waited < _ASLEEP * (end - begin) or 2 * given >= len(mine):
+        who, how = waits.trace.threads.title(thread), FOLLOWS
+        sentence = f"{who} polls with {name} every {duration(middle)}, {len(mine)} times"
+        if sleeps_:
+            times = exchanging[thread] if thread in exchanging else np.empty(0, np.int64)
+            low, high = np.searchsorted(times, [begin, end])
+            # A thread that gives or takes something between its sleeps is not polling.
+            if 2 * (high - low) >= len(mine):
                 continue
+            how = INFERRED
+            sentence = (
+                f"{who} sleeps {len(mine)} times, about every {duration(middle)}, and gives or takes nothing "
+                "between: it polls, or keeps time"
+            )
         found.append(
             Finding(
-                "polling",
-                f"{waits.trace.threads.title(thread)} polls with {name} every {duration(middle)}, "
-                f"{len(mine)} times",
-                waited, (thread,), tuple(ops.of(int(mine[0]))), int(ops.start[mine[0]]),
-                int(ops.end[mine[-1]]), len(mine), int(ops.call[mine[0]]),
+                "polling", sentence, waited, (thread,), tuple(ops.of(int(mine[0]))), begin, end, len(mine),
+                int(ops.call[mine[0]]), how=HOW[how],
             )
         )  # fmt: skip
     return found
+
+
+def _exchanging(waits: Waits) -> dict[int, Ints]:
+    """Return when each thread gives something to others, or takes what can be given, in order."""
+    ops = waits.ops
+    gives = (ops.kind == RELEASE) & (ops.gives >= 0)
+    takes = (ops.kind == WAIT) & (ops.ending == DONE) & (ops.state != _SLEEP) & (np.diff(ops.first) > 0)
+    rows = np.flatnonzero(gives | takes)
+    time = np.where(ops.kind[rows] == WAIT, ops.end[rows], ops.start[rows])
+    order = np.lexsort((time, ops.thread[rows]))
+    thread, time = ops.thread[rows][order], time[order]
+    bounds = np.flatnonzero(np.diff(thread)) + 1
+    return {int(t[0]): of for t, of in zip(np.split(thread, bounds), np.split(time, bounds)) if len(t)}
 
 
 def _holding(waits: Waits, rows: Ints) -> NDArray[np.bool_]:
@@ -223,7 +308,8 @@ def _idle(waits: Waits) -> list[Finding]:
     ops, rows, calls, threads = waits.ops, waits.own, waits.trace.calls, waits.trace.threads
     last = _thread_ends(waits)
     # The end of a thread does not count as giving something.
-    giving = (ops.kind == RELEASE) & ~np.isin(ops.name, [i for i, n in enumerate(ops.names) if n in _ENDS])
+    ends = [i for i, n in enumerate(ops.names) if n in THREAD_ENDS]
+    giving = (ops.kind == RELEASE) & ~np.isin(ops.name, ends)
     gives = np.bincount(ops.thread[giving], minlength=len(threads)) > 0
     found = []
     for t in np.unique(ops.thread[rows]).tolist():
@@ -280,7 +366,7 @@ def _outliers(waits: Waits) -> list[Finding]:
         time = calls.end[mine] - calls.start[mine]
         call = int(mine[int(time.argmax())])
         waits_itself = waiting[call] > 0.5 * time.max() or _lies_in_a_wait(waits, call)
-        if waits_itself or _SLEEPS.search(trace.functions.label[f]):
+        if waits_itself or _sleeps_mostly(waits, call):
             continue  # it waited for others, or for the time to pass: that is reported as a wait
         longest_calls.append((int(time.max()), call, f, int(total[f]), int(usual[f])))
     found = []
@@ -296,6 +382,21 @@ def _outliers(waits: Waits) -> list[Finding]:
             )
         )  # fmt: skip
     return sorted(found, key=lambda finding: -finding.score_ns)[:_OUTLIERS]
+
+
+def _sleeps_mostly(waits: Waits, call: int) -> bool:
+    """Return whether a call, or what it calls for most of its time, sleeps by its name."""
+    calls, labels = waits.trace.calls, waits.trace.functions.label
+    time, at, below = int(calls.end[call] - calls.start[call]), call, call + int(calls.extent[call])
+    while not _SLEEPS.search(labels[int(calls.function[at])]):
+        lasted = calls.end[at + 1 : below] - calls.start[at + 1 : below]
+        longest = np.flatnonzero(lasted > time / 2)
+        if not len(longest):
+            return False
+        # What lasts that long in it lies in each other: the first is the outermost.
+        at += 1 + int(longest[0])
+        below = at + int(calls.extent[at])
+    return True
 
 
 def _lies_in_a_wait(waits: Waits, call: int) -> bool:

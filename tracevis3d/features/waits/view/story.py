@@ -11,6 +11,7 @@ from ....errors import UsageError
 from ....trace.names import word_of_thread
 from ....units import duration
 from ..findings.finding import COSTLY, GRAVE, Finding
+from ..operations import FAILED, TIMED_OUT
 from ..outcomes import HOW, INFERRED
 from ..waits import Waits
 from .calls import THICK
@@ -112,7 +113,7 @@ def _its_waits(waits: Waits, finding: Finding) -> np.ndarray[tuple[int], np.dtyp
 
 
 def in_vain(picture: Layout, finding: Finding | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """Return the waits of a finding that nobody ends, as rows of the operations.
+    """Return the waits of a finding that nobody ends, or that were given up, as rows of the operations.
 
     Parameters
     ----------
@@ -124,11 +125,13 @@ def in_vain(picture: Layout, finding: Finding | None) -> np.ndarray[tuple[int], 
     int64 (n,)
         Of threads that are shown.
     """
-    if finding is None or finding.kind != "never released":
+    if finding is None or finding.kind not in ("never released", "given up"):
         return np.empty(0, np.int64)
     waits, ops = picture.waits, picture.waits.ops
     rows = _its_waits(waits, finding)
-    mine = waits.outcomes.never_ended[rows] & (waits.woken_by[rows] < 0)
+    given_up = np.isin(ops.ending[rows], (TIMED_OUT, FAILED))
+    mine = waits.outcomes.never_ended[rows] if finding.kind == "never released" else given_up
+    mine &= waits.woken_by[rows] < 0
     mine &= np.isin(ops.thread[rows], finding.threads) & (picture.row_of[ops.thread[rows]] >= 0)
     return np.asarray(rows[mine], np.int64)
 
@@ -226,6 +229,7 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
 #: What a callout says of the longest wait in a finding of these kinds.
 _ABOUT = {
     "never released": "in vain: nobody ends it",
+    "given up": "in vain, and gives up",
     "polling": "it ends by itself, and begins again",
     "does nothing": "and does nothing else",
 }
