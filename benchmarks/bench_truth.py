@@ -13,17 +13,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.waits.known_waits import PROGRAMS, Known
+from tests.waits.known_waits import PROGRAMS as KNOWN
+from tests.waits.known_waits import Known
+from tests.waits.later_waits import PROGRAMS as LATER
 from tracevis3d import api
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import KINDS
 from tracevis3d.features.waits.waits import Waits, find_waits
 
+PROGRAMS = (*KNOWN, *LATER)
 ROOT = Path(__file__).resolve().parents[1]
 _RUN = """
 import json, sys
 import tracevis3d as tv
-from tests.waits.known_waits import PROGRAMS
+from benchmarks.bench_truth import PROGRAMS
 with tv.record(sys.argv[2], io=True):
     woke = PROGRAMS[int(sys.argv[1])].work()
 with open(sys.argv[2] + ".woke", "w") as file:

@@ -173,18 +173,18 @@ def farm(workers: int, items: int) -> list[tuple[str, str]]:
 
 def producers(makers: int, timeout: float | None) -> list[tuple[str, str]]:
     """Several put in turn, one takes, perhaps with a timeout; return who took what from whom, in order."""
-    items: queue.Queue[str] = queue.PriorityQueue() if timeout else queue.Queue()
+    items: queue.Queue[tuple[int, str]] = queue.PriorityQueue() if timeout else queue.Queue()
     got: list[tuple[str, str]] = []
 
     def make(i: int) -> None:
         for k in range(3):
             time.sleep(0.012 + 0.011 * ((i + k) % makers))
-            items.put(f"maker-{i}")
+            items.put((time.perf_counter_ns(), f"maker-{i}"))
 
     def take() -> None:
         while len(got) < 3 * makers:
             try:
-                got.append(("taker", items.get(timeout=timeout)))
+                got.append(("taker", items.get(timeout=timeout)[1]))
             except queue.Empty:
                 continue
 

@@ -10,23 +10,28 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tests.waits.known_waits import PROGRAMS
+from tests.waits.known_waits import PROGRAMS as KNOWN
+from tests.waits.later_waits import PROGRAMS as LATER
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import KINDS
 from tracevis3d.features.waits.waits import find_waits
 
+PROGRAMS = (*KNOWN, *LATER)
 #: Those that leave threads behind come last.
 NAMES = (
     *("a lock, one long hold, 3 wait", "4 threads take turns, 6 times", "2 locks in different orders"),
     *("a ring of 3, broken by a timeout", "polling every 10 ms by timeouts", "a farmer and 3 workers"),
     *("2 producers, one consumer with timeouts", "a greedy thread, 2 starve", "3 threads lead in turn"),
     *("a lock held while a pipe is read, 1 wait", "a healthy monitor", "2 threads apart"),
+    *("a lock held while a program runs", "a lock held while its holder computes, 1 wait"),
+    *("2 places, 5 guests", "a pipeline with a slow stage", "a barrier that one never reaches"),
+    *("a signal before its wait, with a timeout", "trying a lock", "a queue between processes"),
     *("an event that nobody sets", "a lock that its holder wants again", "a ring of 3, for ever"),
 )
 _RUN = """
 import json, sys
 import tracevis3d as tv
-from tests.waits.known_waits import PROGRAMS
+from tests.waits.test_known_truth import PROGRAMS
 work = {program.name: program.work for program in PROGRAMS}
 for i, name in enumerate(sys.argv[2:]):
     with tv.record(f"{sys.argv[1]}/{i}.json", io=True):
