@@ -78,6 +78,66 @@ def test_heaptrack_says_what_is_wrong(tmp_path) -> None:
             registry.open_trace(path)
 
 
+def plain_allocations(text):
+    """Size and stack of each allocation, line by line."""
+    addresses, stacks, infos, found, wrong = [], [], [], [], 0
+
+    def numbers(line):
+        try:
+            return [int(word, 16) for word in line[2:].split()] if line[1:2] == " " else []
+        except ValueError:
+            return []
+
+    for line in text.splitlines():
+        said = numbers(line)
+        if line[0] == "i":
+            # An address, its module and at most one function, with file and line.
+            addresses.append([(said[2], said[4])])
+        elif line[0] == "t":
+            good = len(said) == 2 and 0 < said[0] <= len(addresses) and said[1] <= len(stacks)
+            wrong += not good
+            above = stacks[said[1] - 1] if good and said[1] else []
+            stacks.append(above + (addresses[said[0] - 1] if good else []))
+        elif line[0] == "a":
+            good = len(said) == 2 and said[1] <= len(stacks)
+            wrong += not good
+            infos.append((said[0] if good else 0, stacks[said[1] - 1] if good and said[1] else []))
+        elif line[0] == "+" and len(said) == 1 and said[0] < len(infos):
+            found.append(said[0])
+    return [infos[number] for number in found], wrong
+
+
+SMALL = st.integers(0, 6)
+LINES = st.one_of(
+    st.builds("i 55aa 1 {:x} 1 {:x}".format, st.integers(2, 3), SMALL),
+    st.builds("{} {:x} {:x}".format, st.sampled_from(["t", "t", "a"]), SMALL, SMALL),
+    st.builds("+ {:x}".format, SMALL),
+    st.sampled_from(["t 1", "t 1 g", "a  10  1", "a 1 2 3", "t", "a10 1"]),
+)
+
+
+@given(st.lists(LINES, max_size=30))
+@settings(deadline=None, max_examples=60)
+def test_stacks_are_those_of_a_plain_reading(tmp_path_factory, lines) -> None:
+    head = "v 10400 3\nX ./prog\ns 4 prog\ns 4 main\ns 4 grow\n"
+    text = "\n".join([*lines, "a 1 0", *(f"+ {number:x}" for number in range(7))])
+    expected, wrong = plain_allocations(text)
+    path = tmp_path_factory.mktemp("heap") / "prog.heaptrack"
+    path.write_text(head + text)
+    trace = registry.open_trace(path)
+    found = []
+    innermost = trace.memory.stack.tolist() or [-1] * len(trace.memory)
+    for size, stack in zip(trace.memory.size.tolist(), innermost, strict=True):
+        frames = []
+        while stack >= 0:
+            name = trace.functions.name[trace.stacks.function[stack]]
+            frames.append(({"main": 2, "grow": 3}[name], int(trace.stacks.line[stack])))
+            stack = int(trace.stacks.parent[stack])
+        found.append((size, frames[::-1]))
+    assert found == expected
+    assert (trace.problems["malformed"].count if "malformed" in trace.problems else 0) == wrong
+
+
 RECORDS = """# program x
 0\t1\t0x10\t100\tMALLOC\t7
 1\t2\t0x20\t50\tMMAP\t8

@@ -24,8 +24,6 @@ Ints = NDArray[np.int64]
 _MS = 1_000_000
 #: Longer stamps (292 years) are not times, longer indices no indices.
 _LATEST, _MOST = (1 << 62) // _MS, 1 << 31
-#: Bytes that no block has: more than a program's addresses reach.
-_LARGEST = 1 << 57
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -80,7 +78,8 @@ def read(path: Path, progress: Progress) -> Trace:
     kind, value = np.empty(room, np.uint8), np.empty(room, np.int64)
     other, line_of = np.empty(room, np.int64), np.empty(room, np.int64)
     state = np.zeros(s.STATE_SIZE, np.int64)
-    s.scan_heaptrack(data, state, kind, value, other, line_of)
+    trace_of, info_of = np.empty((2, room, 2), np.int64)
+    s.scan_heaptrack(data, state, kind, value, other, line_of, trace_of, info_of)
     rows, others = int(state[s.ROWS]), int(state[s.OTHERS])
     recording.problems.add("malformed", f"line {state[s.MALFORMED_LINE]:,}", int(state[s.MALFORMED]))
     kind, value = kind[:rows], value[:rows]
@@ -88,8 +87,9 @@ def read(path: Path, progress: Progress) -> Trace:
     described = _Described(path, recording, unpacked.data)
     for start, line in zip(other[:others].tolist(), line_of[:others].tolist(), strict=True):
         described.take(start, line)
-    described.add_frames()
-    size, stack = np.array(described.size, np.int64), np.array(described.stack, np.int32)
+    innermost = described.add_frames(trace_of[: state[s.TRACES]])
+    size, caller = info_of[: state[s.INFOS]].T
+    stack = np.where(caller > 0, np.append(innermost, -1)[caller - 1], -1)
 
     counts = kind <= s.MINUS
     known = ~counts | (value < len(size))
@@ -149,12 +149,10 @@ def _times(position: Ints, stamp: Ints, events: int) -> Ints:
 
 
 class _Described:
-    """What lines other than allocations say: strings, addresses, stacks, and the kinds of allocations.
+    """What lines say that the kernel leaves: strings, addresses, the program.
 
     Attributes
     ----------
-    size, stack : list of int
-        Of each kind of allocation (heaptrack: allocation info): bytes, and frame of its stack; -1: none.
     page : int
         Bytes.
     program : str
@@ -168,12 +166,6 @@ class _Described:
         self._strings: list[str] = []
         # For each address its frames from the outside in: (function, line).
         self._addresses: list[list[tuple[int, int]]] = []
-        self._traces: list[int] = []
-        self._function: list[int] = []
-        self._parent: list[int] = []
-        self._line: list[int] = []
-        self.size: list[int] = []
-        self.stack: list[int] = []
         self.page = 4096
         self.program = ""
 
@@ -191,13 +183,6 @@ class _Described:
             self._strings.append(rest.decode("utf-8", "replace"))
         elif what == b"i":
             fine = self._take_address([_hexadecimal(word) for word in rest.split()])
-        elif what == b"t":
-            fine = self._take_trace([_hexadecimal(word) for word in rest.split()])
-        elif what == b"a":
-            words = [_hexadecimal(word) for word in rest.split()]
-            fine = len(words) == 2 and 0 <= words[0] < _LARGEST and 0 <= words[1] <= len(self._traces)
-            self.size.append(words[0] if fine else 0)
-            self.stack.append(self._traces[words[1] - 1] if fine and words[1] else -1)
         elif what == b"v":
             words = [_hexadecimal(word) for word in rest.split()]
             self._version = words[1] if len(words) > 1 else 0
@@ -218,9 +203,18 @@ class _Described:
         if not fine:
             self._recording.problems.add("malformed", f"line {line:,}")
 
-    def add_frames(self) -> None:
-        """Give the recording all frames."""
-        self._recording.add_stacks(function=self._function, parent=self._parent, line=self._line)
+    def add_frames(self, traces: Ints) -> NDArray[np.int32]:
+        """Give the recording the frames of all stacks; return the innermost one of each."""
+        first = np.zeros(len(self._addresses) + 1, np.int64)
+        np.cumsum([len(frames) for frames in self._addresses], out=first[1:])
+        rows = [frame for frames in self._addresses for frame in frames]
+        function, line = np.ascontiguousarray(np.array(rows, np.int32).reshape(-1, 2).T)
+        places = traces[:, 0][traces[:, 0] > 0]
+        out = np.empty((3, int((first[places] - first[places - 1]).sum())), np.int32)
+        innermost = np.empty(len(traces), np.int32)
+        s.chain_frames(traces, first, function, line, innermost, *out)
+        self._recording.add_stacks(parent=out[0], function=out[1], line=out[2])
+        return innermost
 
     def _take_address(self, words: list[int]) -> bool:
         """``i address module [function file line]...``: inlined functions, the innermost first."""
@@ -242,18 +236,6 @@ class _Described:
             frames.append((self._recording.function(name, label=base, containers=inside), 0))
         self._addresses.append(frames[::-1])
         return bool(words) and min(words) >= 0
-
-    def _take_trace(self, words: list[int]) -> bool:
-        """``t address parent``: both counted from 1, 0 for none."""
-        fine = len(words) == 2 and 0 < words[0] <= len(self._addresses) and 0 <= words[1] <= len(self._traces)
-        parent = self._traces[words[1] - 1] if fine and words[1] else -1
-        for function, line in self._addresses[words[0] - 1] if fine else ():
-            self._function.append(function)
-            self._parent.append(parent)
-            self._line.append(line)
-            parent = len(self._function) - 1
-        self._traces.append(parent)
-        return fine
 
     def _string(self, number: int) -> str:
         return self._strings[number - 1] if 0 < number <= len(self._strings) else ""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import InputError, Unreadable, UsageError
 from ..machine import memory as memory_limit
 from ..machine.bounds import bounded, too_large
+from ..machine.collector import paused
 from ..plugins import Registry
 from ..progress import Progress, silent
 from . import unpack
@@ -238,7 +239,8 @@ def open_trace(
     if chosen.read is None:
         raise UsageError(f"the format {chosen.name!r} can be written but not read")
     try:
-        trace = chosen.read(path, bounded(path, progress))
+        with paused():
+            trace = chosen.read(path, bounded(path, progress))
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
     except Unreadable as error:

@@ -100,11 +100,14 @@ def _nodes(profile: dict[str, Any]) -> Iterator[tuple[dict[str, Any], Any]]:
     if rows:
         parents: dict[Any, Any] = {}
         for node in rows:
-            for child in items_of(node.get("children")):
-                if isinstance(child, int):
-                    parents.setdefault(child, node.get("id"))
+            if "children" in node:
+                number = node.get("id")
+                for child in items_of(node["children"]):
+                    if isinstance(child, int):
+                        parents.setdefault(child, number)
         for node in rows:
-            yield node, node.get("parent", parents.get(whole_of(node.get("id"), -1)))
+            parent = node["parent"] if "parent" in node else parents.get(whole_of(node.get("id"), -1))
+            yield node, parent
         return
     waiting: list[tuple[dict[str, Any], Any]] = [(fields_of(profile.get("head")), None)]
     while waiting:
@@ -163,6 +166,8 @@ class ProfileNodes:
         self._special: dict[int, str] = {}
         self._waiting: dict[int, list[tuple[int, dict[str, Any]]]] = {}
         self._known: set[int] = set()
+        #: Name, file, line and column -> function: nodes are many, functions few.
+        self._functions: dict[tuple[Any, ...], int] = {}
 
     def add(self, node: dict[str, Any], parent: Any) -> None:
         """Add a node; one whose parent comes later waits for it.
@@ -186,7 +191,11 @@ class ProfileNodes:
         if above >= 0 and above not in self._frame:
             self._waiting.setdefault(above, []).append((number, node))
             return
-        ready = [(number, node, self._frame.get(above, -1))]
+        caller = self._frame.get(above, -1)
+        if not self._waiting:
+            self._place(number, node, caller)
+            return
+        ready = [(number, node, caller)]
         while ready:
             number, node, caller = ready.pop()
             frame = self._place(number, node, caller)
@@ -195,23 +204,35 @@ class ProfileNodes:
     def _place(self, number: int, node: dict[str, Any], caller: int) -> int:
         said = fields_of(node.get("callFrame")) or node
         name = text_of(said.get("functionName"), "(anonymous)")
-        if name in (_ROOT, _IDLE) and caller < 0:
+        if caller < 0 and name in (_ROOT, _IDLE):
             self._frame[number] = -1
             return -1
-        line, column = whole_of(said.get("lineNumber"), -1) + 1, whole_of(said.get("columnNumber"), -1) + 1
-        url = text_of(said.get("url"))
-        function = add_function(self._recording, name, url, line, column)
+        function = self._function(name, said)
         if name == _COLLECTOR:
             self._special[number] = name
-        self._frame[number] = self._tree.frame(function, caller)
-        lines: list[int] = []
-        for ticks in items_of(node.get("positionTicks")):
-            at, count = whole_of(fields_of(ticks).get("line")), whole_of(fields_of(ticks).get("ticks"))
-            if 0 < at < 1 << 31 and 0 < count < 1 << 24:
-                lines += [self._tree.frame(function, caller, at)] * count
-        if lines:
-            self._lines[number] = lines
-        return self._frame[number]
+        frame = self._frame[number] = self._tree.frame(function, caller)
+        if "positionTicks" in node:
+            lines: list[int] = []
+            for ticks in items_of(node["positionTicks"]):
+                at, count = whole_of(fields_of(ticks).get("line")), whole_of(fields_of(ticks).get("ticks"))
+                if 0 < at < 1 << 31 and 0 < count < 1 << 24:
+                    lines += [self._tree.frame(function, caller, at)] * count
+            if lines:
+                self._lines[number] = lines
+        return frame
+
+    def _function(self, name: str, said: dict[str, Any]) -> int:
+        url, line, column = said.get("url"), said.get("lineNumber", -1), said.get("columnNumber", -1)
+        if type(line) is int and type(column) is int and type(url) is str:
+            key = name, url, line, column
+            if key not in self._functions:
+                self._functions[key] = self._new_function(name, url, line, column)
+            return self._functions[key]
+        return self._new_function(name, text_of(url), line, column)
+
+    def _new_function(self, name: str, url: str, line: Any, column: Any) -> int:
+        line, column = whole_of(line, -1) + 1, whole_of(column, -1) + 1
+        return add_function(self._recording, name, url, line, column)
 
     def lay(
         self, thread: int, ids: NDArray[np.float64], times: NDArray[np.float64], end: float = np.nan

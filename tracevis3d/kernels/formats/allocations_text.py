@@ -10,7 +10,9 @@ from .scan.lines import find_byte
 
 #: Slots of the scanners' state (int64).
 POSITION, LINE, ROWS, OTHERS, NAMES, MALFORMED, MALFORMED_LINE = 0, 1, 2, 3, 4, 5, 6
-STATE_SIZE = 7
+ADDRESSES, TRACES, INFOS, STATE_SIZE = 7, 8, 9, 10
+#: Bytes that no block has: more than a program's addresses reach.
+LARGEST = 1 << 57
 #: Return values of a scanner.
 DONE, NAMES_FULL = 0, 1
 #: Kinds of heaptrack's rows.
@@ -18,6 +20,7 @@ PLUS, MINUS, STAMP, RESIDENT = 0, 1, 2, 3
 
 _TAB, _LF, _CR, _BLANK, _HASH, _PLUS, _MINUS = 9, 10, 13, 32, 35, 43, 45
 _C, _R, _ZERO, _NINE, _A, _X, _LOWER = 99, 82, 48, 57, 97, 120, 32
+_T, _ALLOCATION, _ADDRESS = 116, 97, 105
 _EIGHT_LF, _EIGHT_TABS = np.uint64(0x0A0A0A0A0A0A0A0A), np.uint64(0x0909090909090909)
 _NONE = -1
 
@@ -76,23 +79,53 @@ def decimal(data, low, high):  # type: ignore[no-untyped-def]
     return value
 
 
-@kernel
-def scan_heaptrack(data, state, kind, value, other, line_of):  # type: ignore[no-untyped-def]
-    """Read heaptrack's lines ``+ info``, ``- info``, ``c ms`` and ``R pages`` (hexadecimal) into columns.
+@inline
+def _two_numbers(data, low, high):  # type: ignore[no-untyped-def]
+    """Return the two hexadecimal numbers in ``data[low:high]``, parted by blanks; -1 if it is not two."""
+    first = np.int64(_NONE)
+    second = np.int64(_NONE)
+    words = 0
+    at = low
+    while at < high:
+        while at < high and data[at] == _BLANK:
+            at += 1
+        begin = at
+        while at < high and data[at] != _BLANK:
+            at += 1
+        if at > begin:
+            words += 1
+            if words == 1:
+                first = hexadecimal(data, begin, at)
+            elif words == 2:
+                second = hexadecimal(data, begin, at)
+    if words != 2 or second < 0:
+        first = np.int64(_NONE)
+    return first, second
 
-    Other lines (strings, addresses, stacks ...) are few, and left to the caller.
+
+@kernel
+def scan_heaptrack(data, state, kind, value, other, line_of, trace, info):  # type: ignore[no-untyped-def]
+    """Read heaptrack's lines into columns: events, stacks and kinds of allocations, all hexadecimal.
+
+    Events are ``+ info``, ``- info``, ``c ms`` and ``R pages``; stacks ``t address parent``, kinds of
+    allocations ``a size stack``. Other lines (strings, addresses ...) are few, and left to the caller.
 
     Parameters
     ----------
     data : uint8 (bytes,)
     state : int64 (STATE_SIZE,)
-        Filled: where it ends, how many lines, rows, other and malformed lines there are.
+        Zeros before; filled: where it ends, how many lines, rows, other and malformed lines there are, and
+        how many addresses, stacks and kinds of allocations.
     kind : uint8 (rows,)
         Filled: PLUS, MINUS, STAMP or RESIDENT.
     value : int64 (rows,)
         Filled: the number on the line.
     other, line_of : int64 (lines,)
         Filled: the byte at which each other line begins, and its number.
+    trace : int64 (lines, 2)
+        Filled: of each stack its address and the stack that called it, both from 1, 0: none.
+    info : int64 (lines, 2)
+        Filled: of each kind of allocation its bytes, and its stack, from 1, 0: none.
     """
     end = len(data)
     at = np.int64(0)
@@ -109,7 +142,29 @@ def scan_heaptrack(data, state, kind, value, other, line_of):  # type: ignore[no
         if stop == begin or data[begin] == _HASH:
             continue
         first = data[begin]
+        if first in (_T, _ALLOCATION):
+            one, two = np.int64(_NONE), np.int64(_NONE)
+            if stop > begin + 2 and data[begin + 1] == _BLANK:
+                one, two = _two_numbers(data, begin + 2, stop)
+            is_good = one >= 0 and two <= state[TRACES]
+            if first == _T:
+                is_good = is_good and 0 < one <= state[ADDRESSES]
+                trace[state[TRACES], 0] = one if is_good else 0
+                trace[state[TRACES], 1] = two if is_good else 0
+                state[TRACES] += 1
+            else:
+                is_good = is_good and one < LARGEST
+                info[state[INFOS], 0] = one if is_good else 0
+                info[state[INFOS], 1] = two if is_good else 0
+                state[INFOS] += 1
+            if not is_good:
+                state[MALFORMED] += 1
+                if state[MALFORMED] == 1:
+                    state[MALFORMED_LINE] = line
+            continue
         if first != _PLUS and first != _MINUS and first != _C and first != _R:
+            if first == _ADDRESS:
+                state[ADDRESSES] += 1
             other[others] = begin
             line_of[others] = line
             others += 1
@@ -131,6 +186,41 @@ def scan_heaptrack(data, state, kind, value, other, line_of):  # type: ignore[no
     state[LINE] = line
     state[ROWS] = rows
     state[OTHERS] = others
+
+
+@kernel
+def chain_frames(trace, first, function, line, innermost, out_parent, out_function, out_line):  # type: ignore[no-untyped-def]
+    """Write the frames of stacks: those of an address lie in those of the stack that called it.
+
+    Parameters
+    ----------
+    trace : int64 (stacks, 2)
+        As :func:`scan_heaptrack` fills it: address and calling stack.
+    first : int64 (addresses + 1,)
+        Frames ``first[i]`` to ``first[i + 1]`` are those of address ``i``, from the outside in.
+    function, line : int32 (addresses' frames,)
+    innermost : int32 (stacks,)
+        Filled: the innermost frame of each stack; -1: none.
+    out_parent, out_function, out_line : int32 (frames,)
+        Filled.
+
+    Returns
+    -------
+    int
+        How many frames there are.
+    """
+    frames = np.int64(0)
+    for i in range(len(trace)):
+        above = np.int64(innermost[trace[i, 1] - 1]) if trace[i, 1] > 0 else np.int64(_NONE)
+        if trace[i, 0] > 0:
+            for k in range(first[trace[i, 0] - 1], first[trace[i, 0]]):
+                out_parent[frames] = above
+                out_function[frames] = function[k]
+                out_line[frames] = line[k]
+                above = frames
+                frames += 1
+        innermost[i] = above
+    return frames
 
 
 @kernel
