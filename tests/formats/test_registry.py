@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import lzma
 import subprocess
 import sys
 
@@ -47,6 +48,11 @@ def test_content_goes_before_the_name(tmp_path):
         ("{}".encode("utf-16"), "UTF-16"),
         (b"\x00\x01\x02\x03" * 9, "binary data"),
         (b"   \n", "white space"),
+        (gzip.compress(b""), "the file is empty"),
+        (gzip.compress(EVENTS)[:10], "nothing of it can be unpacked (the gzip data is truncated)"),
+        (gzip.compress(bytes(99))[:-9], "binary data; the gzip data is truncated)"),
+        (gzip.compress(gzip.compress(EVENTS)), "a gzip file within a packed one: unpack it first"),
+        (lzma.compress(EVENTS), "an xz file: unpack it first"),
     ],
 )
 def test_what_is_no_trace_gets_one_sentence(tmp_path, content, part):

@@ -183,7 +183,7 @@ def recognise(path: str | os.PathLike[str]) -> Format:
         If the path can't be read, is empty, or looks like no format that there is.
     """
     path = Path(path)
-    head, name = _look(path)
+    head, name, damage = _look(path)
     if name.endswith(".py"):
         raise InputError(
             f"{path}: this is a program, not a trace: 'tracevis3d record -o run.json.gz -- {path}' records a "
@@ -202,7 +202,7 @@ def recognise(path: str | os.PathLike[str]) -> Format:
             break  # no other format can be more certain: later ones, and plug-ins, need not be imported
     if best is None:
         raise InputError(
-            f"{path}: this is not a trace in a known format (it looks like {_likeness(head, name)}): "
+            f"{path}: this is not a trace in a known format (it looks like {_likeness(head, name)}{damage}): "
             "'tracevis3d formats' lists them, and says how to record each"
         )
     return best
@@ -259,23 +259,25 @@ def _how_to_record(form: Format) -> str:
     return f"'tracevis3d formats {form.name}' {says}"
 
 
-def _look(path: Path) -> tuple[bytes, str]:
-    """Return what a sniff gets to see of ``path``."""
+def _look(path: Path) -> tuple[bytes, str, str]:
+    """Return what a sniff gets to see of ``path``, and what to add of damage to it."""
     unpack.check_regular(path)
     try:
         if path.is_dir():
             entries = sorted(entry.name for entry in path.iterdir())
             if not entries:
                 raise InputError(f"{path}: the folder is empty: record into it again, or name another")
-            return "\n".join(entries)[:HEAD].encode("utf-8", "surrogateescape"), path.name.lower() + "/"
-        head = unpack.head(path, HEAD)
+            return "\n".join(entries)[:HEAD].encode("utf-8", "surrogateescape"), path.name.lower() + "/", ""
+        head, damage = unpack.opening(path, HEAD)
     except FileNotFoundError as error:
         raise InputError(f"{path}: there is no such file{_meant(path)}") from error
     except OSError as error:
         raise InputError(f"{path}: can't be read: {error.strerror or error}") from error
+    if not head and damage:
+        raise InputError(f"{path}: nothing of it can be unpacked ({damage}): record or copy it again")
     if not head:
         raise InputError(f"{path}: the file is empty: record again, or wait until the recording has ended")
-    return head, unpack.bare_name(path.name)
+    return head, unpack.bare_name(path.name), f"; {damage}" if damage else ""
 
 
 def _meant(path: Path) -> str:
@@ -294,7 +296,12 @@ _MAGIC = (
     (b"\x89PNG", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
     (b"%PDF", "a PDF document"),
-    (b"PK\x03\x04", "a zip archive"),
+    (b"PK\x03\x04", "a zip archive: unpack it first"),
+    (b"\x1f\x8b", "a gzip file within a packed one: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file within a packed one: unpack it first"),
+    (b"\xfd7zXZ\0", "an xz file: unpack it first"),
+    (b"BZh", "a bzip2 file: unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive: unpack it first"),
     (b"SQLite format 3", "an SQLite database"),
     (b"BLENDER", "a Blender file"),
     (b"\xff\xfe", "UTF-16 text: save it as UTF-8"),

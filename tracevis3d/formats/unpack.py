@@ -109,13 +109,32 @@ def head(path: Path, size: int) -> bytes:
     -------
     bytes
     """
+    return opening(path, size)[0]
+
+
+def opening(path: Path, size: int) -> tuple[bytes, str]:
+    """Return the first ``size`` unpacked bytes of a file, and why there are fewer if it is damaged.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    size : int
+        Bytes.
+
+    Returns
+    -------
+    head : bytes
+    damage : str
+        As in :class:`Unpacked`.
+    """
     with Reader(path) as reader:
         parts: list[bytes] = []
         missing = size
         while missing > 0 and (part := reader.read(missing)):
             parts.append(part)
             missing -= len(part)
-    return b"".join(parts)
+    return b"".join(parts), reader.damage
 
 
 def size_on_disk(path: Path) -> int:
