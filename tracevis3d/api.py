@@ -711,7 +711,7 @@ class Figure:
         from .figures import recipe as recipes
         from .scene.output.produce import produce
 
-        changing = self._changing(changes, output.frame) if changes else None
+        changing = self._changing(changes, output.composed.frame) if changes else None
         first = part(progress, 0.0, 0.2)
         drawing = changing(0.0) if changing is not None else self._measured(output, first)
         produced = produce(
@@ -729,6 +729,7 @@ class Figure:
         """Return the drawing, drawn again where a pixel is not as wide as it was taken to be."""
         from .scene.build import pixels_of_unit
 
+        output = output.composed
         drawing = self.drawing(output.frame, progress)
         for _ in range(_MEASURED):
             if not drawing.pixels_per_unit:
@@ -777,7 +778,7 @@ class Figure:
         """
         folder = Path(path).absolute().parent
         frame, changing = output.frame, animate or {}
-        words = {"style", "engine", "samples", "transparent", "seconds", "fps", "draft"}
+        words = {"style", "engine", "samples", "transparent", "seconds", "fps", "draft", "stereo", "panorama"}
         return {
             "tracevis3d": __version__,
             "view": self.name,

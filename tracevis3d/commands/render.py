@@ -51,6 +51,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dpi", type=float, help="dots per inch (default 300 for sizes in mm, cm or in)")
     parser.add_argument("--samples", type=int, default=0, help="per pixel; 0 (default): by engine")
     parser.add_argument("--transparent", action="store_true", help="transparent background (.png .exr .webp)")
+    parser.add_argument(
+        "--stereo",
+        metavar="HOW",
+        default="",
+        help="for two eyes: side-by-side or top-bottom (--size is that of one eye), or anaglyph (red, cyan)",
+    )
+    parser.add_argument(
+        "--panorama",
+        action="store_true",
+        help="all directions around, 4096x2048, for headsets (.png .jpg .mp4 …, engine cycles)",
+    )
     parser.add_argument("--seconds", type=float, default=8.0, help="length of a film (default 8)")
     parser.add_argument("--fps", type=int, default=24, help="frames per second of a film (default 24)")
     parser.add_argument(
@@ -114,6 +125,8 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError(f"the view {view.name!r} takes {wanted} trace(s), {len(args.traces)} were given")
     settings = dict(setting(text) for text in args.settings)
     usual = Frame(1280, 720) if args.draft else Frame()
+    if args.panorama:
+        usual = Frame(2048, 1024) if args.draft else Frame(4096, 2048)
     if args.size and args.columns:
         raise UsageError("--columns and --size both set the width; --columns 2x60mm sets the height, too")
     if args.columns:
@@ -138,6 +151,8 @@ def run(args: argparse.Namespace) -> None:
         seconds=args.seconds,
         fps=args.fps,
         draft=args.draft,
+        stereo=args.stereo,
+        panorama=args.panorama,
     )
     api.check_output(args.output, options)
     if not args.output.lower().endswith(PAGES):

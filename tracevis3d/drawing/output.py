@@ -7,11 +7,14 @@ import os
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ..errors import MissingDependency, UsageError
 from ..places import check_folder
 from .frame import Frame
+
+if TYPE_CHECKING:
+    from .primitives import Drawing
 
 Style = Literal["paper", "stage", "flat"]
 Engine = Literal["auto", "workbench", "eevee", "cycles"]
@@ -23,6 +26,12 @@ STYLES: dict[str, str] = {
     "flat": "The exact two-dimensional twin, seen straight from the front",
 }
 ENGINES: tuple[str, ...] = get_args(Engine)
+#: How pictures for two eyes lie in one file.
+STEREO = ("side-by-side", "top-bottom", "anaglyph")
+#: What lies ahead: a share of a panorama's width, 90 of 360 degrees, and a share of that in height.
+_AHEAD, _SHAPE = 1 / 4, 2 / 3
+#: The lens in mm that sees 90 degrees.
+_WIDE_LENS = 18.0
 
 #: Suffixes of output files, by kind of file.
 STILLS = (".png", ".jpg", ".jpeg", ".exr", ".webp")
@@ -57,6 +66,10 @@ class Output:
         Frames a second of a film.
     draft : bool
         A quick look: Workbench where it works, with fewer triangles and samples.
+    stereo : {"", "side-by-side", "top-bottom", "anaglyph"}
+        Two pictures for two eyes, each of the frame's size; anaglyph: one, for red and cyan glasses.
+    panorama : bool
+        All directions around a place before the data, twice as wide as high, for a headset.
     """
 
     style: str = "paper"
@@ -67,9 +80,36 @@ class Output:
     seconds: float = 8.0
     fps: int = 24
     draft: bool = False
+    stereo: str = ""
+    panorama: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frame", replace(self.frame, straight=self.style == "flat"))
+
+    @property
+    def composed(self) -> Output:
+        """The settings that the drawing is composed for: of a panorama, the part that lies ahead."""
+        if not self.panorama:
+            return self
+        width = max(round(_AHEAD * self.frame.width), 16)
+        ahead = replace(self.frame, width=width, height=max(round(_SHAPE * width), 16))
+        return replace(self, frame=ahead, panorama=False, engine="cycles")
+
+    def ahead(self, drawing: Drawing) -> Drawing:
+        """Return a drawing as this output looks at it: a panorama stands near it.
+
+        Parameters
+        ----------
+        drawing : Drawing
+
+        Returns
+        -------
+        Drawing
+        """
+        if not self.panorama:
+            return drawing
+        eye = replace(drawing.camera, lens=_WIDE_LENS, projection="perspective")
+        return replace(drawing, camera=eye)
 
     def is_picture(self, path: str | os.PathLike[str]) -> bool:
         """Return whether the file is a picture, and not a film or a scene, which are for a screen.
@@ -127,6 +167,19 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
     if output.draft and suffix in (*SCENES, *PAGES):
         drafts = " ".join((*STILLS, *FIGURES, *FILMS))
         raise UsageError(f"--draft: {suffix} is not rendered; drafts are {drafts}")
+    if output.stereo and output.stereo not in STEREO:
+        raise UsageError(f"--stereo {output.stereo}: one of {', '.join(STEREO)} is expected")
+    for option, wanted in (("--stereo", bool(output.stereo)), ("--panorama", output.panorama)):
+        if wanted and suffix not in (*STILLS, *FILMS):
+            raise UsageError(f"{option}: {' '.join((*STILLS, *FILMS))} are pictures for it, {suffix} is not")
+        if wanted and output.style == "flat":
+            raise UsageError(f"{option}: the style flat has no depth; paper and stage have")
+    if output.panorama and output.engine not in ("auto", "cycles"):
+        raise UsageError(f"--panorama: the engine {output.engine} can't look around; cycles can")
+    if output.panorama and output.stereo == "anaglyph":
+        raise UsageError("--panorama: headsets take --stereo top-bottom or side-by-side")
+    if output.panorama and output.frame.width != 2 * output.frame.height:
+        raise UsageError("--panorama: it is twice as wide as high, such as --size 4096x2048")
     if not 0.04 <= output.seconds <= 3600:
         raise UsageError(f"--seconds {output.seconds:g}: 0.04 to 3600 is expected")
     if not 1 <= output.fps <= 240:

@@ -15,6 +15,8 @@ from mathutils import Matrix, Vector
 
 from ... import interrupts
 from ...atomic import replacing
+from ...drawing.frame import Frame
+from ...drawing.output import Output
 from ...drawing.primitives import Drawing
 from ...places import check_folder
 from ...progress import Progress, part, silent
@@ -23,7 +25,7 @@ from .. import compat
 from ..build import Built, build
 from ..digest import digest
 from ..geometry.forms import Purpose
-from ..output import engines
+from ..output import engines, eyes
 from ..output.render import prepare, render_frame
 from ..output.verify import verify
 from .frames import kept_frames
@@ -35,7 +37,7 @@ _RUNNING = 0.8
 _SWING = math.radians(9.0)
 
 
-def play(built: Built, seconds: float, fps: int) -> int:
+def play(built: Built, seconds: float, fps: int, still: bool = False) -> int:
     """Let the scene's frames play the drawing's time, and move the camera.
 
     The last frame is the still picture.
@@ -46,6 +48,8 @@ def play(built: Built, seconds: float, fps: int) -> int:
     seconds : float
     fps : int
         Frames a second.
+    still : bool
+        The camera stays: who looks around moves it.
 
     Returns
     -------
@@ -62,16 +66,16 @@ def play(built: Built, seconds: float, fps: int) -> int:
                 compat.set_input(modifier, "Play", True)
                 compat.set_input(modifier, "First", 1.0)
                 compat.set_input(modifier, "Last", 1.0 + max(1.0, _RUNNING * (frames - 1)))
-    _swing(built, frames)
+    _swing(built, frames, still)
     scene.frame_set(frames)
     return frames
 
 
-def _swing(built: Built, frames: int) -> None:
+def _swing(built: Built, frames: int, still: bool) -> None:
     """Move the camera in a small arc that ends where the still picture is taken from."""
     eye: Any = built.camera
     eye.animation_data_clear()
-    if built.style.straight:
+    if built.style.straight or still:
         return
     low, high = (np.array(v, np.float64) for v in (built.drawing.camera.low, built.drawing.camera.high))
     middle, up = Vector(((low + high) / 2).tolist()), Vector(built.drawing.camera.up)
@@ -97,6 +101,7 @@ def film(
     fps: int = 24,
     purpose: Purpose = "film",
     progress: Progress = silent,
+    output: Output | None = None,
 ) -> tuple[str, int]:
     """Render a film (H.264) into a file, which appears only when it is complete.
 
@@ -115,6 +120,8 @@ def film(
         Frames a second.
     purpose : {"film", "draft"}
     progress : Progress
+    output : Output, optional
+        For two eyes, or all directions.
 
     Returns
     -------
@@ -129,16 +136,17 @@ def film(
     container = container_of(target)
     built = replace(built, frame=even(built.frame))
     name = prepare(built, engine, samples, transparent=False, purpose=purpose)
-    frames, drawn = play(built, seconds, fps), digest(built.drawing)
+    frames, drawn = play(built, seconds, fps, output is not None and output.panorama), digest(built.drawing)
+    size = _for_eyes(built, output)
 
     def render(i: int, place: Path, progress: Progress) -> None:
         built.scene.frame_set(i + 1)
         render_frame(built, place, progress)
 
     def named(i: int) -> str:
-        return f"{drawn}-{i}"
+        return f"{drawn}{_word(output)}-{i}"
 
-    _make(target, container, built, (name, samples, purpose, fps, frames), named, render, progress)
+    _make(target, container, built, size, (name, samples, purpose, fps, frames), named, render, progress)
     return name, frames
 
 
@@ -153,6 +161,7 @@ def changing(
     fps: int = 24,
     purpose: Purpose = "film",
     progress: Progress = silent,
+    output: Output | None = None,
 ) -> tuple[str, int]:
     """Render a film in which the drawing itself changes: each frame is drawn, built and rendered.
 
@@ -163,7 +172,7 @@ def changing(
     draw : callable
         ``draw(share) -> Drawing`` at a share of the film, 0 to 1. Frames whose drawing is the very same
         object are rendered once.
-    path, engine, samples, seconds, fps, purpose, progress
+    path, engine, samples, seconds, fps, purpose, progress, output
         As for :func:`film`.
 
     Returns
@@ -180,13 +189,14 @@ def changing(
     frames = max(2, round(seconds * fps))
     name = engines.suited(built.style.name, quick=True) if engine == "auto" else engine
     built = replace(built, frame=even(built.frame))
+    size = _size(built, output)
     last: list[tuple[Drawing, str]] = []
 
     def named(i: int) -> str:
         drawing = draw(i / (frames - 1))
         if not last or last[0][0] is not drawing:
             last[:] = [(drawing, digest(drawing))]
-        return last[0][1]
+        return f"{last[0][1]}{_word(output)}"
 
     def render(i: int, place: Path, progress: Progress) -> None:
         now = build(
@@ -194,9 +204,10 @@ def changing(
             collection=built.collection, purpose=purpose,
         )  # fmt: skip
         prepare(now, name, samples, transparent=False, purpose=purpose)
+        _for_eyes(now, output)
         render_frame(now, place, progress)
 
-    _make(target, container, built, (name, samples, purpose, fps, frames), named, render, progress)
+    _make(target, container, built, size, (name, samples, purpose, fps, frames), named, render, progress)
     return name, frames
 
 
@@ -204,6 +215,7 @@ def _make(
     target: Path,
     container: str,
     built: Built,
+    size: Frame,
     settings: tuple[str, int, Purpose, int, int],
     named: Callable[[int], str],
     render: Callable[[int, Path, Progress], None],
@@ -213,6 +225,8 @@ def _make(
 
     Parameters
     ----------
+    size : Frame
+        Of the film.
     settings : (str, int, str, int, int)
         Engine, samples, purpose, frames per second, number of frames.
     named : callable
@@ -223,18 +237,35 @@ def _make(
     *_, fps, frames = settings
     check_folder(target)
     programs = (bpy.app.version_string, code_version("drawing", "scene"))
-    key = digest(named(0), built.style.name, built.frame, settings, programs)
+    key = digest(named(0), built.style.name, built.frame, size, settings, programs)
     with replacing(target) as partial, kept_frames(key, target) as folder:
         pictures: list[Path] = []
         for i in range(frames):
             place = folder / f"{named(i)}.png"
-            if place not in pictures[-1:] and not is_whole(place, built.frame):
+            if place not in pictures[-1:] and not is_whole(place, size):
                 here = part(progress, 0.95 * i / frames, 0.95 * (i + 1) / frames)
                 render(i, place, _counting(here, i, frames))
             pictures.append(place)
             interrupts.check()
-        join(pictures, partial, container, fps, built.frame, part(progress, 0.95, 1.0))
+        join(pictures, partial, container, fps, size, part(progress, 0.95, 1.0))
         verify(partial, frames=frames)
+
+
+def _size(built: Built, output: Output | None) -> Frame:
+    """Return the size of a film."""
+    return even(built.frame) if output is None else eyes.file_frame(even(output.frame), output)
+
+
+def _word(output: Output | None) -> str:
+    """Return what tells frames of two eyes, or all directions, from others."""
+    return "" if output is None else f"{output.stereo}{'around' if output.panorama else ''}"
+
+
+def _for_eyes(built: Built, output: Output | None) -> Frame:
+    """Set a prepared scene up for an output's eyes; return the size of the film."""
+    if output is not None:
+        eyes.prepare(built, replace(output, frame=even(output.frame)))
+    return _size(built, output)
 
 
 def _counting(progress: Progress, i: int, frames: int) -> Progress:

@@ -17,6 +17,7 @@ from ...drawing.frame import Frame
 from ...drawing.output import Output
 from ...drawing.primitives import Drawing
 from ...errors import UsageError
+from ...figures import picture_files
 from ...figures.fonts import Fonts
 from ...figures.page import Page, Panel
 from ...figures.panels import Cell, letter
@@ -222,7 +223,7 @@ def produce_panels(
             whole[top : top + cell.height, cell.left : cell.left + cell.width] = inner[..., : whole.shape[2]]
     with replacing(path) as partial:
         partial.write_bytes(pixels.as_png(whole))
-        render.write_png_density(partial, frame.dpi)
+        picture_files.finish_png(partial, frame.dpi)
         if recipe:
             into_png(partial, recipe)
     return counts

@@ -100,7 +100,8 @@ def _produce(
     try:
         started = time.perf_counter()
         built = build(
-            drawing, style=output.style, frame=output.frame, scene=scene, purpose=purpose,
+            output.ahead(drawing), style=output.style, frame=output.composed.frame, scene=scene,
+            purpose=purpose,
             progress=part(progress, 0.0, 0.15),
         )  # fmt: skip
         produced.stages["build"] = time.perf_counter() - started
@@ -116,12 +117,13 @@ def _produce(
             produced.counts["engine"] = still(
                 built,
                 path,
-                engine=output.engine,
+                engine=output.composed.engine,
                 samples=output.samples,
                 transparent=output.transparent,
                 recipe=recipe,
                 purpose=purpose,
                 progress=rest,
+                output=output,
             )
             produced.stages["render"] = time.perf_counter() - started
         elif suffix in FIGURES:
@@ -138,16 +140,20 @@ def _produce(
             produced.counts.update(texts)
             produced.stages["render"] = time.perf_counter() - started
         elif suffix in FILMS:
-            make = film.film if changing is None else partial(film.changing, draw=changing)
+            if changing is None:
+                make = film.film
+            else:
+                make = partial(film.changing, draw=_ahead(changing, output))
             done = make(
                 built,
                 path=path,
-                engine=output.engine,
+                engine=output.composed.engine,
                 samples=output.samples,
                 seconds=output.seconds,
                 fps=output.fps,
                 purpose=purpose,
                 progress=rest,
+                output=output,
             )
             produced.counts["engine"], produced.counts["frames"] = done
             produced.stages["render"] = time.perf_counter() - started
@@ -167,3 +173,16 @@ def _produce(
             bpy.data.scenes.remove(scene)
     progress(1.0, "done")
     return produced
+
+
+def _ahead(draw: Callable[[float], Drawing], output: Output) -> Callable[[float], Drawing]:
+    """Return a function that draws what an output looks at: the same drawing for the same one."""
+    last: list[tuple[Drawing, Drawing]] = []
+
+    def drawn(share: float) -> Drawing:
+        drawing = draw(share)
+        if not last or last[0][0] is not drawing:
+            last[:] = [(drawing, output.ahead(drawing))]
+        return last[0][1]
+
+    return drawn

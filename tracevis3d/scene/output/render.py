@@ -7,9 +7,7 @@ import errno
 import io
 import os
 import re
-import struct
 import sys
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,10 @@ import bpy
 
 from ... import interrupts
 from ...atomic import Incomplete, replacing
+from ...drawing.output import Output
 from ...drawing.primitives import Image
 from ...errors import Cancelled, UsageError
+from ...figures import picture_files
 from ...figures.recipe import into_png
 from ...places import check_folder
 from ...progress import Progress, silent
@@ -27,7 +27,7 @@ from .. import compat
 from ..build import Built, apply_frame
 from ..geometry import forms
 from ..geometry.forms import Purpose
-from . import engines
+from . import engines, eyes
 from .redirect import captured_output
 from .verify import verify
 
@@ -53,6 +53,7 @@ def still(
     recipe: str = "",
     purpose: Purpose = "still",
     progress: Progress = silent,
+    output: Output | None = None,
 ) -> str:
     """Render a picture into a file, which appears only when it is complete.
 
@@ -71,6 +72,8 @@ def still(
     purpose : {"still", "film", "draft"}
     progress : Progress
         May be called from a thread of the renderer.
+    output : Output, optional
+        For two eyes, or all directions.
 
     Returns
     -------
@@ -98,6 +101,8 @@ def still(
     name = prepare(built, engine, samples, transparent, purpose)
     settings = scene.render.image_settings
     compat.set_still_output(settings, _FORMATS[suffix])
+    if output is not None:
+        eyes.prepare(built, output)
     settings.color_mode = "RGBA" if transparent and suffix != ".jpg" else "RGB"
     if suffix == ".png":
         settings.color_depth, settings.compression = "8", 30
@@ -108,12 +113,13 @@ def still(
     check_folder(target)
     with replacing(target) as partial:
         _picture(scene, partial, progress)
+        around = eyes.file_size(scene) if output is not None and output.panorama else None
         if suffix == ".png":
-            write_png_density(partial, built.frame.dpi)
+            picture_files.finish_png(partial, built.frame.dpi, around)
             if recipe:
                 into_png(partial, recipe)
         elif suffix in (".jpg", ".jpeg"):
-            _write_jpeg_density(partial, built.frame.dpi)
+            picture_files.finish_jpeg(partial, built.frame.dpi, around)
     return name
 
 
@@ -138,7 +144,7 @@ def _picture(scene: Any, path: Path, progress: Progress) -> None:
     """Render into a file, and make sure that it is whole."""
     scene.render.filepath = str(path)
     run(scene, path, progress, frames=1)
-    verify(path, size=(scene.render.resolution_x, scene.render.resolution_y))
+    verify(path, size=eyes.file_size(scene))
 
 
 def prepare(built: Built, engine: str, samples: int, transparent: bool, purpose: Purpose = "still") -> str:
@@ -337,34 +343,3 @@ def reason(log: str) -> str:
     lines = [line.strip() for line in log.splitlines() if line.strip() and "EGL" not in line]
     result = [line for line in lines if "rror" in line or "annot" in line]
     return (result or lines or ["Blender gives no reason"])[-1]
-
-
-def write_png_density(path: Path, dpi: float) -> None:
-    """Write a picture's density into its pHYs chunk.
-
-    Parameters
-    ----------
-    path : Path
-    dpi : float
-        Dots per inch.
-    """
-    data = path.read_bytes()
-    per_metre = round(dpi / 0.0254)
-    body = b"pHYs" + struct.pack(">IIB", per_metre, per_metre, 1)
-    chunk = struct.pack(">I", 9) + body + struct.pack(">I", zlib.crc32(body))
-    header = 8 + 25  # signature, IHDR
-    rest = data[header:]
-    at = 0
-    while rest[at + 4 : at + 8] not in (b"pHYs", b"IDAT", b""):
-        at += 12 + struct.unpack(">I", rest[at : at + 4])[0]
-    end = at + 21 if rest[at + 4 : at + 8] == b"pHYs" else at
-    path.write_bytes(data[:header] + rest[:at] + chunk + rest[end:])
-
-
-def _write_jpeg_density(path: Path, dpi: float) -> None:
-    """Write the picture's dots per inch into its JFIF header."""
-    with path.open("r+b") as file:
-        head = file.read(20)
-        if head[:4] == b"\xff\xd8\xff\xe0" and head[6:11] == b"JFIF\0":
-            file.seek(13)
-            file.write(struct.pack(">BHH", 1, min(round(dpi), 65_535), min(round(dpi), 65_535)))
