@@ -720,3 +720,17 @@ def test_bubbles_rise_by_time_over_the_same_plan(recorded) -> None:
     assert np.abs(rings[:, :, 2]).max() < 1e-9
     (note,) = [note for note in drawn(trace, **values).notes if note.startswith("height of a node")]
     assert note == "height of a node: mean duration of such a subtree, square-root scale"
+
+
+@pytest.mark.parametrize(
+    "values", [{}, {"layout": "bubble"}, {"layout": "hyperbolic"}, {"opening": 0}], ids=lambda v: str(v)
+)
+def test_the_functions_with_most_self_time_are_named(values) -> None:
+    """Even where they are few calls, deep below callers with more callees than the picture may have."""
+    steps = [(f"step{i}", 90, [(f"part{i}", 10, [])]) for i in range(400)]
+    outer = [(f"outer{i}", 5, [(f"busy{i}", 2_000 + i, [])]) for i in range(8)]
+    trace = traced(("main", 5, [*steps, *outer]))
+    drawing = drawn(trace, budget=60, **values)
+    texts = [text for group in drawing.labels for text in group.text if group.kind == "function"]
+    assert sum(any(text.startswith(f"busy{i}") for text in texts) for i in range(8)) >= 6
+    assert drawing.counts["shown_nodes"] <= 60 + 16

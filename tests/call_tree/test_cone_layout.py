@@ -257,6 +257,43 @@ def test_the_budget_goes_to_what_matters() -> None:
     assert alone.opened[alone.way[-1]] == 0
 
 
+@given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 40), st.integers(0, 6))
+@settings(deadline=None, max_examples=60)
+def test_ways_are_there_beside_what_the_budget_holds(seed, n, budget, ways) -> None:
+    rng = np.random.default_rng(seed)
+    graph = graph_of(synthetic.random_calls(seed, n, functions=4, threads=1))
+    edges, zero = graph.edges, np.zeros(len(graph.roots))
+    cones = cone.lay(edges, np.ones(len(graph)))
+    also = []
+    for _ in range(ways):
+        way = [int(rng.integers(len(graph.roots)))]
+        node = int(graph.roots[way[0]])
+        while (degree := int(np.diff(edges.first)[node])) and rng.random() < 0.8:
+            way.append(int(rng.integers(degree)))
+            node = int(edges.child[edges.first[node] + way[-1]])
+        also.append(tuple(way))
+    interest = rng.random(len(graph))
+    found = cone.choose(edges, cones, graph.roots, zero, zero, interest, budget=budget, also=also)
+    count = min(len(graph.roots), budget)
+    wanted = {way[:k] for way in also if way[0] < count for k in range(2, len(way) + 1)}
+    assert len(found) <= budget + len(wanted)
+    # The plain twin: each shown node by its ordinals from the root.
+    path: list[tuple[int, ...]] = []
+    for i in range(len(found)):
+        above = int(found.parent[i])
+        ordinal = int(found.edge[i] - edges.first[found.node[above]]) if above >= 0 else i
+        path.append((*path[above], ordinal) if above >= 0 else (i,))
+    assert len(set(path)) == len(path)
+    assert wanted <= set(path)
+    for i in range(len(found)):
+        below = [p[-1] for p in path if p[:-1] == path[i]]
+        if found.opened[i] == 2:
+            assert below == sorted(p[-1] for p in wanted if p[:-1] == path[i])
+        else:
+            degree = int(np.diff(edges.first)[found.node[i]])
+            assert below == (list(range(degree)) if found.opened[i] else [])
+
+
 def check_way(edges: Edges, shown: cone.Shown) -> None:
     """Linking parents show the next node alone; all others all of their callees, in order, or none."""
     for i in range(len(shown)):

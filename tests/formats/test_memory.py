@@ -102,10 +102,9 @@ def plain_allocations(text):
             good = len(said) == 2 and said[1] <= len(stacks)
             wrong += not good
             infos.append((said[0] if good else 0, stacks[said[1] - 1] if good and said[1] else []))
-        elif line[0] == "+":
+        elif line[0] == "+" and len(said) == 1 and said[0] < len(infos):
             found.append(said[0])
-    # A kind of allocation may be told after the first of its blocks.
-    return [infos[number] for number in found if number < len(infos)], wrong
+    return [infos[number] for number in found], wrong
 
 
 SMALL = st.integers(0, 6)

@@ -379,7 +379,8 @@ def choose_nodes(
     interest: Any,
     x: Any,
     y: Any,
-    focus: Any,
+    link: Any,
+    sibling: Any,
     weight: float,
     heap_key: Any,
     heap: Any,
@@ -391,14 +392,14 @@ def choose_nodes(
     place_y: Any,
     distance: Any,
     opened: Any,
-    roots: int,
+    given: int,
     budget: int,
 ) -> Any:
     """Open the nodes that matter most, one after the other, until the budget is used up.
 
     A node's degree of interest is its own worth less its distance from the focus (Furnas 1986): ``worth -
-    weight * distance``. Of the closed nodes the most interesting one is opened if all its children fit. Those
-    on the way to the focus are there anyway, each with the next one alone until it is opened itself.
+    weight * distance``. Of the closed nodes the most interesting one is opened if all its children fit. Nodes
+    that are given are there anyway, each with its given children alone until it is opened itself.
 
     Parameters
     ----------
@@ -407,8 +408,10 @@ def choose_nodes(
     interest : float64 (m,)
     x, y : float64 (e,)
         As :func:`lay_cones` fills them.
-    focus : int64 (f,)
-        The path of the focus: ordinals of its root, and of edges from there on; may be empty.
+    link : int64 (n,)
+        The first given child of each given node, by its edge; -1: none.
+    sibling : int64 (n,)
+        The given child of the same node that follows each, by their edges; -1: none.
     weight : float
         How much a step away from the focus costs.
     heap_key : float64 (n,)
@@ -422,32 +425,18 @@ def choose_nodes(
     distance : int32 (n,)
     opened : uint8 (n,)
         The shown nodes: class, which shown node calls it, by which edge, depth, place, steps from the focus,
-        whether its children are shown (0: no, 1: all, 2: the one on the way to the focus). The first
-        ``roots`` of ``node``, ``parent`` (-1), ``edge`` (-1), ``depth``, ``place_x``, ``place_y`` and
-        ``distance`` are filled before; those on the way to the focus follow. These are not counted.
-    roots : int
+        whether its children are shown (0: no, 1: all, 2: those that are given). The first ``given`` of
+        each are filled before: the roots, and then others, each after its parent.
+    given : int
     budget : int
-        The most nodes, but for those on the way to the focus.
+        The most nodes, those that are given among them.
 
     Returns
     -------
     int
         How many nodes are shown.
     """
-    shown = np.int64(roots)
-    steps = len(focus)
-    if steps > 0:
-        above = focus[0]
-        for d in range(1, steps):
-            k = first[node[above]] + focus[d]
-            opened[above] = 2
-            node[shown], parent[shown], edge[shown] = child[k], above, k
-            depth[shown] = depth[above] + 1
-            place_x[shown], place_y[shown] = place_x[above] + x[k], place_y[above] + y[k]
-            distance[shown], opened[shown] = steps - 1 - d, 0
-            above = shown
-            shown += 1
-    most = budget + shown - roots
+    shown = np.int64(given)
     size = np.int64(0)
     for i in range(shown):
         key = interest[node[i]] - weight * distance[i]
@@ -481,14 +470,18 @@ def choose_nodes(
             heap[at] = last
         c = node[i]
         low, high = first[c], first[c + 1]
-        there = low - 1
-        if opened[i] == 2:
-            there = low + focus[depth[i]]
-        if low == high or shown + (high - low) - (there >= low) > most:
+        there = np.int64(0)
+        at = link[i] if i < given else np.int64(-1)
+        while at >= 0:
+            there += 1
+            at = sibling[at]
+        if low == high or shown + (high - low) - there > budget:
             continue
         opened[i] = 1
+        known = link[i] if i < given else np.int64(-1)
         for k in range(low, high):
-            if k == there:
+            if known >= 0 and edge[known] == k:
+                known = sibling[known]
                 continue
             j = shown
             shown += 1

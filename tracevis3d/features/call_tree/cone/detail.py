@@ -67,10 +67,10 @@ class LevelOfDetail:
         faded = prepared.faded(picture)
         paint = Paint.of(picture, prepared.colors, faded)
         path = find_path(picture, p)
-        groups = names.labels(picture, eye, ~faded, path, p)
+        found = names.labels(picture, eye, ~faded, path, p)
         return Detail(
             tuple(elements(picture, paint, path, p)),
-            tuple(replace(group) for group in groups if group.kind == "function" and len(group)),
+            tuple(replace(group) for group in found.labels if group.kind == "function" and len(group)),
             paint.palette,
             meaning(picture, prepared.calls(picture)),
             calls,

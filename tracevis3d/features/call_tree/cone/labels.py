@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ....analysis.measures import self_time_by_function, self_time_of
-from ....drawing.frame import Frame
-from ....drawing.primitives import Labels
+from ....analysis.measures import self_time_of
+from ....drawing.primitives import Labels, Lines
 from ....drawing.projection import Projection
+from ....drawing.shorthand import lines
 from ....units import count
 from .camera import vector
-from .layout import DASHED, Layout
+from .layout import DASHED, Layout, busiest
 from .occupied import Occupied, occupied
 from .parameters import Parameters
 from .paths import beginnings
@@ -27,8 +27,6 @@ _NAME, _THREAD = 2.4, 2.7
 _FRONT = 1.0
 #: What is below an open node counts this part for its name.
 _BELOW = 0.2
-#: The functions with most self time, this many, are named first.
-_BUSY = 8
 #: The least share that is worth a name.
 _LEAST = 5e-4
 #: Approximate width of a character, in line heights, rounded up.
@@ -41,18 +39,49 @@ _BEFORE = 0.08
 _BEHIND = 0.6
 #: Elements this far in front of a ball hide it, in its radii.
 _BURIED = 0.1
+#: Characters of a name with a leader, and how often the same function is named but for what has to be.
+_SHORT, _SAME = 40, 3
+#: From this rank on a name has to be: those of the path, the focus, and the busiest functions.
+_ON_PATH = 5.0
+#: Width of leaders in pixels.
+_HAIR = 1.5
 #: Number of nodes tried per requested name.
 _TRIED = 6
 
 
+@dataclass(frozen=True, eq=False)
+class Names:
+    """The names of a picture.
+
+    Attributes
+    ----------
+    labels : list of Labels
+    leader : float64 (k, 2, 3)
+        From nodes to those of their names that have no room beside them.
+    width : float64 (k,)
+        Of the leaders, in scene units: a pixel where they begin.
+    """
+
+    labels: list[Labels]
+    leader: Floats
+    width: Floats
+
+
 @dataclass(frozen=True)
 class _Place:
-    """Where a name can be: to which side of its node, how it is aligned, and up or down."""
+    """Where a name can be: to which side of its node, how it is aligned, and up or down.
+
+    Right and up count in what the node reaches; with a leader (``far``) in line heights, from its middle.
+    """
 
     align: int
     right: float
     up: float
+    far: bool = False
 
+
+#: Distances of names with a leader, in line heights, and how many directions are tried at each.
+_FAR, _AROUND = (2.5, 4.0, 6.0, 9.0, 13.0, 18.0, 24.0), 16
 
 _PLACES = (
     _Place(-1, 1.0, 0.0), _Place(1, -1.0, 0.0), _Place(-1, 0.8, 0.8), _Place(-1, 0.8, -0.8),
@@ -68,13 +97,14 @@ def labels(
     path: Ints,
     p: Parameters,
     shown: NDArray[np.bool_] | None = None,
-) -> list[Labels]:
+) -> Names:
     """Return the names of nodes, of closed subtrees with what they hold, and of threads.
 
     Names lie in the picture's plane, all at one height in pixels, beside, above or below their nodes, where
-    they cover little of what is drawn. The paths' and the focus's come first, then those of the functions
-    with most self time, then those with most time or calls. Only those of ``named`` (n,) have one; what is
-    not ``shown`` (n,) takes no place.
+    they cover little of what is drawn. The focus's come first, then those of the functions with most self
+    time and of the path, then those with most time or calls. Where there is no room beside a node of one of
+    the busiest functions, its name is farther away, at the end of a leader. Only those of ``named`` (n,) have
+    one; what is not ``shown`` (n,) takes no place.
 
     Parameters
     ----------
@@ -92,7 +122,7 @@ def labels(
 
     Returns
     -------
-    list of Labels
+    Names
     """
     frame = projection.frame
     toward = -projection.forward
@@ -122,8 +152,10 @@ def labels(
     front = (picture.center - projection.eye) @ projection.forward - (1.0 + _BURIED) * picture.radius
     sight[sight] = ~there.hidden(projection.pixels(picture.center[sight]), front[sight])
     sight[path] |= _in_sight(picture, projection)[path]
+    weights = _weights(picture, sight & named)
+    # What takes most time is named even where it is behind something: its leader says where.
+    sight |= weights.busy & _in_sight(picture, projection)
     candidates = np.flatnonzero((picture.nodes.depth > 1) & named & sight)
-    weights = _weights(picture)
     rank = _ranks(picture, weights, toward, path)
     wanted = np.append(path, picture.focus)
     worth = (weights.share >= _LEAST) | weights.busy
@@ -131,9 +163,10 @@ def labels(
     worth[picture.whole :] = True  # what the camera came near for
     candidates = candidates[worth[candidates]]
     candidates = candidates[np.argsort(-rank[candidates], kind="stable")][: _TRIED * p.labels]
-    may = np.where(np.isin(candidates, wanted) | weights.busy[candidates], _MUST, _MAY)
+    leader, leads = [np.empty((0, 2, 3))], [np.empty(0)]
+    may = np.where(np.isin(candidates, wanted), _MUST, _MAY)
     may[np.isin(candidates, path[beginnings(picture, path)[1:] - 1])] = _END
-    chosen = _placed(picture, candidates, may, projection, unit, there, frame, p)
+    chosen = _placed(picture, candidates, may, weights, rank, projection, unit, there, p)
     height = _NAME * frame.least_text * unit
     for align in (-1, 0, 1):
         here = [c for c in chosen if c[2].align == align]
@@ -144,7 +177,10 @@ def labels(
         reach = _reach(picture)[node, None] + 0.3 * height[node, None] * np.abs(way)
         reach[:, 1] += np.where(way[:, 0] == 0.0, 0.3 * height[node], 0.0)
         at = picture.center[node] + toward * (1.1 * picture.radius[node, None])
-        at += projection.right * (reach * way)[:, :1] + projection.up * (reach * way)[:, 1:]
+        far = np.array([c[2].far for c in here])
+        away = np.where(far[:, None], way * height[node, None], reach * way)
+        begin = at + _steps(projection, _reach(picture)[node] * far, away)
+        at += _steps(projection, 1.0, away)
         # In front of what crosses it, at the same place in the picture.
         deep = (at - projection.eye) @ projection.forward
         closer = np.minimum(np.array([c[3] for c in here]) - _BEFORE, deep)
@@ -155,6 +191,8 @@ def labels(
             size = size * share
         else:
             at += toward * (deep - closer)[:, None]
+        leader.append(np.stack([begin, at], axis=1)[far])
+        leads.append(unit[node][far])
         found.append(
             Labels(
                 "function", tuple(c[1] for c in here), at.astype(np.float32), size.astype(np.float32),
@@ -162,7 +200,32 @@ def labels(
                 vector(projection.right), vector(projection.up),
             )
         )  # fmt: skip
-    return found
+    return Names(found, np.concatenate(leader), np.concatenate(leads))
+
+
+def leaders(names: Names, color: int) -> Lines:
+    """Return the lines from nodes to the names that are farther away.
+
+    Parameters
+    ----------
+    names : Names
+    color : int
+        Palette index.
+
+    Returns
+    -------
+    Lines
+    """
+    made = lines("leader", names.leader, 1.0, color)
+    return replace(made, width=(_HAIR * names.width).astype(np.float32))
+
+
+def _steps(projection: Projection, length: Floats | float, away: Floats) -> Floats:
+    """Return ``away`` (n, 2), to the right and up in the picture, in space; given lengths (n,) of it."""
+    if not np.isscalar(length):
+        share = length / np.maximum(np.hypot(*away.T), 1e-12)
+        away = np.minimum(share, 1.0)[:, None] * away
+    return np.asarray(projection.right * away[:, :1] + projection.up * away[:, 1:])
 
 
 def _in_sight(picture: Layout, projection: Projection) -> NDArray[np.bool_]:
@@ -177,19 +240,28 @@ def _in_sight(picture: Layout, projection: Projection) -> NDArray[np.bool_]:
 
 
 def _placed(
-    picture: Layout, named: Ints, may: Floats, projection: Projection, unit: Floats, there: Occupied,
-    frame: Frame, p: Parameters,
+    picture: Layout, named: Ints, may: Floats, weights: _Weights, rank: Floats, projection: Projection,
+    unit: Floats, there: Occupied, p: Parameters,
 ) -> list[tuple[int, str, _Place, float]]:  # fmt: skip
-    """Return which names are written, where, and in front of which depth; the first ones choose first."""
+    """Return which names are written, where, and in front of which depth; the first ones choose first.
+
+    Where there is no room beside a busy node, its name has a leader.
+    """
     pixel = projection.pixels(picture.center)
     radius = _reach(picture) / unit
     deep, closed = (picture.center - projection.eye) @ projection.forward, picture.closed
-    tall = _NAME * frame.least_text
+    tall = _NAME * projection.frame.least_text
+    function = np.append(picture.graph.subtrees.function, np.full(len(picture.trace.threads), -1))
+    function = function[picture.nodes.node]
+    repeated = np.zeros(len(picture.trace.functions) + 1, np.int64)
     chosen: list[tuple[int, str, _Place, float]] = []
     for node, least in zip(named.tolist(), may.tolist()):
         if len(chosen) >= p.labels:
             break
         text, best = _text(picture, node, bool(closed[node])), None
+        far = bool(weights.busy[node])
+        if repeated[function[node]] >= _SAME and not far and rank[node] < _ON_PATH:
+            continue
         for place in _PLACES:
             x = pixel[node, 0] + place.right * (radius[node] + 0.3 * tall)
             y = pixel[node, 1] + place.up * (radius[node] + (0.6 if place.right == 0.0 else 0.3) * tall)
@@ -202,10 +274,39 @@ def _placed(
                 best, least = (place, box), share
             if share < 0.25 * _MAY:
                 break
+        if best is None and far:
+            # Of a long name the beginning and the end, where the whole has no room.
+            best = _farther(pixel[node], text, tall, there, _MAY if len(text) > _SHORT else _MUST)
+            if best is None and len(text) > _SHORT:
+                text = f"{text[: _SHORT // 2]}\u2026{text[1 - _SHORT // 2 :]}"
+                best = _farther(pixel[node], text, tall, there)
         if best is not None:
             there.take(*best[1])
+            repeated[function[node]] += 1
             chosen.append((node, text, best[0], there.nearest(*best[1])))
     return chosen
+
+
+def _farther(
+    pixel: Floats, text: str, tall: float, there: Occupied, least: float = _MUST
+) -> tuple[_Place, tuple[float, float, float, float]] | None:
+    """Return the nearest place with room for the name of a node, whose leader crosses no name.
+
+    Where there is none, the place of which least is covered, if it is less than ``least``.
+    """
+    best = None
+    for distance in _FAR:
+        for angle in np.arange(_AROUND) * (2 * np.pi / _AROUND):
+            right, up = distance * float(np.cos(angle)), distance * float(np.sin(angle))
+            align = 0 if abs(right) < 0.3 * distance else -1 if right > 0 else 1
+            x, y = pixel[0] + right * tall, pixel[1] + up * tall
+            box = _box(x, y, align, text, tall)
+            share = there.share(*box)
+            if share < least and not there.crossed(pixel, np.array([x, y])):
+                best, least = (_Place(align, right, up, far=True), box), share
+            if least < _MAY:
+                return best
+    return best
 
 
 def _reach(picture: Layout) -> Floats:
@@ -233,14 +334,14 @@ class _Weights:
         Of the time or the calls of the picture, whichever is more: what a node has to itself or closes, or a
         part of all that is below it.
     busy : bool (n,)
-        Those that represent one of the functions with most self time: where it has most of it.
+        Those that represent one of the functions with most self time: of those seen the one with most of it.
     """
 
     share: Floats
     busy: NDArray[np.bool_]
 
 
-def _weights(picture: Layout) -> _Weights:
+def _weights(picture: Layout, seen: NDArray[np.bool_]) -> _Weights:
     trace, nodes, closed = picture.trace, picture.nodes, picture.closed
     known = np.flatnonzero(picture.call >= 0)
     call = picture.call[known]
@@ -255,9 +356,11 @@ def _weights(picture: Layout) -> _Weights:
     share[known] = np.maximum(share[known], _BELOW * np.maximum(length / time, calls / many))
     busy = np.zeros(len(picture), np.bool_)
     function = trace.calls.function[call]
-    for f in np.argsort(-self_time_by_function(trace), kind="stable")[:_BUSY].tolist():
+    for f in busiest(trace, picture.threads).tolist():
         mine = np.flatnonzero(function == f)
         if len(mine):
+            visible = mine[seen[known[mine]]]
+            mine = visible if len(visible) else mine
             busy[known[mine[np.argmax(own[mine])]]] = True
     return _Weights(share, busy)
 
@@ -269,9 +372,10 @@ def _ranks(picture: Layout, weights: _Weights, toward: Floats, path: Ints) -> Fl
     away = picture.center[inner] - picture.center[picture.nodes.parent[inner]]
     offset[inner] = (away * toward).sum(axis=1)
     rank += _FRONT * np.sign(np.round(offset / max(float(picture.radius.max(initial=1.0)), 1e-9), 3))
-    rank[weights.busy] += 10.0
     rank[path] += 20.0
-    rank[picture.focus] += 30.0
+    # Whatever their shares are.
+    rank[weights.busy] += 60.0
+    rank[picture.focus] += 90.0
     if len(picture.focus):
         rank[picture.focus[-1]] += 20.0
     return np.asarray(rank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from ....layout.cut import busy_time, call_span
 from ....layout.scales import Scale
 from ....trace.model import Trace
 from ....views.thread_selection import choose_threads
-from ..partial_tree import PartialTree
+from ..call_paths import CallPaths, UniquePath
 from .layouts import bubble, cone, hyperbolic
 from .layouts.rooms import STEEP
 from .parameters import Parameters
@@ -29,8 +30,13 @@ Facing = list[tuple[Ints, float]]
 
 #: Width of the drawing in scene units.
 WIDTH = 16.0
-#: Number of threads that ``auto`` shows.
-_AUTO_THREADS = 4
+#: The functions with most self time, this many, are shown, and named first.
+BUSY = 8
+#: Share of the budget that the ways to them may take beyond it, and of the self time of a function's longest
+#: call that the call which is shown has.
+_OF_BUDGET, _LONG = 1.0, 0.25
+#: Number of threads that ``auto`` shows, and with those of the busiest functions.
+_AUTO_THREADS, _MOST_THREADS = 4, 7
 #: Radius of the smallest and the largest node; the smallest is the unit of the layout.
 _NODE = (0.45, 2.4)
 #: How much wider a closed subtree with all calls of the trace would be, in nodes.
@@ -138,7 +144,8 @@ class Layout:
     @property
     def linking(self) -> NDArray[np.bool_]:
         """Nodes shown only as the way to the focus, bool (n,)."""
-        return np.asarray((self.nodes.opened == 2) & (self.missing > 0) & (self.nodes.depth > 1))
+        on_the_way = np.isin(np.arange(len(self)), self.nodes.way)
+        return np.asarray(on_the_way & (self.nodes.opened == 2) & (self.missing > 0) & (self.nodes.depth > 1))
 
     @property
     def skirt(self) -> Floats:
@@ -219,15 +226,20 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     zeros = np.zeros(len(roots))
     # Which nodes are shown doesn't depend on places; those come after.
     nowhere = cone.Cones(*(np.ones(m + len(trace.threads)),) * 2, *(np.zeros(len(forest)),) * 2)
-    nodes = cone.choose(
-        forest, nowhere, roots, zeros, zeros, interest,
-        budget=max(p.budget, len(roots)), focus=focus, weight=p.near,
+    budget = max(p.budget, len(roots))
+    choose = partial(
+        cone.choose, forest, nowhere, roots, zeros, zeros, interest,
+        budget=budget, focus=focus, weight=p.near,
     )  # fmt: skip
+    nodes = choose()
+    if ways := ways_to_busiest(trace, graph, threads, nodes, budget):
+        nodes = choose(also=ways)
     known = nodes.edge >= 0
     iterations = np.where(known, forest.count[nodes.edge], 1)
     below = extent[nodes.node]
     own = own_radius(trace, graph, nodes, p)
-    missing = np.where(nodes.opened == 2, np.diff(forest.first)[nodes.node] - 1, 0)
+    callees = np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(nodes))
+    missing = np.where(nodes.opened == 2, np.diff(forest.first)[nodes.node] - callees, 0)
     facing = [(nodes.way, p.turn)] if focus else []
     if p.facing.strip():
         facing = [
@@ -471,9 +483,13 @@ def find_focus(
     place = np.flatnonzero(threads == calls.thread[call])
     if not len(place):
         raise UsageError(f"{name}={text}: its thread is not shown: add it to threads=")
-    path, _ = PartialTree(graph).path_of(call)
-    before = sum(_roots_of(graph, t) for t in range(int(calls.thread[call])))
-    return (int(place[0]), path[0] - before, *path[1:])
+    return _way(graph, threads, int(calls.thread[call]), CallPaths(graph).path_of(call)[0])
+
+
+def _way(graph: CompactTrace, threads: Ints, thread: int, path: UniquePath) -> tuple[int, ...]:
+    """Return a path of the whole tree as one of the shown threads, of which ``thread`` is one."""
+    before = sum(_roots_of(graph, t) for t in range(thread))
+    return (int(np.flatnonzero(threads == thread)[0]), path[0] - before, *path[1:])
 
 
 def _steps(text: str) -> list[tuple[str, float]]:
@@ -495,6 +511,73 @@ def _steps(text: str) -> list[tuple[str, float]]:
             "of the way)"
         )
     return [(first, 1.0), *zip(rest[::2], shares)]
+
+
+def busiest(trace: Trace, threads: Ints) -> Ints:
+    """Return the functions with most self time in some threads, the first with the most.
+
+    Parameters
+    ----------
+    trace : Trace
+    threads : int64 (t,)
+
+    Returns
+    -------
+    int64 (k,)
+        At most :data:`BUSY`.
+    """
+    inside = np.isin(trace.calls.thread, threads)
+    own = np.bincount(
+        trace.calls.function[inside], self_time_of(trace)[inside], minlength=len(trace.functions)
+    )
+    first = np.argsort(-own, kind="stable")[:BUSY]
+    return np.asarray(first[own[first] > 0], np.int64)
+
+
+def ways_to_busiest(
+    trace: Trace, graph: CompactTrace, threads: Ints, nodes: cone.Shown, budget: int
+) -> list[tuple[int, ...]]:
+    """Return the ways to calls of the busiest functions that are not shown, as :func:`find_focus` does.
+
+    Of a function's calls with at least a share (:data:`_LONG`) of the self time of its longest one, the least
+    deep is chosen.
+
+    Parameters
+    ----------
+    trace : Trace
+    graph : CompactTrace
+        Its compact trace.
+    threads : int64 (t,)
+        Those that are shown.
+    nodes : Shown
+        Those that are shown without them.
+    budget : int
+        All ways together have at most :data:`_OF_BUDGET` of so many nodes.
+
+    Returns
+    -------
+    list of tuple of int
+    """
+    calls, own, room = trace.calls, self_time_of(trace), _OF_BUDGET * budget
+    known = graph.subtrees.function[nodes.node[nodes.node < len(graph)]]
+    inside = np.isin(calls.thread, threads)
+    found: list[tuple[int, ...]] = []
+    there: set[tuple[int, ...]] = set()
+    paths = None
+    for function in busiest(trace, threads).tolist():
+        if function in known:
+            continue
+        which = np.flatnonzero((calls.function == function) & inside)
+        which = which[own[which] >= _LONG * own[which].max()]
+        call = int(which[np.argmin(calls.depth[which])])
+        paths = paths or CallPaths(graph)
+        way = _way(graph, threads, int(calls.thread[call]), paths.path_of(call)[0])
+        more = {way[:k] for k in range(2, len(way) + 1)} - there
+        if len(more) <= room:
+            room -= len(more)
+            there |= more
+            found.append(way)
+    return found
 
 
 def shown_way(forest: Edges, nodes: cone.Shown, path: tuple[int, ...]) -> Ints:
@@ -539,7 +622,17 @@ def _roots_of(graph: CompactTrace, thread: int) -> int:
 
 def _threads(trace: Trace, p: Parameters) -> Ints:
     busy = busy_time(trace, call_span(trace))
-    return choose_threads(trace, p.threads, "recorded", busy, np.ones(len(busy)), float(_AUTO_THREADS))
+    found = choose_threads(trace, p.threads, "recorded", busy, np.ones(len(busy)), float(_AUTO_THREADS))
+    if p.threads.strip() not in ("", "auto"):
+        return found
+    # What takes most time is not to be missing.
+    calls, own = trace.calls, self_time_of(trace)
+    for function in busiest(trace, np.arange(len(trace.threads))).tolist():
+        which = np.flatnonzero(calls.function == function)
+        time = np.bincount(calls.thread[which], own[which], len(trace.threads))
+        if len(found) < _MOST_THREADS and time[found].sum() < _LONG * time.sum():
+            found = np.sort(np.append(found, np.argmax(time)))
+    return found
 
 
 def _means(trace: Trace, graph: CompactTrace, what: str) -> Floats:

@@ -130,6 +130,22 @@ class Occupied:
         found[inside] = self.wall[at[inside, 1], at[inside, 0]] < depth[inside]
         return found
 
+    def crossed(self, begin: Floats, end: Floats) -> bool:
+        """Return whether a line to a name crosses another name than one over its beginning.
+
+        Parameters
+        ----------
+        begin, end : float64 (2,)
+            Pixels.
+
+        Returns
+        -------
+        bool
+        """
+        along = np.linspace(begin, end, 24)
+        inside = [((along > name[:2]) & (along < name[2:])).all(axis=1) for name in self._names]
+        return any(each.any() and not each[0] for each in inside)
+
     def take(self, left: float, bottom: float, right: float, top: float) -> None:
         """Reserve a rectangle for a name.
 

@@ -28,7 +28,9 @@ class Parameters:
         "one level each, or its duration", choices=QUANTITIES, group="Data",
     )  # fmt: skip
     color: str = parameter("auto", "What the colour shows", choices=COLORS, group="Data")
-    threads: str = common_parameters.threads("the four busiest")
+    threads: str = common_parameters.threads(
+        "the four busiest, and those of the functions with most self time"
+    )
     filters: str = parameter(
         "", "Filters with ; between them, such as 'utilities(effect=fade); constructors'", group="Data"
     )

@@ -78,15 +78,19 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     path = find_path(picture, p)
     progress(0.9, "writing labels")
     texts = names.labels(picture, eye, shown & ~faded, path, p, shown)
+    leaders = names.leaders(texts, paint.neutral["line"])
     closed = picture.closed
     progress(1.0, "drawn")
     counted = picture.nodes.depth > 1
     facts = prepared.facts
     return Drawing(
         palette=paint.palette,
-        elements=(*elements(picture, paint, path, p, shown), *(some for some in around if len(some))),
+        elements=(
+            *elements(picture, paint, path, p, shown),
+            *(some for some in (*around, leaders) if len(some)),
+        ),
         camera=camera,
-        labels=tuple(group for group in texts if len(group)),
+        labels=tuple(group for group in texts.labels if len(group)),
         legends=_legends(
             prepared.colors,
             picture,

@@ -7,6 +7,7 @@ once per class of the compact trace; only what is shown gets a place in the pict
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -107,7 +108,8 @@ class Shown:
     distance : int32 (n,)
         Steps from the focus, or from the root without one.
     opened : uint8 (n,)
-        1 if its callees are shown; 2 if only the one on the way to the focus is: a linking parent.
+        1 if its callees are shown; 2 if only those on a way to the focus, or to others that have to be
+        there, are: a linking parent.
     way : int64 (f,)
         The nodes on the way to the focus, from the root; empty without one.
     """
@@ -137,10 +139,11 @@ def choose(
     budget: int,
     focus: tuple[int, ...] = (),
     weight: float = 1.0,
+    also: Sequence[tuple[int, ...]] = (),
 ) -> Shown:
     """Choose at most ``budget`` nodes by their degree of interest, with all their callers.
 
-    The way to the focus is there in any case; its nodes are not counted.
+    The ways to the focus and to the calls in ``also`` are there in any case; their nodes are not counted.
 
     Parameters
     ----------
@@ -156,6 +159,8 @@ def choose(
         Ordinal of the root and of the edges down to the call in focus.
     weight : float
         How much interest a step away from the focus costs.
+    also : sequence of tuple of int
+        Ways to other calls that are shown, like ``focus``.
 
     Returns
     -------
@@ -163,7 +168,8 @@ def choose(
     """
     count = min(len(roots), budget)
     focus = focus if focus and focus[0] < count else ()
-    n = max(budget + len(focus), 1)
+    ways = [way for way in (focus, *also) if way and way[0] < count]
+    n = max(budget + sum(map(len, ways)), 1)
     node, parent, edge = np.empty(n, np.int32), np.full(n, -1), np.full(n, -1)
     depth, distance = np.ones(n, np.int32), np.empty(n, np.int32)
     x, y, opened = np.empty(n), np.empty(n), np.zeros(n, np.uint8)
@@ -172,21 +178,36 @@ def choose(
     distance[:count] = len(focus) + 1 if focus else 0
     if focus:
         distance[focus[0]] = len(focus) - 1
+    given, found = count, {}
+    for way in ways:
+        above = way[0]
+        for ordinal in way[1:]:
+            k = int(edges.first[node[above]]) + ordinal
+            opened[above] = 2
+            if (above, k) not in found:
+                found[above, k] = given
+                node[given], parent[given], edge[given] = edges.child[k], above, k
+                depth[given] = depth[above] + 1
+                x[given], y[given] = x[above] + cones.x[k], y[above] + cones.y[k]
+                distance[given] = distance[above] + (-1 if way is focus else 1)
+                given += 1
+            above = found[above, k]
+    link, sibling = np.full(n, -1), np.full(n, -1)
+    for (above, _), here in sorted(found.items(), reverse=True):
+        link[above], sibling[here] = here, link[above]
     shown = choose_nodes(
-        edges.first, edges.child, interest, cones.x, cones.y,
-        np.array(focus, np.int64), float(weight), np.empty(n), np.empty(n, np.int64),
-        node, parent, edge, depth, x, y, distance, opened, count, budget,
+        edges.first, edges.child, interest, cones.x, cones.y, link, sibling,
+        float(weight), np.empty(n), np.empty(n, np.int64),
+        node, parent, edge, depth, x, y, distance, opened, given, budget + given - count,
     )  # fmt: skip
     part = slice(0, shown)
-    way = (
-        np.append(focus[:1], count + np.arange(len(focus) - 1)).astype(np.int64)
-        if focus
-        else np.empty(0, np.int64)
-    )
-    found = Shown(
-        node[part], parent[part], edge[part], depth[part], x[part], y[part], distance[part], opened[part], way
-    )
-    return _in_order(found) if focus else found
+    # The nodes of the first way follow each other.
+    to_focus = np.append(focus[:1], count + np.arange(len(focus) - 1)) if focus else np.empty(0)
+    chosen = Shown(
+        node[part], parent[part], edge[part], depth[part], x[part], y[part], distance[part], opened[part],
+        to_focus.astype(np.int64),
+    )  # fmt: skip
+    return _in_order(chosen) if ways else chosen
 
 
 def _in_order(nodes: Shown) -> Shown:
