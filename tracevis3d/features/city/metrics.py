@@ -223,13 +223,15 @@ def floors(trace: Trace, parts: Parts, metric: str, window: tuple[int, int], man
     return np.bincount(of * many + slot, weight, len(parts.path) * many).reshape(-1, many).astype(np.float64)
 
 
-def links(trace: Trace, parts: Parts) -> tuple[Ints, Ints, Ints]:
+def links(trace: Trace, parts: Parts, window: tuple[int, int] | None = None) -> tuple[Ints, Ints, Ints]:
     """Return which part calls which other, and how often.
 
     Parameters
     ----------
     trace : Trace
     parts : Parts
+    window : (int, int), optional
+        Nanoseconds: only calls that begin in it.
 
     Returns
     -------
@@ -237,7 +239,10 @@ def links(trace: Trace, parts: Parts) -> tuple[Ints, Ints, Ints]:
         Callers, callees and numbers of calls; each pair once.
     """
     calls, n = trace.calls, len(parts.path)
-    inner = np.flatnonzero(calls.parent >= 0)
+    counts = calls.parent >= 0
+    if window is not None:
+        counts &= (calls.start >= window[0]) & (calls.start < window[1])
+    inner = np.flatnonzero(counts)
     source = parts.of_function[calls.function[calls.parent[inner]]]
     target = parts.of_function[calls.function[inner]]
     other = source != target

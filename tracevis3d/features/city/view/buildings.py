@@ -1,4 +1,4 @@
-"""Districts, buildings, arcs and names of a city."""
+"""Districts, buildings and names of a city."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from .... import units
 from ....drawing.builder import DrawingBuilder
 from ....drawing.palettes import QUIET, Colors, parse
-from ....drawing.primitives import Legend, LegendEntry, Marks, Meaning, Tubes
-from ....drawing.shorthand import boxes, texts
+from ....drawing.primitives import Legend, LegendEntry, Marks, Meaning
+from ....drawing.shorthand import boxes, lines, texts
 from ....layout.scales import Scale
-from ..metrics import Floats, Ints, links, name_of, writer
+from ..metrics import Floats, Ints, name_of, writer
+from ..rule_file import Rule
 from ..treemap import District
-from .layout import PLATE, Layout
+from .layout import PLATE, WIDE, Layout, Tile
 
 _RAMP = 64
 #: Share of its ground that a building fills: the same for all, so that areas stay in proportion.
@@ -22,11 +24,6 @@ _FOOT = 0.82
 #: Largest factor of growth and shrinkage on the colour ramp.
 _TIMES = 4.0
 _SHRINKS, _SAME, _GROWS = parse("2166ac d9d9d9 c0392b")
-#: Arcs lead from the lighter end to the darker one.
-_FROM, _TO = parse("f2b134 b0413e")
-_POINTS = 17
-#: Flat arcs bow aside by this many scene units at most.
-_ASIDE = 0.7
 #: Width of a character, and maximum share of a roof's depth for a name.
 _CHARACTER, _ROOF = 0.52, 0.7
 #: Minimum number of letters of a shortened name, and the share of the greatest height from which a building
@@ -35,6 +32,11 @@ _LETTERS, _TOWER = 7, 0.4
 #: Minimum width and depth of a district with a name.
 _NAMED = (1.2, 0.6)
 _PLINTH = parse("8a93a0")[0]
+#: Buildings in which nothing happens in a slice of time.
+_IDLE = parse("eceef1")[0]
+#: Frames of what was: their colour and width, and the least difference in height that has one.
+_FRAME = parse("454b54")[0]
+_LINE, _DIFFERS = 0.022, 0.04
 
 
 def districts(drawing: DrawingBuilder, picture: Layout) -> None:
@@ -63,13 +65,15 @@ def districts(drawing: DrawingBuilder, picture: Layout) -> None:
         size.append((max(wide - 2 * edge, 0.01), max(deep - 2 * edge, 0.01), max(top - floor, PLATE)))
         color.append(first + min(one.depth, len(shades) - 1))
         names.append(one.name or "all")
-        if one.depth and wide > _NAMED[0] and deep > _NAMED[1]:
+        if one.depth and wide > _NAMED[0] and deep > _NAMED[1] and len(picture.tiles) == 1:
             titles.append(one.name)
             anchors.append((x + edge + 0.06, y + edge + 0.45 * picture.text, top + 0.012))
             ranks.append(1e3 * wide * deep / (1 + one.depth))
             rooms.append(wide - 2 * edge - 0.1)
-    drawing.add(boxes("district", low, size, np.array(color)))
-    ids = np.arange(len(names))
+    ids, copies = np.arange(len(names)), len(picture.tiles)
+    lows = np.concatenate([tile.at(np.array(low)) for tile in picture.tiles])
+    sizes = np.concatenate([tile.scale * np.array(size) for tile in picture.tiles])
+    drawing.add(boxes("district", lows, sizes, np.tile(color, copies), id=np.tile(ids, copies)))
     drawing.meaning["district"] = Meaning(texts=(("district", tuple(names), ids),))
     drawing.write(
         texts(
@@ -133,32 +137,69 @@ def buildings(drawing: DrawingBuilder, picture: Layout) -> NDArray[np.int32]:
     corner, extent = footprints(picture)
     n, many = picture.slices.shape
     base = picture.plinth(depths(picture.city, n))
-    whole = np.maximum(picture.slices.sum(axis=1), 1e-300)
-    below = (np.cumsum(picture.slices, axis=1) - picture.slices) / whole[:, None]
-    share = picture.slices / whole[:, None]
-    share[picture.slices.sum(axis=1) == 0, 0] = 1.0
-    rise = picture.rise(picture.value)
-    part, floor = np.nonzero(share > 0)
-    low = np.column_stack([corner[part], base[part] + (rise[:, None] * below)[part, floor]])
-    size = np.column_stack([extent[part], (rise[:, None] * share)[part, floor]])
-    color, legend = _colors(drawing, picture)
+    color, legends = _colors(drawing, picture)
+    if len(picture.tiles) > 1:
+        part, floor = np.tile(np.arange(n), many), np.repeat(np.arange(many), n)
+        lows, sizes = [], []
+        for tile in picture.tiles:
+            rise = picture.rise(picture.value_on(tile))
+            lows.append(tile.at(np.column_stack([corner, base])))
+            sizes.append(tile.scale * np.column_stack([extent, rise]))
+        low, size = np.concatenate(lows), np.concatenate(sizes)
+        tint = color[part]
+        tint[picture.slices[part, floor] == 0] = drawing.color(_IDLE)
+    else:
+        whole = np.maximum(picture.slices.sum(axis=1), 1e-300)
+        below = (np.cumsum(picture.slices, axis=1) - picture.slices) / whole[:, None]
+        share = picture.slices / whole[:, None]
+        share[picture.slices.sum(axis=1) == 0, 0] = 1.0
+        rise = picture.rise(picture.value)
+        part, floor = np.nonzero(share > 0)
+        low = np.column_stack([corner[part], base[part] + (rise[:, None] * below)[part, floor]])
+        size = np.column_stack([extent[part], (rise[:, None] * share)[part, floor]])
+        tint = color[part]
     more = {}
     if many > 1:
         time = np.stack([floor / many, (floor + 1) / many], axis=1).astype(np.float32)
-        more = {"time": time, "window": (0, max(picture.runs[-1].trace.span_ns, 1))}
+        more = {"time": time, "window": picture.window}
     source = len(picture.runs) - 1
-    drawing.add(boxes("building", low, size, color[part], id=part.astype(np.int64), source=source, **more))
+    drawing.add(boxes("building", low, size, tint, id=part.astype(np.int64), source=source, **more))
     drawing.meaning["building"] = _meaning(picture)
-    drawing.explain(legend)
+    drawing.explain(*legends)
     if picture.before is not None:
-        over = picture.rise(picture.before) - rise
-        gone = np.flatnonzero(over > 0.02)
-        if len(gone):
-            low = np.column_stack([corner[gone], (base + rise)[gone]])
-            size = np.column_stack([extent[gone], over[gone]])
-            drawing.add(boxes("before", low, size, color[gone], id=gone, look="ghost"))
-            drawing.meaning["before"] = drawing.meaning["building"]
+        _frames(drawing, picture, np.column_stack([corner, base]), extent)
     return color
+
+
+def _frames(drawing: DrawingBuilder, picture: Layout, low: Floats, extent: Floats) -> None:
+    """Add frames that show how high buildings were in the first run, where that can be seen.
+
+    Every engine shows lines alike; faces that one looks through are opaque in Workbench.
+    """
+    assert picture.before is not None
+    was, now = picture.rise(picture.before), picture.rise(picture.value)
+    other = np.flatnonzero(np.abs(was - now) > _DIFFERS)
+    if not len(other):
+        return
+    # Around what is higher now the frame lies on its walls.
+    out = 0.012
+    x = np.column_stack([low[other, 0] - out, low[other, 0] + extent[other, 0] + out])
+    y = np.column_stack([low[other, 1] - out, low[other, 1] + extent[other, 1] + out])
+    top, foot = low[other, 2] + was[other], low[other, 2] + np.minimum(now, was)[other]
+    around = [(0, 0), (1, 0), (1, 1), (0, 1), (0, 0)]
+    ring = np.stack([np.column_stack([x[:, i], y[:, k], top]) for i, k in around], axis=1)
+    posts = np.concatenate(
+        [
+            np.stack([np.column_stack([x[:, i], y[:, k], z]) for z in (foot, top)], axis=1)
+            for i, k in around[:4]
+        ]
+    )
+    stands = np.tile(was[other] > now[other], 4)
+    color = drawing.color(_FRAME)
+    drawing.add(lines("before", ring, _LINE, color, id=other))
+    if stands.any():
+        drawing.add(lines("before", posts[stands], _LINE, color, id=np.tile(other, 4)[stands]))
+    drawing.meaning["before"] = drawing.meaning["building"]
 
 
 def _meaning(picture: Layout) -> Meaning:
@@ -179,11 +220,42 @@ def _meaning(picture: Layout) -> Meaning:
     return Meaning(calls=((len(picture.runs) - 1, picture.call),), texts=tuple(rows))
 
 
-def _colors(drawing: DrawingBuilder, picture: Layout) -> tuple[NDArray[np.int32], Legend]:
+def _colors(drawing: DrawingBuilder, picture: Layout) -> tuple[NDArray[np.int32], list[Legend]]:
     """Return the palette index of each building, and what it means."""
+    color, legend = (_change_colors if picture.before is not None else _measure_colors)(drawing, picture)
+    entries, legends = [], [legend]
+    for rule, which in ruled(picture):
+        if rule.hue:
+            own = drawing.color(parse(rule.hue)[0])
+            color[which] = own
+            entries.append(LegendEntry(rule.says, own))
+    if entries:
+        legends.append(Legend("Rules", tuple(entries)))
+    return color, legends
+
+
+def ruled(picture: Layout) -> list[tuple[Rule, Ints]]:
+    """Return the rules of the file, each with the buildings that it applies to: the first that fits.
+
+    Parameters
+    ----------
+    picture : Layout
+
+    Returns
+    -------
+    list of (Rule, int64 (k,))
+    """
+    n, names = len(picture.path), picture.names()
+    free, found = np.ones(n, np.bool_), []
+    for rule in picture.rules.rules:
+        fits = rule.fits(names, lambda field: picture.runs[-1].of(field, n)) & free
+        free &= ~fits
+        found.append((rule, np.flatnonzero(fits)))
+    return found
+
+
+def _measure_colors(drawing: DrawingBuilder, picture: Layout) -> tuple[NDArray[np.int32], Legend]:
     p = picture.parameters
-    if picture.before is not None:
-        return _change_colors(drawing, picture)
     first = drawing.color(QUIET.ramp(_RAMP))
     run = picture.runs[-1]
     write = writer(p.color, run.trace)
@@ -211,68 +283,12 @@ def _change_colors(drawing: DrawingBuilder, picture: Layout) -> tuple[NDArray[np
     return first + np.rint(place * (_RAMP - 1)).astype(np.int32), legend
 
 
-def roofs(picture: Layout) -> Floats:
-    """Return the middle of each roof, float64 (buildings, 3)."""
+def roofs(picture: Layout, tile: Tile) -> Floats:
+    """Return the middle of each roof on the map that a tile is a copy of, float64 (buildings, 3)."""
     corner, extent = footprints(picture)
     n = len(picture.path)
-    top = picture.plinth(depths(picture.city, n)) + picture.rise(picture.value)
+    top = picture.plinth(depths(picture.city, n)) + picture.rise(picture.value_on(tile))
     return np.column_stack([corner + extent / 2, top])
-
-
-def arcs(drawing: DrawingBuilder, picture: Layout) -> int:
-    """Add arcs from caller to callee, those with most calls; return how many pairs there are.
-
-    Parameters
-    ----------
-    drawing : DrawingBuilder
-    picture : Layout
-
-    Returns
-    -------
-    int
-    """
-    run = picture.runs[-1]
-    source, target, many = links(run.trace, run.parts)
-    chosen = np.argsort(-many, kind="stable")[: picture.parameters.arcs]
-    if not len(chosen):
-        return len(many)
-    u, top = picture.open, roofs(picture)
-    start, end = top[run.place[source[chosen]]], top[run.place[target[chosen]]]
-    along = np.linspace(0.0, 1.0, _POINTS)[None, :, None]
-    point = start[:, None] * (1 - along) + end[:, None] * along
-    across = end - start
-    far = np.hypot(across[:, 0], across[:, 1])
-    bow = 4 * along[..., 0] * (1 - along[..., 0])
-    # Opened, an arc rises above the roofs; flat, it bows aside, so that both ways can be distinguished.
-    point[..., 2] += bow * (u * (0.35 + 0.32 * far)[:, None] + PLATE)
-    aside = ((1 - u) * np.minimum(0.14, _ASIDE / np.maximum(far, 1e-9)))[:, None]
-    point[..., 0] -= bow * aside * across[:, 1:2]
-    point[..., 1] += bow * aside * across[:, 0:1]
-    k = len(chosen)
-    share = np.sqrt(many[chosen] / many[chosen].max())
-    radius = np.repeat((0.015 + 0.06 * share)[:, None], _POINTS, axis=1).ravel()
-    first = drawing.color(np.stack([_FROM, _TO]))
-    drawing.add(
-        Tubes(
-            "arc", point.reshape(-1, 3).astype(np.float32),
-            np.stack([radius, radius], axis=1).astype(np.float32), _POINTS * np.arange(k + 1),
-            np.full(k, first, np.int32), np.arange(k), source=len(picture.runs) - 1,
-            end_color=np.full(k, first + 1, np.int32),
-        )
-    )  # fmt: skip
-    names = picture.names()
-    pairs = [
-        f"{names[run.place[s]]} → {names[run.place[t]]}"
-        for s, t in zip(source[chosen].tolist(), target[chosen].tolist(), strict=True)
-    ]
-    drawing.meaning["arc"] = Meaning(
-        values=(("calls", many[chosen].astype(np.float64)),),
-        texts=(("from and to", tuple(pairs), np.arange(k)),),
-    )
-    drawing.explain(
-        Legend("Arcs", (LegendEntry("from the caller", first), LegendEntry("to the callee", first + 1)))
-    )
-    return len(many)
 
 
 def names(drawing: DrawingBuilder, picture: Layout, colors: NDArray[np.int32], top: int, mark: int) -> None:
@@ -289,7 +305,16 @@ def names(drawing: DrawingBuilder, picture: Layout, colors: NDArray[np.int32], t
     mark : int
         Palette index.
     """
-    at, (_, extent) = roofs(picture), footprints(picture)
+    if len(picture.tiles) > 1:
+        _tile_names(drawing, picture, top, mark)
+        return
+    at, (_, extent) = roofs(picture, picture.tiles[0]), footprints(picture)
+    # Above towers also the frames of what they were, and glyphs.
+    clear = np.zeros(len(at))
+    if picture.before is not None:
+        clear = np.maximum(picture.rise(picture.before) - picture.rise(picture.value), 0.0)
+    if picture.rules.glyph or any(rule.glyph for rule in picture.rules.rules):
+        clear = clear + 0.35 * picture.open
     order = np.argsort(-picture.value, kind="stable")[: picture.parameters.labels]
     u, text = picture.open, picture.text
     words = [picture.path[i][-1] for i in order.tolist()]
@@ -301,7 +326,7 @@ def names(drawing: DrawingBuilder, picture: Layout, colors: NDArray[np.int32], t
     rank = 1.0 + picture.value[order] / max(float(picture.value.max()), 1e-300) * 1e6
     if top >= 0:
         fits &= order != top
-        point = at[top][None] + np.array([0.0, 0.0, 0.01])
+        point = at[top][None] + np.array([0.0, 0.0, 0.01 + clear[top]])
         size = np.full(1, 0.9 * text, np.float32)
         drawing.add(
             Marks(
@@ -323,9 +348,86 @@ def names(drawing: DrawingBuilder, picture: Layout, colors: NDArray[np.int32], t
     drawing.write(replace(flat, background=colors[order[lying]].astype(np.int32)))
     above = at[order] + np.array([0.0, (1 - u) * 1.2 * text, 0.02 + u * 0.6 * text])
     above[order == top] += np.array([0.0, 0.0, u * 1.1 * text])
+    above[:, 2] += clear[order]
     drawing.write(
         texts(
             "building", [words[i] for i in standing], above[standing], 0.9 * text, rank=rank[standing],
             up=(0.0, 1 - u, u),
         )
     )  # fmt: skip
+
+
+def _tile_names(drawing: DrawingBuilder, picture: Layout, top: int, mark: int) -> None:
+    """Write the time of each small city in front of it, with its highest building, and mark the finding."""
+    edges, text = picture.edges(), picture.text
+    said, anchors, rooms = [], [], []
+    for tile in picture.tiles:
+        value = picture.value_on(tile)
+        best = int(value.argmax())
+        begin = units.duration(edges[tile.slice])
+        said.append(f"{begin}: {picture.path[best][-1]}" if value[best] > 0 else begin)
+        anchors.append((tile.left, tile.near - 0.75 * text, PLATE))
+        rooms.append(1.05 * tile.scale * WIDE)
+    drawing.write(
+        texts("slice", said, anchors, 0.9 * text, rank=1e9, room=rooms, align=-1, up=(0.0, 1.0, 0.0))
+    )
+    if top >= 0:
+        tile = picture.tiles[int(picture.slices[top].argmax())]
+        point = tile.at(roofs(picture, tile)[top][None]) + np.array([0.0, 0.0, 0.01])
+        size = np.full(1, 0.9 * text, np.float32)
+        drawing.add(
+            Marks(
+                "finding", "cone", point.astype(np.float32), size, np.full(1, mark, np.int32),
+                np.zeros(1, np.int64),
+            )
+        )  # fmt: skip
+
+
+def glyphs(drawing: DrawingBuilder, picture: Layout) -> None:
+    """Add the glyphs upon the roofs that the file of rules asks for.
+
+    Parameters
+    ----------
+    drawing : DrawingBuilder
+    picture : Layout
+    """
+    run, n = picture.runs[-1], len(picture.path)
+    _, extent = footprints(picture)
+    room = 0.8 * np.sqrt(extent.min(axis=1) * float(np.median(extent.min(axis=1))))
+    shape_of = {number: rule.glyph for number, (rule, _) in enumerate(ruled(picture)) if rule.glyph}
+    drawn: list[tuple[str, str, Ints, Floats, int]] = []
+    entries, gray = [], drawing.color(_FRAME)
+    if field := picture.rules.glyph:
+        value = run.of(field, n)
+        which = np.flatnonzero(value > 0)
+        size = 0.06 + 0.5 * np.sqrt(value[which] / max(float(value.max()), 1e-300))
+        size = np.minimum(size, np.maximum(0.9 * extent[which].min(axis=1), 0.06))
+        drawn.append(("glyph", "sphere", which, size, gray))
+        entries.append(LegendEntry(f"ball: {name_of(field, run.trace)}", gray))
+    for number, (rule, which) in enumerate(ruled(picture)):
+        if number in shape_of:
+            color = drawing.color(parse(rule.hue)[0]) if rule.hue else gray
+            drawn.append((f"glyph {number + 1}", rule.glyph, which, np.maximum(room[which], 0.12), color))
+            entries.append(LegendEntry(f"{rule.glyph}: {rule.says}", color))
+    for kind, shape, which, size, color in drawn:
+        if not len(which):
+            continue
+        # Behind the names; balls at the right, shapes of rules at the left.
+        aside = np.array([0.25 if kind == "glyph" else -0.25, 0.27]) * extent[which]
+        points, sizes = [], []
+        for tile in picture.tiles:
+            at = roofs(picture, tile)[which]
+            at[:, :2] += aside
+            points.append(tile.at(at) + np.array([0.0, 0.0, 0.01]))
+            sizes.append(tile.scale * size)
+        copies = len(picture.tiles)
+        drawing.add(
+            Marks(
+                kind, shape, np.concatenate(points).astype(np.float32),  # type: ignore[arg-type]
+                np.concatenate(sizes).astype(np.float32), np.full(copies * len(which), color, np.int32),
+                np.tile(which, copies), source=len(picture.runs) - 1,
+            )
+        )  # fmt: skip
+        drawing.meaning[kind] = drawing.meaning["building"]
+    if entries:
+        drawing.explain(Legend("Glyphs", tuple(entries)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,8 +13,10 @@ from ....drawing.primitives import Camera
 from ....drawing.projection import camera_over, fit
 from ....layout.scales import Scale
 from ....trace.model import Trace
-from ..metrics import ADDITIVE, Floats, Ints, Parts, floors, longest_calls, measured, parts_of
-from ..treemap import District, Rectangle, city_of, lay_out
+from ..maps import Pairs, placed
+from ..metrics import ADDITIVE, Floats, Ints, Parts, floors, links, longest_calls, measured, parts_of
+from ..rule_file import Rules, read_rules
+from ..treemap import District, Rectangle
 from .parameters import Parameters
 
 #: Scene units.
@@ -23,6 +26,8 @@ STEP, _PILE = 0.1, 0.6
 PLATE = 0.02
 _SMALL_TEXT, _READABLE = 0.2, 1.8
 _SHARE = (0.94, 0.76)
+#: Share of the room of a small map that it takes, and how deep all of them are at most.
+_APART, _DEEPEST = 0.93, 1.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +65,39 @@ class Run:
         return found
 
 
+@dataclass(frozen=True)
+class Tile:
+    """A copy of the map, for one slice of time or for all.
+
+    Attributes
+    ----------
+    left, near : float
+        Its corner.
+    scale : float
+        Its size; 1: the whole map.
+    slice : int
+        Which slice of time it shows; -1: all.
+    """
+
+    left: float = 0.0
+    near: float = 0.0
+    scale: float = 1.0
+    slice: int = -1
+
+    def at(self, point: Floats) -> Floats:
+        """Return points of the map on this copy of it.
+
+        Parameters
+        ----------
+        point : float64 (..., 3)
+
+        Returns
+        -------
+        float64 (..., 3)
+        """
+        return np.asarray(np.array([self.left, self.near, 0.0]) + self.scale * point)
+
+
 @dataclass(frozen=True, eq=False)
 class Layout:
     """The layout, from which all parts of the drawing are made.
@@ -83,6 +121,10 @@ class Layout:
         The longest call of each in the last run; -1: none.
     scale : Scale
         From values to shares of the highest building.
+    rules : Rules
+        Of the file of rules.
+    tiles : tuple of Tile
+        Copies of the map: one, or one for each slice of time.
     text : float
     """
 
@@ -97,7 +139,23 @@ class Layout:
     slices: Floats
     call: Ints
     scale: Scale
+    rules: Rules = Rules()
+    tiles: tuple[Tile, ...] = (Tile(),)
     text: float = _SMALL_TEXT
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """The time of the run that stands, in nanoseconds."""
+        return 0, max(self.runs[-1].trace.span_ns, 1)
+
+    def edges(self) -> list[int]:
+        """Return where slices of time begin and end, one more than there are slices."""
+        many, (low, high) = self.slices.shape[1], self.window
+        return [low + (high - low) * k // many for k in range(many + 1)]
+
+    def value_on(self, tile: Tile) -> Floats:
+        """Return what heights on a copy of the map show."""
+        return self.value if tile.slice < 0 else np.ascontiguousarray(self.slices[:, tile.slice])
 
     @property
     def open(self) -> float:
@@ -148,6 +206,9 @@ def compose(traces: Sequence[Trace], p: Parameters, frame: Frame) -> Layout:
     InputError
         If there are no calls.
     """
+    rules = read_rules(p.rules) if p.rules else Rules()
+    bound: dict[str, Any] = dict(rules.parameters())
+    p = replace(p, **bound)
     kind = p.parts
     each = [parts_of(trace, kind) for trace in traces]
     if len({parts.what for parts in each}) > 1:
@@ -162,10 +223,12 @@ def compose(traces: Sequence[Trace], p: Parameters, frame: Frame) -> Layout:
     # Parts without a value get a place as small as the smallest.
     least = float(area[area > 0].min()) if (area > 0).any() else 1.0
     area = np.maximum(area, least)
-    city = city_of(tuple(number), area.tolist())
-    ground = lay_out(city, area.tolist(), (0.0, 0.0, WIDE, DEEP))
     value = last.of(p.height, n)
     before = runs[0].of(p.height, n) if len(runs) > 1 else None
+    rank = value if before is None else np.maximum(value, before)
+    city, ground = placed(
+        p.layout, tuple(number), area, rank, lambda: _pairs(runs, n), (0.0, 0.0, WIDE, DEEP)
+    )
     slices = value[:, None]
     if p.floors > 1 and p.height in ADDITIVE:
         window = (0, max(last.trace.span_ns, 1))
@@ -173,15 +236,58 @@ def compose(traces: Sequence[Trace], p: Parameters, frame: Frame) -> Layout:
         slices[last.place] = floors(last.trace, last.parts, p.height, window, p.floors)
     call = np.full(n, -1, np.int64)
     call[last.place] = longest_calls(last.trace, last.parts)
-    every = value if before is None else np.concatenate([value, before])
+    small = p.multiples and slices.shape[1] > 1
+    if small:
+        before, every = None, slices.ravel()
+    else:
+        every = value if before is None else np.concatenate([value, before])
     scale = Scale.over(p.scale, every)  # type: ignore[arg-type]
-    picture = Layout(p, runs, tuple(number), city, ground, area, value, before, slices, call, scale)
+    picture = Layout(p, runs, tuple(number), city, ground, area, value, before, slices, call, scale, rules)
     for _ in range(2):
         projection = fit(camera(picture), frame, _SHARE)
         here = projection.pixels([(0.0, 0.0, 0.0), (WIDE, 0.0, 0.0)])
         pixels = float(np.hypot(*(here[1] - here[0]))) / WIDE
-        picture = replace(picture, text=max(_SMALL_TEXT, _READABLE * frame.least_text / pixels))
+        text = max(_SMALL_TEXT, _READABLE * frame.least_text / pixels)
+        tiles = tiles_of(slices.shape[1], 2.0 * text) if small else (Tile(),)
+        picture = replace(picture, text=text, tiles=tiles)
     return picture
+
+
+def tiles_of(many: int, title: float) -> tuple[Tile, ...]:
+    """Return as many small maps of one size as there are slices of time, as large as possible.
+
+    Parameters
+    ----------
+    many : int
+    title : float
+        The depth in front of each for its title.
+
+    Returns
+    -------
+    tuple of Tile
+        Row by row, the last row in front.
+    """
+    for columns in range(1, many + 1):
+        rows, scale = -(-many // columns), _APART / columns
+        pitch = scale * DEEP + title
+        if rows * pitch <= _DEEPEST * DEEP or columns == many:
+            break
+    return tuple(
+        Tile((i % columns) * WIDE / columns, title + (rows - 1 - i // columns) * pitch, scale, i)
+        for i in range(many)
+    )
+
+
+def _pairs(runs: Sequence[Run], buildings: int) -> Pairs:
+    """Return which buildings call each other in any run, and how often in all."""
+    keys, many = [], []
+    for run in runs:
+        source, target, times = links(run.trace, run.parts)
+        keys.append(run.place[source] * buildings + run.place[target])
+        many.append(times)
+    key, which = np.unique(np.concatenate(keys), return_inverse=True)
+    every = np.bincount(which, np.concatenate(many), len(key))
+    return np.asarray(key // buildings), np.asarray(key % buildings), every.astype(np.float64)
 
 
 def camera(picture: Layout) -> Camera:
@@ -196,8 +302,10 @@ def camera(picture: Layout) -> Camera:
     Camera
     """
     p, u = picture.parameters, picture.open
+    back = max(tile.near + tile.scale * DEEP for tile in picture.tiles)
+    high = picture.high * max(tile.scale for tile in picture.tiles)
     return camera_over(
         (0.0, 0.0, 0.0),
-        (WIDE, DEEP, max(0.75 * picture.high, 0.1)),
+        (WIDE, back, max(0.75 * high, 0.1)),
         u, p.turn, p.tilt, 70.0,
     )  # fmt: skip

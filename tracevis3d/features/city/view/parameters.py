@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ....parameters import parameter
 from ....views import common_parameters
+from ..maps import LAYOUTS
 from ..metrics import KINDS, METRICS
 
 _HEIGHTS = {name: words for name, words in METRICS.items() if name != "age"}
@@ -16,6 +17,7 @@ class Parameters:
     """Parameters of the view ``city``."""
 
     parts: str = parameter("auto", "What buildings are", choices=KINDS, group="Data")
+    layout: str = parameter("treemap", "Where buildings stand", choices=LAYOUTS, group="Data")
     area: str = parameter("functions", "What the area of a building shows", choices=_HEIGHTS, group="Data")
     height: str = parameter("self", "What the height of a building shows", choices=_HEIGHTS, group="Data")
     color: str = parameter(
@@ -35,6 +37,22 @@ class Parameters:
         "grows with them",
         low=1, high=60, group="Data",
     )  # fmt: skip
+    multiples: bool = parameter(
+        False,
+        "Show the slices of time (floors) side by side, each as a small city with its own heights",
+        group="Data",
+    )
+    stack: str = parameter(
+        "",
+        "A moment, such as 1.5s or 20 (in ms): instead of arcs, the stacks at it arch over the roofs, with "
+        "a trail of where they were before; empty: none. Films can let it run (--animate stack=0s..1.5s)",
+        group="Data",
+    )
+    rules: str = parameter(
+        "",
+        "A file (.toml) that says what width, height, hue and glyphs of buildings show; see docs/city.md",
+        group="Data",
+    )
     arcs: int = parameter(
         25, "How many pairs of buildings are joined by an arc, those with the most calls first",
         low=0, high=1000, group="Detail",

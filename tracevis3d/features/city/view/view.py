@@ -19,12 +19,15 @@ from ....drawing.picked import Description, PickedElement
 from ....drawing.primitives import Drawing
 from ....progress import Progress
 from ....trace.model import Trace
+from ....views.calls.actions import with_actions
 from ....views.describe import StoredNames
 from ....views.describe import describe as describe_element
 from ....views.view import View
+from ..actions import HIDE_STACK, PLAY_STACK
 from ..findings import change, summary
 from ..metrics import ADDITIVE, NAMES, Parts, name_of
-from . import buildings
+from ..stacks import stacks_at
+from . import buildings, curves
 from .layout import Layout, camera, compose
 from .parameters import Parameters
 
@@ -57,15 +60,25 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing = DrawingBuilder()
     mark = drawing.color(_FINDING)
     if picture.before is not None:
-        sentence, top = change(picture.names(), picture.before, picture.value, parameters.height, traces[1])
+        sentence, top = change(
+            picture.names(), picture.before, picture.value, picture.parameters.height, traces[1]
+        )
         drawing.note(f"{traces[0].source.title} and {traces[1].source.title}")
     else:
-        whole = Parts(picture.runs[0].parts.what, picture.path, picture.runs[0].parts.of_function)
-        sentence, top = summary(whole, picture.value, parameters.height, traces[0])
+        whole = Parts(picture.runs[-1].parts.what, picture.path, picture.runs[-1].parts.of_function)
+        sentence, top = summary(whole, picture.value, picture.parameters.height, traces[-1])
         drawing.note(traces[0].source.title)
     buildings.districts(drawing, picture)
     colors = buildings.buildings(drawing, picture)
-    pairs = buildings.arcs(drawing, picture)
+    buildings.glyphs(drawing, picture)
+    pairs = 0
+    if parameters.stack and len(picture.tiles) == 1:
+        run, moment = picture.runs[-1], units.read_time("stack", parameters.stack)
+        found = stacks_at(run.trace, run.parts.of_function, moment, curves.TRAIL)
+        curves.stacks(drawing, picture, found)
+        sentence, top = curves.said_of(picture, found, moment), -1
+    else:
+        pairs = curves.arcs(drawing, picture)
     buildings.names(drawing, picture, colors, top if parameters.findings else -1, mark)
     drawing.note(*_notes(picture, pairs))
     progress(1.0, "drawn")
@@ -78,12 +91,26 @@ def _notes(picture: Layout, pairs: int) -> tuple[str, ...]:
     notes = [f"area: {NAMES[p.area]}"]
     if picture.high > 0:
         notes.append(f"height: {name_of(p.height, picture.runs[-1].trace)}, {kind} scale")
-    if p.arcs and pairs > p.arcs:
-        notes.append(f"arcs: the {p.arcs:,} of {pairs:,} pairs with most calls")
+    if picture.rules.glyph:
+        notes.append(f"glyph: {NAMES[picture.rules.glyph]}")
+    tiles = len(picture.tiles)
+    if p.arcs and pairs > p.arcs * tiles:
+        each = " in each slice" if tiles > 1 else ""
+        notes.append(f"arcs: the {p.arcs:,} of {pairs:,} pairs with most calls{each}")
     if p.floors > 1 and p.height not in ADDITIVE:
         notes.append(f"{NAMES[p.height]} has no floors: it does not add up over time")
-    if len(picture.runs) > 1:
-        notes.append("pale: what was higher in the first run")
+    if tiles > 1:
+        notes.append(
+            f"{tiles:,} slices of {units.duration(picture.window[1] / tiles)}, each with its highest part"
+        )
+    if p.multiples and tiles == 1:
+        notes.append("multiples need floors=2 or more")
+    if p.multiples and p.stack:
+        notes.append("no stack is shown on small cities")
+    if picture.before is not None:
+        notes.append("frames: how high it was in the first run")
+    elif len(picture.runs) > 1:
+        notes.append("small cities show the second run alone")
     notes.append(picture.runs[-1].trace.problems.note())
     return tuple(notes)
 
@@ -123,6 +150,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     describe=describe,
+    actions=with_actions(PLAY_STACK, HIDE_STACK),
     suits=lambda trace: 0.2 if len(trace.calls) else 0.0,
     docs="city.md",
 )

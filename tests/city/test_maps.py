@@ -1,0 +1,139 @@
+"""Maps other than the treemap: grids by rank, networks by force, small cities; against plain rules."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.support.walked_traces import walked_trace
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.primitives import Boxes
+from tracevis3d.features.city.maps import as_squares, in_grid
+from tracevis3d.features.city.metrics import floors, links
+from tracevis3d.features.city.view.layout import DEEP, WIDE, compose, tiles_of
+from tracevis3d.features.city.view.parameters import Parameters
+from tracevis3d.features.city.view.view import VIEW
+from tracevis3d.layout import forces
+from tracevis3d.progress import silent
+
+PLACE = (1.0, 2.0, 15.0, 9.0)
+TRACE = walked_trace(1, steps=80, functions=30, modules=5)
+points = st.integers(1, 12).flatmap(
+    lambda n: st.lists(st.tuples(*[st.floats(-5, 5).map(lambda v: round(v, 2))] * 2), min_size=n, max_size=n)
+)
+
+
+def over(one, other):
+    """Return how far two squares (left, near, width, depth) overlap, along the axis where it is least."""
+    return min(min(one[i] + one[i + 2], other[i] + other[i + 2]) - max(one[i], other[i]) for i in (0, 1))
+
+
+def plain_force(place, pairs, spring=1.0):
+    """Return the force on each thing, all pairs one by one."""
+    force = np.zeros(place.shape)
+    for i, one in enumerate(place):
+        for j, other in enumerate(place):
+            away = one - other
+            far = np.hypot(*away)
+            if i != j and 0 < far < 2 * spring:
+                force[i] += away / far * spring**2 / far
+    for i, j, weight in pairs:
+        away = place[i] - place[j]
+        pull = weight * np.hypot(*away) / spring * away
+        force[i] -= pull
+        force[j] += pull
+    return force
+
+
+@given(points, st.data())
+@settings(deadline=None, max_examples=40)
+def test_forces_are_those_of_all_pairs(place, data):
+    place = np.array(place)
+    index = st.integers(0, len(place) - 1)
+    pairs = data.draw(st.lists(st.tuples(index, index, st.floats(0, 1)), max_size=6))
+    source, target = (np.array([pair[k] for pair in pairs], np.int64) for k in (0, 1))
+    found = np.zeros(place.shape)
+    x, y = place.T.copy()
+    forces.repel(x, y, *forces._squares(place, 2.0), 1.0, found)
+    forces.attract(x, y, source, target, np.array([pair[2] for pair in pairs], np.float64), 1.0, found)
+    np.testing.assert_allclose(found, plain_force(place, pairs), atol=1e-6, rtol=1e-6)
+
+
+@given(points, st.data())
+@settings(deadline=None, max_examples=40)
+def test_squares_of_a_network_do_not_overlap_and_keep_their_proportions(middle, data):
+    area = np.array(data.draw(st.lists(st.floats(0.5, 60.0), min_size=len(middle), max_size=len(middle))))
+    found = np.array(as_squares(np.array(middle), area, PLACE))
+    np.testing.assert_allclose(found[:, 2], found[:, 3])
+    sizes = found[:, 2] ** 2
+    np.testing.assert_allclose(sizes / sizes.sum(), area / area.sum(), rtol=1e-6)
+    for i, one in enumerate(found):
+        assert all(over(one, other) < 1e-5 for other in found[:i])
+    assert (found[:, :2] >= np.array(PLACE[:2]) - 1e-6).all()
+    assert (found[:, :2] + found[:, 2:] <= np.array([16.0, 11.0]) + 1e-6).all()
+
+
+def test_a_stretch_parts_what_pushing_has_not():
+    found = np.ones(1)
+    forces.stretch_needed(np.array([0.0, 0.5, 9.0]), np.array([0.0, 0.1, 0.0]), np.ones(3), found)
+    assert found[0] == pytest.approx(2.0)
+
+
+def test_what_calls_each_other_stands_close():
+    source = np.array([0, 1, 2, 4, 5, 6])
+    target = np.array([1, 2, 0, 5, 6, 4])
+    start = np.array([(i % 4, i // 4) for i in range(8)], np.float64)
+    place = forces.arrange(start, source, target, np.ones(6))
+    far = np.hypot(*(place[:, None] - place[None]).transpose(2, 0, 1))
+    together, apart = far[source, target], far[np.ix_([0, 1, 2], [4, 5, 6])]
+    assert together.max() < apart.min()
+    np.testing.assert_array_equal(place, forces.arrange(start, source, target, np.ones(6)))
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 50.0), st.integers(0, 99)), min_size=1, max_size=40))
+@settings(deadline=None, max_examples=40)
+def test_a_grid_is_read_by_rank(parts):
+    area, rank = (np.array(column, np.float64) for column in zip(*parts))
+    found = np.array(in_grid(area, rank, PLACE))
+    middle = found[:, :2] + found[:, 2:] / 2
+    order = sorted(range(len(parts)), key=lambda i: (-round(middle[i, 1], 6), middle[i, 0]))
+    assert [rank[i] for i in order] == sorted(rank, reverse=True)
+    np.testing.assert_allclose(found[:, 2] ** 2 / area, (found[:, 2] ** 2 / area)[0])
+    for i, one in enumerate(found):
+        assert all(over(one, other) < 1e-9 for other in found[:i])
+
+
+@pytest.mark.parametrize("many", [1, 2, 5, 8, 24, 60])
+def test_small_cities_are_alike_and_apart(many):
+    found = tiles_of(many, 0.6)
+    assert [tile.slice for tile in found] == list(range(many))
+    assert len({tile.scale for tile in found}) == 1
+    places = [(tile.left, tile.near, tile.scale * WIDE, tile.scale * DEEP) for tile in found]
+    for i, one in enumerate(places):
+        assert all(over(one, other) <= 0 for other in places[:i])
+        assert one[0] + one[2] <= WIDE
+        assert one[1] >= 0.6 - 1e-9
+    rows = [tile.near for tile in found]
+    assert rows == sorted(rows, reverse=True)
+
+
+@pytest.mark.parametrize("layout", ["treemap", "grid", "network"])
+def test_each_small_city_has_the_heights_of_its_slice(layout):
+    p = Parameters(parts="module", floors=6, multiples=True, scale="linear", layout=layout, height="calls")
+    picture, drawing = compose([TRACE], p, Frame(640, 360)), VIEW.draw([TRACE], p, Frame(640, 360), silent)
+    run, made = picture.runs[0], next(one for one in drawing.elements if one.kind == "building")
+    assert isinstance(made, Boxes)
+    value = floors(TRACE, run.parts, "calls", (0, TRACE.span_ns), 6)
+    scale = picture.tiles[0].scale
+    for k, (part, high) in enumerate(zip(made.id.tolist(), made.size[:, 2].tolist())):
+        wanted = picture.high * value[part, k // len(picture.path)] / value.max()
+        assert high == pytest.approx(scale * max(wanted, 0.02), rel=1e-4)
+    edges = picture.edges()
+    pairs = [len(links(TRACE, run.parts, (low, high))[2]) for low, high in pairwise(edges)]
+    assert drawing.counts["pairs"] == sum(pairs)
+    assert edges[0] == 0
+    assert edges[-1] == TRACE.span_ns

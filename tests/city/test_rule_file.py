@@ -1,0 +1,105 @@
+"""Files of rules: what they bind, which buildings a rule applies to, and a sentence for each mistake."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatch
+
+import numpy as np
+import pytest
+
+from tests.support.walked_traces import walked_trace
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.errors import InputError
+from tracevis3d.features.city.metrics import measured, parts_of
+from tracevis3d.features.city.rule_file import read_rules
+from tracevis3d.features.city.view.parameters import Parameters
+from tracevis3d.features.city.view.view import VIEW
+from tracevis3d.progress import silent
+
+TRACE = walked_trace(1, steps=80, functions=30, modules=5)
+
+
+@pytest.fixture
+def file(tmp_path):
+    def write(text):
+        path = tmp_path / "rules.toml"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+MISTAKES = {
+    'widht = "calls"': "rules.toml: widht is unknown: width, height, hue, glyph and [[rule]] are known",
+    'width = "sise"': 'rules.toml: width = "sise": one of self, calls, functions, ',
+    'height = "age"': 'rules.toml: height = "age": only hue can show a point in time',
+    "height = 3": "rules.toml: height = 3: one of self, ",
+    "rule = 3": "rules.toml: rule: write [[rule]] above the lines of each rule",
+    "[[rule]]\ncolour = 1": "rule 1: colour is unknown: name, field, above, below, hue, glyph and says",
+    '[[rule]]\nname = "*"': "rule 1: changes nothing: give it a hue or a glyph",
+    '[[rule]]\nhue = "#ff0000"': "rule 1: says of no building that it fits: give a name, or field and above",
+    '[[rule]]\nname = "*"\nhue = "red"': 'rule 1: hue = "red": a colour such as "#c0392b" is expected',
+    '[[rule]]\nname = "*"\nglyph = "star"': 'rule 1: glyph = "star": one of sphere, diamond, ',
+    '[[rule]]\nname = ""\nglyph = "pin"': 'rule 1: name = "": a text in quotes is expected',
+    '[[rule]]\nabove = 1\nglyph = "pin"': "rule 1: field and above, or below, belong together",
+    '[[rule]]\nfield = "calls"\nglyph = "pin"': "rule 1: field and above, or below, belong together",
+    '[[rule]]\nfield = "calls"\nabove = "many"\nglyph = "pin"': 'above = "many": a number is expected',
+    '[[rule]]\nfield = "self"\nabove = "long"\nglyph = "pin"': 'above = "long": a time such as "5 ms"',
+    '[[rule]]\nfield = "bytes"\nabove = "big"\nglyph = "pin"': 'above = "big": a size such as "1 MB"',
+    "[[rule]]\n" * 13: "13 rules: 12 are the maximum",
+    "width = ": "rules.toml: ",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES)
+def test_each_mistake_is_one_sentence(file, text):
+    with pytest.raises(InputError) as caught:
+        read_rules(file(text))
+    assert MISTAKES[text] in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_files_that_are_none_are_refused(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        read_rules(str(tmp_path / "none.toml"))
+    with pytest.raises(InputError, match=r"a file of rules ends in \.yaml"):
+        read_rules(str(tmp_path / "rules.txt"))
+
+
+def test_rules_determine_what_is_shown(file):
+    path = file(
+        'width = "calls"\nheight = "functions"\nhue = "calls"\nglyph = "callers"\n'
+        '[[rule]]\nname = "*1*"\nhue = "#112233"\nsays = "with a one"\n'
+        '[[rule]]\nfield = "calls"\nabove = 3\nbelow = 1000\nhue = "#445566"\nglyph = "diamond"\n'
+    )
+    chosen = {"parts": "function", "scale": "linear"}
+    ruled = VIEW.draw([TRACE], Parameters(**chosen, rules=path), Frame(640, 360), silent)
+    plain = VIEW.draw(
+        [TRACE],
+        Parameters(**chosen, area="calls", height="functions", color="calls"),
+        Frame(640, 360),
+        silent,
+    )
+    made, other = (
+        next(one for one in drawing.elements if one.kind == "building") for drawing in (ruled, plain)
+    )
+    np.testing.assert_array_equal(made.low, other.low)
+    np.testing.assert_array_equal(made.size, other.size)
+    parts = parts_of(TRACE, "function")
+    calls, callers = (measured(TRACE, parts, metric) for metric in ("calls", "callers"))
+    diamonds = []
+    for k, part in enumerate(made.id.tolist()):
+        color = tuple(np.rint(ruled.palette[made.color[k]][:3] * 255).astype(int).tolist())
+        if fnmatch(parts.name(part), "*1*"):
+            assert color == (0x11, 0x22, 0x33)
+        elif 3 < calls[part] < 1000:
+            assert color == (0x44, 0x55, 0x66)
+            diamonds.append(part)
+        else:
+            np.testing.assert_array_equal(ruled.palette[made.color[k]], plain.palette[other.color[k]])
+    marks = {one.kind: one for one in ruled.elements if one.kind.startswith("glyph")}
+    assert sorted(marks["glyph"].id.tolist()) == np.flatnonzero(callers).tolist()
+    assert marks["glyph 2"].shape == "diamond"
+    assert sorted(marks["glyph 2"].id.tolist()) == sorted(diamonds)
+    said = [entry.text for legend in ruled.legends for entry in legend.entries]
+    assert {"with a one", "calls above 3, calls below 1,000", "ball: parts that call it"} <= set(said)
