@@ -284,7 +284,17 @@ def _change_colors(drawing: DrawingBuilder, picture: Layout) -> tuple[NDArray[np
 
 
 def roofs(picture: Layout, tile: Tile) -> Floats:
-    """Return the middle of each roof on the map that a tile is a copy of, float64 (buildings, 3)."""
+    """Return the middle of each roof on the map that a tile is a copy of.
+
+    Parameters
+    ----------
+    picture : Layout
+    tile : Tile
+
+    Returns
+    -------
+    float64 (buildings, 3)
+    """
     corner, extent = footprints(picture)
     n = len(picture.path)
     top = picture.plinth(depths(picture.city, n)) + picture.rise(picture.value_on(tile))
