@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.formats.distinct import by_index, distinct
+from tracevis3d.formats.distinct import by_index, distinct, places_among
 
 
 @settings(max_examples=30, deadline=None)
@@ -17,3 +17,13 @@ def test_distinct_numbers_are_found_with_and_without_sorting(values, divisor):
     for count in (len(keys), 1 << 17):
         order = by_index(index, count).tolist()
         assert order == sorted(range(len(index)), key=lambda row: index[row])
+
+
+NUMBERS = st.integers(-3, 9) | st.sampled_from([-(1 << 63), (1 << 63) - 1, 1 << 40])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(NUMBERS, max_size=12), st.lists(NUMBERS, max_size=8))
+def test_places_are_the_last_ones_with_and_without_sorting(values, known):
+    found = places_among(np.array(values, np.int64), np.array(known, np.int64)).tolist()
+    assert found == [max((k for k, one in enumerate(known) if one == value), default=-1) for value in values]

@@ -76,6 +76,18 @@ def places_among(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray
     """
     if not len(known):
         return np.full(len(values), -1, np.int64)
+    low, high = int(known.min()), int(known.max())
+    if high - low < _SPREAD:
+        table = np.full(high - low + 2, -1, np.int64)
+        table[known - low] = np.arange(len(known))
+        if len(values) and (values.min() < low or values.max() > high):
+            # What is not among them looks up the last row, which has none.
+            is_within = (values >= low) & (values <= high)
+            rows = np.where(is_within, values - low, high - low + 1)
+        else:
+            rows = values - low
+        places: NDArray[np.int64] = table[rows]
+        return places
     order = np.argsort(known, kind="stable")
     at = np.searchsorted(known[order], values, side="right") - 1
     found = order[np.maximum(at, 0)]

@@ -194,11 +194,13 @@ class Messages:
         packed = rows[~single]
         first, stop = self.value[packed], self.value[packed] + self.size[packed]
         state = np.zeros(kernels.STATE_SIZE, np.int64)
-        none = np.empty(0, np.int64)
-        kernels.scan_packed(self.data, first, stop, True, state, none, none)
-        self._problems.add("malformed", f"byte {state[kernels.S_BYTE]:,}", int(state[kernels.S_DAMAGED]))
-        within, value = np.empty((2, int(state[kernels.S_ROWS])), np.int64)
+        # A number takes a byte at least; memory that is not written is not taken.
+        within, value = np.empty((2, int(self.size[packed].sum())), np.int64)
         kernels.scan_packed(self.data, first, stop, False, state, within, value)
+        self._problems.add("malformed", f"byte {state[kernels.S_BYTE]:,}", int(state[kernels.S_DAMAGED]))
+        within, value = within[: state[kernels.S_ROWS]], value[: state[kernels.S_ROWS]]
+        if not single.any():
+            return value, self.message[packed][within]
         place = np.concatenate((packed[within], rows[single]))
         order = np.argsort(place, kind="stable")
         value = np.concatenate((value, self.value[rows[single]]))[order]

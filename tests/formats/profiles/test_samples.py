@@ -8,7 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.formats.names import split
-from tracevis3d.formats.profiles.samples import FrameTree, add_timed, add_weighed, ends_of_samples
+from tracevis3d.formats.profiles import samples as module
+from tracevis3d.formats.profiles.samples import (
+    FrameTree,
+    add_timed,
+    add_weighed,
+    ends_of_samples,
+    tree_of_places,
+)
 from tracevis3d.trace import profile, store
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording
@@ -141,3 +148,29 @@ def test_a_call_has_its_share_of_the_samples():
     assert {name: share.weight for name, share in shares.items()} == {"a": 64, "b": 24, "c": 32}
     assert "without times" in profile.note(trace)
     assert "64 B held" in profile.note(trace)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(-1, 3), max_size=5), max_size=8),
+    st.lists(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), max_size=3), min_size=4, max_size=4),
+    st.booleans(),
+)
+def test_a_tree_of_places_is_that_of_its_stacks_one_by_one(stacks, places, is_root_first):
+    tree = FrameTree(Recording())
+    expected = []
+    for stack in stacks:
+        frames = [frame for place in stack if place >= 0 for frame in places[place]]
+        frames = frames if is_root_first else frames[::-1]
+        expected.append(tree.stack([one for one, _ in frames], [line for _, line in frames]))
+    first, first_of = (np.cumsum([0, *map(len, rows)]) for rows in (stacks, places))
+    function, line = np.array([one for place in places for one in place], np.int32).reshape(-1, 2).T
+    whole = np.array([place for stack in stacks for place in stack], np.int64)
+    few, module._FEW_FRAMES = module._FEW_FRAMES, 4
+    try:
+        stack, columns = tree_of_places(first, whole, first_of, function, line, is_root_first=is_root_first)
+    finally:
+        module._FEW_FRAMES = few
+    # Frames get their numbers in the order in which they appear, here as there.
+    assert stack.tolist() == expected
+    assert [column.tolist() for column in columns] == [column.tolist() for column in tree.columns()]

@@ -18,7 +18,7 @@ from ..distinct import places_among
 from ..unpack import problem_of, unpack_file
 from ..wire import Messages
 from .documents import add_function, finish
-from .samples import SAMPLE_NS, add_weighed, tree_of_stacks
+from .samples import SAMPLE_NS, add_weighed, tree_of_places
 
 if TYPE_CHECKING:
     from ...trace.model import RecordedId, Trace
@@ -60,7 +60,7 @@ def sniff(head: bytes, name: str) -> float:
     float
         How sure it is, 0 to 1.
     """
-    at = types = samples = 0
+    at = types = parts = 0
     while at < len(head):
         tag, at = _varint(head, at)
         kind, number = tag & 7, tag >> 3
@@ -68,16 +68,17 @@ def sniff(head: bytes, name: str) -> float:
             break
         if not 0 < number < _LAST_FIELD or kind != (2 if number in _NESTED else 0):
             # Numbers may be packed, and later data may be damaged.
-            return registry.LIKELY if types and samples > 8 else registry.NO
+            return registry.LIKELY if types and parts > 8 else registry.NO
         value, at = _varint(head, at)
         if value < 0:
             break
         if number == _SAMPLE_TYPE and not _is_type(head[at : at + value]):
             return registry.NO
         types += number == _SAMPLE_TYPE
-        samples += number == _SAMPLE
+        # Some writers put all else before the samples.
+        parts += number in (_SAMPLE, _MAPPING, _LOCATION, _FUNCTION)
         at += value if kind == 2 else 0
-    if types and samples:
+    if types and parts:
         return registry.SURE
     return registry.MAYBE if types and name.endswith(FORMAT.suffixes) else registry.NO
 
@@ -146,17 +147,10 @@ def _take(data: memoryview, recording: Recording) -> None:
     at = places_among(location, function_of)
     if (at < 0).any():
         recording.problems.add("unknown", f"location {location[int(np.argmax(at < 0))]}", int((at < 0).sum()))
-    location, owner = at[at >= 0], owner[at >= 0]
-    # Stacks, and the lines of a location, are written innermost first.
-    location, owner = location[::-1], owner[::-1]
-    order = np.argsort(owner, kind="stable")
-    location, owner = location[order], owner[order]
-    many = np.diff(first_of)[location]
-    frame = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
-    frame = np.repeat(first_of[location + 1] - 1, many) - frame
     first = np.zeros(len(samples) + 1, np.int64)
-    np.cumsum(np.bincount(np.repeat(owner, many), minlength=len(samples)), out=first[1:])
-    stack, tree = tree_of_stacks(first, functions[frame], lines[frame])
+    np.cumsum(np.bincount(owner, minlength=len(samples)), out=first[1:])
+    # Stacks, and the lines of a location, are written innermost first.
+    stack, tree = tree_of_places(first, at, first_of, functions, lines)
     thread = _threads(samples, texts, recording)
     if not is_time:
         recording.problems.add("no time unit", "the whole file", len(samples))

@@ -8,6 +8,7 @@ its samples weigh, the heaviest first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,8 @@ from ...trace.recording import Recording
 
 #: A sample represents the time to the next one, but at most this multiple of the usual interval.
 _LONGEST = 2.5
+#: Room for the frames of a tree at first; a power of two.
+_FEW_FRAMES = 1 << 12
 #: Kind of weight if samples are only counted.
 COUNTED = "samples"
 #: Nanoseconds per sample if its duration is unknown.
@@ -109,12 +112,55 @@ def tree_of_stacks(
     frames : three columns
         Function, parent and line of each frame.
     """
-    slots = np.full(1 << max(2 * len(function) + 2, 2).bit_length(), -1, np.int32)
-    stack = np.empty(len(first) - 1, np.int32)
-    out = [np.empty(len(function), np.int32) for _ in range(3)]
-    columns = np.ascontiguousarray(function, np.int32), np.ascontiguousarray(line, np.int32)
-    count = int(kernels.intern_stacks(np.ascontiguousarray(first, np.int64), *columns, slots, stack, *out))
-    parent, named, lines = (column[:count].copy() for column in out)
+    itself = np.arange(len(function) + 1)
+    return tree_of_places(first, itself[:-1], itself, function, line, is_root_first=True)
+
+
+def tree_of_places(
+    first: NDArray[np.int64],
+    place: NDArray[np.int64],
+    first_of: NDArray[np.int64],
+    function: NDArray[np.int32],
+    line: NDArray[np.int32],
+    *,
+    is_root_first: bool = False,
+) -> tuple[NDArray[np.int32], tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]]:
+    """Make a tree of stacks of places, each of which has a frame, or several where functions are inlined.
+
+    Parameters
+    ----------
+    first : int64 (n + 1,)
+        Stack ``i`` is ``first[i]`` to ``first[i + 1]`` of ``place``.
+    place : int64 (m,)
+        -1: one without frames.
+    first_of : int64 (places + 1,)
+        Place ``p`` has ``first_of[p]`` to ``first_of[p + 1]`` of ``function`` and ``line``.
+    function, line : int32 (k,)
+    is_root_first : bool
+        Whether stacks, and the frames of places, begin with the outermost; else with the innermost.
+
+    Returns
+    -------
+    stack : int32 (n,)
+        The innermost frame of each; -1 if it is empty.
+    frames : three columns
+        Function, parent and line of each frame.
+    """
+    stack, state = np.empty(len(first) - 1, np.int32), np.zeros(2, np.int64)
+    given: tuple[Any, ...] = (
+        *(np.ascontiguousarray(column, np.int64) for column in (first, place, first_of)),
+        *(np.ascontiguousarray(column, np.int32) for column in (function, line)),
+    )
+    out, slots = np.empty((3, _FEW_FRAMES), np.int32), np.full(4 * _FEW_FRAMES, -1, np.int32)
+    while True:
+        # The table stays small where stacks are many, but alike.
+        kernels.intern_stacks(*given, is_root_first, state, slots, stack, *out)
+        if state[0] == len(stack):
+            break
+        out = np.append(out, np.empty((3, 3 * out.shape[1]), np.int32), axis=1)
+        slots = np.full(4 * out.shape[1], -1, np.int32)
+        kernels.fill_slots(slots, state[1], *out)
+    parent, named, lines = (column[: state[1]].copy() for column in out)
     return stack, (named, parent, lines)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...jit import kernel
+import numpy as np
+
+from ...jit import inline, kernel
 
 
 @kernel
@@ -161,45 +163,97 @@ def merge_frames(parent, function, slots, merged, out_parent, out_function):  # 
     return count
 
 
+@inline
+def _intern(above, function, line, slots, out_parent, out_function, out_line, count):  # type: ignore[no-untyped-def]
+    """Return the number of a frame: that of the same one, or ``count`` for a new one, which is written."""
+    mask = len(slots) - 1
+    at = ((above + 1) * 0x9E3779B1 + function * 0x85EBCA77 + line * 0xC2B2AE3D) & mask
+    while slots[at] >= 0 and (
+        out_parent[slots[at]] != above or out_function[slots[at]] != function or out_line[slots[at]] != line
+    ):
+        at = (at + 1) & mask
+    if slots[at] < 0:
+        slots[at] = count
+        out_parent[count] = above
+        out_function[count] = function
+        out_line[count] = line
+    return np.int64(slots[at])
+
+
 @kernel
-def intern_stacks(first, function, line, slots, stack, out_parent, out_function, out_line):  # type: ignore[no-untyped-def]
-    """Make a tree of stacks that are given root first.
+def intern_stacks(  # type: ignore[no-untyped-def]
+    first,
+    place,
+    first_of,
+    function,
+    line,
+    is_root_first,
+    state,
+    slots,
+    stack,
+    out_parent,
+    out_function,
+    out_line,
+):
+    """Make a tree of stacks, until there is no room for the next one.
 
     Parameters
     ----------
     first : int64 (n + 1,)
-        Stack ``i`` is ``first[i]`` to ``first[i + 1]`` of ``function`` and ``line``.
-    function, line : int32 (m,)
+        Stack ``i`` is ``first[i]`` to ``first[i + 1]`` of ``place``.
+    place : int64 (m,)
+        Where the frames of each of its places are; one below 0 has none.
+    first_of : int64 (places + 1,)
+        Place ``p`` has ``first_of[p]`` to ``first_of[p + 1]`` of ``function`` and ``line``.
+    function, line : int32 (k,)
+    is_root_first : bool
+        Whether stacks, and the frames of places, begin with the outermost.
+    state : int64 (2,)
+        The next stack, and how many frames the tree has; changed.
     slots : int32 (2**k,)
-        As for :func:`merge_frames`.
+        A hash table of the tree's frames, -1: free; longer than twice the room of the tree.
     stack : int32 (n,)
         Filled: the innermost frame of each, -1 if it is empty.
-    out_parent, out_function, out_line : int32 (m,)
+    out_parent, out_function, out_line : int32 (room,)
         Filled for the frames of the tree.
+    """
+    for i in range(state[0], len(stack)):
+        state[0] = i
+        above = np.int64(-1)
+        many = first[i + 1] - first[i]
+        for k in range(many):
+            one = place[first[i] + k] if is_root_first else place[first[i + 1] - 1 - k]
+            size = first_of[one + 1] - first_of[one] if one >= 0 else 0
+            for j in range(size):
+                if state[1] >= len(out_parent):
+                    return
+                at = first_of[one] + j if is_root_first else first_of[one + 1] - 1 - j
+                what, where = np.int64(function[at]), np.int64(line[at])
+                above = _intern(above, what, where, slots, out_parent, out_function, out_line, state[1])
+                state[1] = max(state[1], above + 1)
+        stack[i] = above
+    state[0] = len(stack)
 
-    Returns
-    -------
-    int
-        How many frames it has.
+
+@kernel
+def fill_slots(slots, count, parent, function, line):  # type: ignore[no-untyped-def]
+    """Enter the frames of a tree into an empty table.
+
+    Parameters
+    ----------
+    slots : int32 (2**k,)
+        -1 before; filled.
+    count : int
+        How many frames there are.
+    parent, function, line : int32 (room,)
     """
     mask = len(slots) - 1
-    count = 0
-    for i in range(len(stack)):
-        above = -1
-        for k in range(first[i], first[i + 1]):
-            at = ((above + 1) * 0x9E3779B1 + function[k] * 0x85EBCA77 + line[k] * 0xC2B2AE3D) & mask
-            while slots[at] >= 0 and (
-                out_parent[slots[at]] != above
-                or out_function[slots[at]] != function[k]
-                or out_line[slots[at]] != line[k]
-            ):
-                at = (at + 1) & mask
-            if slots[at] < 0:
-                slots[at] = count
-                out_parent[count] = above
-                out_function[count] = function[k]
-                out_line[count] = line[k]
-                count += 1
-            above = slots[at]
-        stack[i] = above
-    return count
+    for number in range(count):
+        above = np.int64(parent[number])
+        at = (
+            (above + 1) * 0x9E3779B1 + np.int64(function[number]) * 0x85EBCA77
+            + np.int64(line[number]) * 0xC2B2AE3D
+        ) & mask  # fmt: skip
+        while slots[at] >= 0:
+            at = (at + 1) & mask
+        slots[at] = number
