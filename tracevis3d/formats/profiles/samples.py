@@ -154,7 +154,8 @@ def tree_of_places(
     out, slots = np.empty((3, _FEW_FRAMES), np.int32), np.full(4 * _FEW_FRAMES, -1, np.int32)
     while True:
         # The table stays small where stacks are many, but alike.
-        kernels.intern_stacks(*given, is_root_first, state, slots, stack, *out)
+        columns: tuple[Any, ...] = (*given, is_root_first, state, slots, stack, *out)
+        kernels.intern_stacks(*columns)
         if state[0] == len(stack):
             break
         out = np.append(out, np.empty((3, 3 * out.shape[1]), np.int32), axis=1)
