@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tracevis3d.features.comparison.view.geometry.control_tree import control_tree
 from tracevis3d.features.comparison.view.geometry.walls import Fold
 from tracevis3d.kernels.layout.bundle import attach_leaves, clamp_upwards, fold_tubes, longest_rise
+from tracevis3d.layout import bundle as bundles
 from tracevis3d.layout.bundle import SAMPLES, bundle, levels
 
 SEEDS = st.integers(0, 100_000)
@@ -124,6 +125,39 @@ def test_many_edges_are_those_of_few(samples):
 def test_levels_count_from_the_root():
     parent = np.array([-1, 0, 1, -1, 3, 1], np.int32)
     np.testing.assert_array_equal(levels(parent), [0, 1, 2, 0, 1, 2])
+
+
+@given(SEEDS)
+@settings(max_examples=20, deadline=None)
+def test_in_deep_trees_routes_follow_evenly_spaced_levels(seed):
+    rng = np.random.default_rng(seed)
+    parent = random_tree(rng, 120)
+    point = rng.normal(size=(120, 3)).astype(np.float32)
+    level = levels(parent)
+    apart = -(-int(level.max()) // 4)
+    thin = np.full(120, -1, np.int32)
+    for i in range(1, 120):
+        above = int(parent[i])
+        while level[above] % apart:
+            above = int(parent[above])
+        thin[i] = above
+    a, b = rng.integers(0, 120, (2, 30)).astype(np.int32)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bundles, "DEEPEST", 4)
+        ours = bundle(parent, point, a, b)
+    np.testing.assert_array_equal(ours.point, bundle(thin, point, a, b).point)
+
+
+def test_routes_in_a_tree_of_many_levels_take_no_longer_than_others():
+    """A million levels were followed one by one by each of some thousand routes."""
+    n = 1_000_000
+    tree = np.arange(-1, n - 1, dtype=np.int32)
+    point = np.zeros((n, 3), np.float32)
+    point[:, 0] = np.arange(n)
+    ends = np.arange(n - 1, n - 2001, -1, dtype=np.int32)
+    routes = bundle(tree, point, np.zeros(2000, np.int32), ends, beta=1.0, samples=32)
+    assert (np.diff(routes.point[:32, 0]) > 0).all()
+    np.testing.assert_array_equal(routes.point[31::32, 0], point[ends, 0])
 
 
 def preordered(rng, n):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.layout.bundle import measure_routes, sample_routes
+from ..kernels.layout.bundle import climb, measure_routes, sample_routes
 from .parallel import in_parts
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ SAMPLES = (32, 48, 64, 96)
 #: Radians of turning up to which each of these suffices.
 _TURNS = (1.5, 3.5, 7.0)
 
+#: Levels of a tree that routes follow; of a deeper one evenly spaced ones, and the ends.
+DEEPEST = 512
 #: Minimum number of edges per thread.
 _PART = 4096
 
@@ -67,14 +69,13 @@ def levels(parent: Ints32) -> Ints32:
     >>> levels(np.array([-1, 0, 1, 0], np.int32)).tolist()
     [0, 1, 2, 1]
     """
-    level = np.where(parent < 0, 0, -1).astype(np.int32)
-    known, here = 0, np.flatnonzero(parent >= 0)
-    while len(here):
-        above = level[parent[here]]
-        level[here[above == known]] = known + 1
-        here = here[above != known]
-        known += 1
-    return level
+    return _climbed(np.ascontiguousarray(parent, np.int32), 1)[0]
+
+
+def _climbed(parent: Ints32, apart: int) -> tuple[Ints32, Ints32]:
+    level, above = np.empty_like(parent), np.empty_like(parent)
+    climb(parent, np.int32(apart), level, above)
+    return level, above
 
 
 def bundle(
@@ -89,7 +90,7 @@ def bundle(
     steady: NDArray[np.bool_] | None = None,
     buffers: Buffers | None = None,
 ) -> Routes:
-    """Route edges along a tree.
+    """Route edges along a tree; in one of more than :data:`DEEPEST` levels along evenly spaced ones.
 
     Parameters
     ----------
@@ -145,10 +146,15 @@ def bundle(
     edges = len(source)
     if not edges:
         return Routes(np.empty((0, 3), np.float32), np.zeros(1, np.int64))
-    parent, level = np.ascontiguousarray(parent, np.int32), levels(parent)
+    parent = np.ascontiguousarray(parent, np.int32)
+    level = levels(parent)
+    deepest = int(level.max(initial=0))
+    if deepest > DEEPEST:
+        # A route that follows each of a million levels looks like one that follows every thousandth.
+        apart = -(-deepest // DEEPEST)
+        parent, deepest = _climbed(parent, apart)[1], -(-deepest // apart)
     tree = (parent, level, np.ascontiguousarray(point, np.float32))
     ends = (np.ascontiguousarray(source, np.int32), np.ascontiguousarray(target, np.int32))
-    deepest = int(level.max(initial=0))
     shape = (np.float32(beta), np.bool_(drop_common))
     longest = 2 * deepest + 1
     first = np.zeros(edges + 1, np.int64)

@@ -92,6 +92,31 @@ def attach_leaves(
         home[i] = best
 
 
+@kernel
+def climb(
+    parent: NDArray[np.int32], apart: np.int32, level: NDArray[np.int32], above: NDArray[np.int32]
+) -> None:
+    """Find each node's level, and its nearest ancestor on every ``apart``-th level.
+
+    Parameters
+    ----------
+    parent : int32 (n,)
+        -1 for a root; parents come before their children.
+    apart : int32
+    level : int32 (n,)
+        Written: 0 for a root, 1 for its children, and so on.
+    above : int32 (n,)
+        Written: its nearest proper ancestor whose level is a multiple of ``apart``; -1 for a root.
+    """
+    for i in range(len(parent)):
+        p = parent[i]
+        if p < 0:
+            level[i], above[i] = 0, -1
+        else:
+            level[i] = level[p] + 1
+            above[i] = p if level[p] % apart == 0 else above[p]
+
+
 @inline
 def _route(  # type: ignore[no-untyped-def]
     parent, level, point, a, b, beta, drop, path
