@@ -29,6 +29,8 @@ EXPLORE = (
     ("Right-click", "Show the menu of an element", "menu"),
     ("W  S", "Zoom in and out in time around the mouse; also Ctrl and the wheel", "zoom in time"),
     ("A  D", "Move in time", "move in time"),
+    ("↑  ↓", "Scroll up and down, also Page ↑ and ↓, and Shift and the wheel", "scroll"),
+    ("Shift W  Shift S", "Make the levels of an icicle higher, or lower", ""),
     ("F", "Frame the selection, else what the mouse is over, else the view", "frame"),
     ("M", "Mark the selected time, or unmark it", "mark"),
     ("/", "Search", "search"),

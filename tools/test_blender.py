@@ -247,6 +247,7 @@ class Way:
         )
         self.windows(
             self.overlays(trace),
+            Turn("read an icicle of several threads in a window", "sight/reading.py", self.drum, done="read"),
             Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             *self.shared(

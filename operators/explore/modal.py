@@ -134,6 +134,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             if not wheel.turned(context, event, place):
                 self._window_key(context, "W" if event.type == wheel.NOTCHES[0] else "S", place)
             return {"RUNNING_MODAL"}
+        if event.type in wheel.NOTCHES and event.shift and place is not None:
+            wheel.by_notch(place, upwards=event.type == wheel.NOTCHES[0])
+            return {"RUNNING_MODAL"}
         if event.type in wheel.NOTCHES and event.alt and place is not None:
             onwards = event.type == wheel.NOTCHES[0]
             self._say(ride.turned(context, place, self._view_at(context), onwards))
@@ -487,6 +490,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"RUNNING_MODAL"}
         if event.ctrl or event.alt or event.oskey:
             return {"PASS_THROUGH"}
+        if event.type in wheel.KEYS:
+            wheel.by_key(place, event.type)
+            return {"RUNNING_MODAL"}
         kind, shift = event.type, event.shift
         if kind == "ESC":
             if zoom.stop() or transition.finish() or any(cover.restore(context) for cover in covers):
@@ -510,6 +516,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return self._go_to_view(context, _NUMBERS.index(kind))
         elif kind in ("W", "S", "A", "D") and not shift:
             self._window_key(context, kind, place)
+        elif kind in ("W", "S"):
+            self._heighten(context, kind == "W")
         elif kind == "F" and not shift:
             acts.frame_selection(context, place.area)
         elif kind == "V" and not shift:
@@ -595,6 +603,12 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             windows[source] = time_window.bounded(trace, low, high)
         message = "Zoom in Time" if kind in "WS" else "Move in Time"
         window_time.go(view, windows, lambda: acts.push(bpy.context, message))
+
+    def _heighten(self, context: bpy.types.Context, higher: bool) -> None:
+        """Make levels higher or lower; what the mouse is over stays where it is."""
+        view = self._view_at(context)
+        if view is None or not wheel.heighten(view, higher, state.hit, self._area, self._say):
+            self._say("Nothing of this view can be made higher")
 
     def _home(self, context: bpy.types.Context, place: Place) -> None:
         if wheel.back(context.scene):

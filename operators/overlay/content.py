@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...tracevis3d.drawing.explanations import Explanations
+from ...tracevis3d.drawing.primitives import Labels
 from ...tracevis3d.overlay.names import Prepared, prepare
 from ...tracevis3d.scene import page
 from .canvas import measure
@@ -12,10 +13,11 @@ from .canvas import measure
 
 @dataclass(frozen=True, eq=False)
 class Content:
-    """The explanations of a view, and its names, measured."""
+    """The explanations of a view, and its names: as they are, and measured."""
 
     explained: Explanations
     names: Prepared
+    groups: tuple[Labels, ...]
 
 
 class Contents:
@@ -35,7 +37,7 @@ class Contents:
         content = None
         if explained is not None:
             names = page.names_of(explained, page.near_names(collection))
-            content = Content(explained, prepare(names, explained.palette, measure))
+            content = Content(explained, prepare(names, explained.palette, measure), names)
         self._known[collection.name] = stamps, content
         return content
 

@@ -9,7 +9,7 @@ from ..state import settings
 from ..views import viewport
 from .canvas import measure
 from .content import contents
-from .room import free_of, theme_of
+from .room import free_of, gizmo_of, theme_of
 
 
 def look(context: bpy.types.Context, page: bool = False) -> None:
@@ -41,7 +41,10 @@ class Framed:
         if self._stands is not None and pose_of(view) != self._stands:
             return False
         region = next(region for region in area.regions if region.type == "WINDOW")
-        stored = settings.of(collection)
+        stored, scale = settings.of(collection), bpy.context.preferences.system.ui_scale
+        reading = content.explained.reading
+        if reading is not None and self._stands is None:
+            view.view_rotation = Vector(reading).to_track_quat("Z", "Y")
         view.update()
         location, distance = frame(
             content.explained,
@@ -50,8 +53,9 @@ class Framed:
             lens_of(view).tangents,
             free_of(area, region, scene),
             (region.width, region.height),
-            theme_of(stored.style, bpy.context.preferences.system.ui_scale),
+            theme_of(stored.style, scale),
             measure,
+            gizmo_of(space, scale),
         )
         middle = Vector(location.tolist()) + Vector(stored.place)
         place(space, Pose(middle, view.view_rotation.copy(), distance))

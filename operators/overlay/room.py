@@ -22,7 +22,7 @@ def free_of(area: bpy.types.Area, region: bpy.types.Region, scene: bpy.types.Sce
     left, right, top = viewport.covered(area, region)
     bottom, scale = 0.0, bpy.context.preferences.system.ui_scale
     active = settings.active_in(scene)
-    if active is not None and overview.of(active).shown and overview.of(active).cells:
+    if active is not None and overview.is_in(area.id_data, active):
         with bpy.context.temp_override(area=area, region=region):
             found = overview.box(bpy.context)
         bottom = found[3] + _LINE * scale if found is not None else 0.0

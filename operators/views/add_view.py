@@ -5,7 +5,6 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty
 
-from ...tracevis3d import api
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.views import registry as views
 from .. import enum_items, preconditions
@@ -114,11 +113,13 @@ class TRACEVIS3D_OT_add_view(LongOperator, bpy.types.Operator):
             return {"CANCELLED"}
         look = [sources.finder_of(known_traces()[key]) for key in chosen]
         name, frame = view.name, settings.frame_of(context.scene)
+        asked = self.options.is_invoke and context.window is not None
+        line = make_view.line_in(context) if asked else None
 
         def work(progress: Progress) -> Any:
             share = 0.6 / len(look)
             traces = [find(part(progress, i * share, (i + 1) * share)) for i, find in enumerate(look)]
-            figure = api.view(name, *traces)
+            figure = make_view.figure_in(line, name, traces)
             return traces, figure, make_view.drawing_of(figure, frame, part(progress, 0.6, 1.0))
 
         return self.carry_out(context, work, self._show)

@@ -80,13 +80,16 @@ class TRACEVIS3D_OT_import_trace(LongOperator, bpy.types.Operator, ImportHelper)
             return {"CANCELLED"}
         view, frame = self.view, settings.frame_of(context.scene)
         compare = self.compare and len(paths) == 2
+        # Scripts get what is usual, whatever window they run in.
+        asked = self.options.is_invoke and context.window is not None
+        line = make_view.line_in(context) if asked else None
 
         def work(progress: Progress) -> Any:
             if compare and (compared := differences.read(paths, frame, progress)) is not None:
                 return compared
             share = 1 / len(paths)
             return [
-                make_view.read_and_draw(path, view, frame, part(progress, i * share, (i + 1) * share))
+                make_view.read_and_draw(path, view, frame, part(progress, i * share, (i + 1) * share), line)
                 for i, path in enumerate(paths)
             ]
 

@@ -13,6 +13,7 @@ from ...tracevis3d.analysis.measures import self_time_of
 from ...tracevis3d.drawing.frame import Frame
 from ...tracevis3d.errors import MissingDependency
 from ...tracevis3d.formats import unpack
+from ...tracevis3d.overlay.items import Theme
 from ...tracevis3d.progress import Progress, part
 from ...tracevis3d.scene import styles
 from ...tracevis3d.scene.build import build
@@ -48,14 +49,33 @@ _seconds: dict[int, float] = {}
 SUITED = "AUTO"
 
 
-def read_and_draw(path: str, view: str, frame: Frame, progress: Progress) -> tuple[Any, Any, Any]:
+#: Pixels at scale 1 beside a 3D view, of its sidebar and other editors; share of the rest for the drawing.
+_BESIDE, _SHARE = 570.0, 0.8
+
+
+def line_in(context: bpy.types.Context) -> float:
+    """Return the height of a line of the window's type, as a share of the width that a drawing gets there."""
+    scale = context.preferences.system.ui_scale
+    wide = max(context.window.width - _BESIDE * scale, 0.4 * context.window.width)
+    return float(Theme(scale=scale).type / (_SHARE * wide))
+
+
+def figure_in(line: float | None, view: str, traces: list[Any]) -> Any:
+    """Return the figure of a view that is read in a window with such a line of type; None: as it is usual."""
+    declared = views.find(view).in_window
+    return api.view(view, *traces, **(declared(line) if declared is not None and line is not None else {}))
+
+
+def read_and_draw(
+    path: str, view: str, frame: Frame, progress: Progress, line: float | None = None
+) -> tuple[Any, Any, Any]:
     """Return trace, figure and drawing of the file at ``path``; touches nothing of Blender's.
 
-    ``view`` is a view's name, or :data:`SUITED`.
+    ``view`` is a view's name, or :data:`SUITED`; ``line`` as for :func:`figure_in`.
     """
     progress(0.0, f"reading {os.path.basename(path)}")
     trace = api.load(path, progress=part(progress, 0.0, 0.8))
-    figure = api.view(views.suited(trace) if view == SUITED else view, trace)
+    figure = figure_in(line, views.suited(trace) if view == SUITED else view, [trace])
     return trace, figure, drawing_of(figure, frame, part(progress, 0.8, 1.0))
 
 

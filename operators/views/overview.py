@@ -63,6 +63,12 @@ def of(collection: bpy.types.Collection) -> Any:
     return collection.tracevis3d_strip
 
 
+def is_in(screen: bpy.types.Screen, collection: bpy.types.Collection) -> bool:
+    """Return whether the 3D views of a screen have the strip of a view: not where it has an editor for it."""
+    stored = of(collection)
+    return bool(stored.shown and stored.cells) and not areas.shows(screen, areas.STRIP)
+
+
 def prepare(trace: Any, stack: str) -> None:
     """Work out what :func:`store` stores; touches nothing of Blender's."""
     with suppress(TraceVisError):
@@ -229,9 +235,7 @@ class TRACEVIS3D_GGT_strip(bpy.types.GizmoGroup):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         collection = settings.active(context)
-        if collection is None or areas.shows(context.screen, areas.STRIP):
-            return False
-        return of(collection).shown and bool(of(collection).cells)
+        return collection is not None and is_in(context.screen, collection)
 
     def setup(self, _context: bpy.types.Context) -> None:
         self.gizmos.new(TRACEVIS3D_GT_strip.bl_idname).use_draw_modal = True

@@ -19,6 +19,7 @@ from tracevis3d.layout.sight.view_projection import ViewProjection
 from tracevis3d.overlay.callouts import lay_callouts
 from tracevis3d.overlay.compose import compose
 from tracevis3d.overlay.framing import frame
+from tracevis3d.overlay.heading import lay_legends
 from tracevis3d.overlay.items import Choices, Overlay, Text, Theme, fitted, shortened
 from tracevis3d.overlay.names import prepare, standing_on
 from tracevis3d.overlay.ramps import choices
@@ -281,13 +282,14 @@ def test_a_folded_legend_shows_its_heading_alone():
 
 @settings(max_examples=50, deadline=None)
 @given(
-    st.lists(st.tuples(*[st.floats(0, 30, width=32)] * 4), max_size=30), st.integers(0, 5), st.integers(0, 9)
-)
-def test_placing_and_its_plain_twin(found, fixed, most):
+    st.lists(st.tuples(*[st.floats(0, 30, width=32)] * 4), max_size=30),
+    st.integers(0, 5), st.integers(0, 9), st.integers(1, 20),
+)  # fmt: skip
+def test_placing_and_its_plain_twin(found, fixed, most, cells):
     box = np.array([(a, b, a + c, b + d) for a, b, c, d in found], np.float32).reshape(-1, 4)
     fixed = min(fixed, len(box))
     out = np.zeros(len(box), np.bool_)
-    count = place(box, fixed, 0.0, most, out)
+    count = place(box, fixed, 0.0, most, np.empty(cells, np.int32), np.empty(len(box), np.int32), out)
     plain = list(range(fixed))
     for i in range(fixed, len(box)):
         clear = all(
@@ -319,7 +321,7 @@ def test_names_that_have_room_and_the_plain_twin(at, n, seed, room, align, upwar
     p = given_names
     count = find_names(
         eye.matrix, frame, p.anchor, p.end_low, p.end_high, p.top, p.width, p.least,
-        p.bound, p.align, allowed, known, 1.15, 4.5, row, found,
+        p.bound, p.align, p.small, allowed, known, 1.15, 4.5, row, found,
     )  # fmt: skip
     wanted = [
         (i, spot) for i in range(n) if allowed[i] and (spot := room_of(p, i, eye, frame, bool(known[i])))
@@ -345,6 +347,11 @@ def room_of(p, i, eye, frame, known):
             room = high - low
             if room < min(wide, 4.5 * size) * (1 if known else 1.15):
                 return None
+    elif not p.small[i]:
+        # Where the frame ends it is shortened.
+        most = {-1: right - x, 0: 2 * min(x - left, right - x), 1: x - left}[int(p.align[i])]
+        if 4.5 * size * (1 if known else 1.15) <= most < wide:
+            room = most
     shown = min(wide, room)
     start = x - shown * {-1: 0.0, 0: 0.5, 1: 1.0}[int(p.align[i])]
     start = max(min(start, high - shown), low) if np.isfinite(low) else start
@@ -562,3 +569,45 @@ def crosses(a, b):
         return False
     s, t = np.linalg.solve(way, (b[0] - a[0], b[1] - a[1]))
     return 1e-6 < s < 1 - 1e-6 and 1e-6 < t < 1 - 1e-6
+
+
+@pytest.mark.parametrize("high", [2.0, 9.0, 60.0])
+def test_data_that_are_read_fill_the_width_from_below(high):
+    what = replace(
+        explained((), legends=1, callouts=0),
+        low=(0.0, -1.0, 0.0), high=(16.0, 0.0, high), reading=(0.0, -1.0, 0.0),
+    )  # fmt: skip
+    at, distance = frame(
+        what,
+        prepare((), what.palette, measure),
+        AXES,
+        TANGENTS,
+        FREE,
+        (WIDTH, HEIGHT),
+        Theme(),
+        measure,
+        85.0,
+    )
+    eye = at - np.asarray(AXES[2]) * distance
+    (left, below), (right, _) = seen_from(eye).pixels([(0.0, -1.0, 0.0), (16.0, -1.0, 0.0)])
+    assert FREE[0] <= left < FREE[0] + 60
+    assert FREE[2] - 85 - 60 < right <= FREE[2] - 85
+    assert below > FREE[1] + 20
+    if high > 9:
+        assert below < FREE[1] + 60
+
+
+def test_legends_in_lines_overlap_nothing_and_answer_the_mouse():
+    what = explained((), legends=1, callouts=0)
+    out = Overlay()
+    lay_legends(what.legends, what.palette, FREE, FREE[3], Choices(), Theme(), measure, out, 400.0)
+    boxes = [text.box for text in out.texts]
+    for i, a in enumerate(boxes):
+        assert a[2] <= FREE[0] + 400.0
+        for b in boxes[:i]:
+            assert a[0] >= b[2] or b[0] >= a[2] or a[1] >= b[3] or b[1] >= a[3]
+    entries = [target for target in out.targets if target.kind == "entry"]
+    assert [target.index for target in entries] == [
+        (k, i) for k, legend in enumerate(what.legends) for i in range(len(legend.entries))
+    ][: len(entries)]
+    assert len(entries) > 3

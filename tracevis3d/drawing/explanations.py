@@ -46,6 +46,8 @@ class Explanations:
         The box of the data, which the window frames.
     stretches : tuple of Stretch
         Parts of the time, for the time strip.
+    reading : Vector or None
+        As :attr:`.primitives.Camera.reading`.
     """
 
     title: str
@@ -58,6 +60,7 @@ class Explanations:
     low: Vector
     high: Vector
     stretches: tuple[Stretch, ...] = ()
+    reading: Vector | None = None
 
 
 def explanations_of(drawing: Drawing, palette: NDArray[np.float32] | None = None) -> Explanations:
@@ -86,6 +89,7 @@ def explanations_of(drawing: Drawing, palette: NDArray[np.float32] | None = None
         low,
         high,
         drawing.stretches,
+        camera.reading,
     )
 
 
@@ -126,6 +130,7 @@ def _only(group: Labels, rows: NDArray[np.int64]) -> Labels:
         room=group.room[rows],
         rank=group.rank[rows],
         background=group.background[rows] if len(group.background) else group.background,
+        id=group.id[rows] if len(group.id) else group.id,
     )
 
 
@@ -151,6 +156,7 @@ def packed(explanations: Explanations) -> str:
         "callouts": [dict(vars(callout)) for callout in e.callouts],
         "box": [list(e.low), list(e.high)],
         "stretches": [dict(vars(stretch)) for stretch in e.stretches],
+        "reading": list(e.reading) if e.reading is not None else None,
     }
     return base64.b85encode(zlib.compress(json.dumps(words, allow_nan=True).encode(), 1)).decode()
 
@@ -188,6 +194,7 @@ def unpacked(text: str) -> Explanations | None:
             low,
             high,
             tuple(_stretch(stretch, len(palette)) for stretch in words.get("stretches", ())),
+            _vector(words["reading"]) if words.get("reading") else None,
         )
     except (ValueError, KeyError, TypeError, IndexError, zlib.error, RecursionError):
         return None
@@ -275,7 +282,8 @@ def _names_words(group: Labels) -> dict[str, Any]:
     words = dict(vars(group))
     for key in ("anchor", "height", "room", "rank"):
         words[key] = _numbers(words[key])
-    return {**words, "text": list(group.text), "background": group.background.tolist()}
+    ids = group.background.tolist(), group.id.tolist()
+    return {**words, "text": list(group.text), "background": ids[0], "id": ids[1]}
 
 
 def _names(words: dict[str, Any]) -> Labels:
@@ -284,7 +292,8 @@ def _names(words: dict[str, Any]) -> Labels:
     anchor = np.array(words["anchor"], np.float32).reshape(n, 3)
     height, room, rank = (np.array(words[k], np.float32).reshape(n) for k in ("height", "room", "rank"))
     background = np.array(words["background"], np.int32)
-    if len(background) not in (0, n) or words["align"] not in (-1, 0, 1):
+    ids = np.array(words.get("id", ()), np.int64)
+    if len(background) not in (0, n) or len(ids) not in (0, n) or words["align"] not in (-1, 0, 1):
         raise ValueError
     return Labels(
         str(words["kind"]),
@@ -298,6 +307,7 @@ def _names(words: dict[str, Any]) -> Labels:
         _vector(words["up"]),
         background,
         int(words["source"]),
+        ids,
     )
 
 

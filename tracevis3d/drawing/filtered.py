@@ -143,4 +143,5 @@ def _labels(group: Labels, gone: list[Boxes]) -> Labels:
         room=group.room[which],
         rank=group.rank[which],
         background=group.background[which],
+        id=group.id[which] if len(group.id) else group.id,
     )

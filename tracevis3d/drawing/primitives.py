@@ -278,6 +278,9 @@ class Labels:
         Palette index of what the text lies on (it is drawn in the ink that contrasts); empty: on the ground.
     source : int
         Which of the view's traces it is about.
+    id : int64 (n,) or (0,)
+        Of the element that each is the name of, of the kind ``kind``, where a click on the name does what one
+        on the element would; empty: a click does nothing.
     """
 
     kind: str
@@ -291,6 +294,7 @@ class Labels:
     up: Vector = (0.0, 0.0, 1.0)
     background: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     source: int = 0
+    id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.text)
@@ -459,6 +463,9 @@ class Camera:
         The picture also holds the rulers and texts that stand outside the box.
     all_of_it : (Vector, Vector) or None
         The box of all that is drawn, behind which the wall stands, where ``low``..``high`` is a part of it.
+    reading : Vector or None
+        From the subject towards where a window first looks from, as wide as it is high enough to be read: of
+        a high drawing the lower part. None: as the camera does, at all of it.
     """
 
     direction: Vector
@@ -469,6 +476,7 @@ class Camera:
     lens: float = 85.0
     whole: bool = True
     all_of_it: tuple[Vector, Vector] | None = None
+    reading: Vector | None = None
 
 
 Element = Boxes | Tubes | Lines | Marks | Wedges | Image

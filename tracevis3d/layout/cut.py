@@ -107,6 +107,45 @@ class Cut:
         columns = {name: getattr(self, name) for name in ("calls", "top", "merged")}
         return replace(self, **{name: column[wanted] for name, column in columns.items() if len(column)})
 
+    def _in_rows(self, calls: Calls) -> Cut:
+        """Return the same where each call has a row, if it is one of a single level."""
+        if self.step > 1:
+            return self
+        return replace(self, top=calls.depth[self.calls], merged=np.zeros(len(self.calls), np.int64))
+
+
+def joined(cuts: Sequence[Cut], calls: Calls) -> Cut:
+    """Return what several cuts show together: of other threads, or of other parts of the time.
+
+    Parameters
+    ----------
+    cuts : sequence of Cut
+        At least one; none shows what another shows.
+    calls : Calls
+        Of the trace.
+
+    Returns
+    -------
+    Cut
+        With the window and the resolution of the first, and the most levels of a row.
+
+    Examples
+    --------
+    >>> import tracevis3d as tv
+    >>> trace = tv.load("run.tsv")
+    >>> roots, others = (cut_index(trace).cut(0, 1001, *depths) for depths in ((1, 1), (2, None)))
+    >>> joined([roots, others], trace.calls).total
+    4
+    """
+    first, *rest = cuts
+    if not rest:
+        return first
+    step = max(cut.step for cut in cuts)
+    parts = [cut._in_rows(calls) for cut in cuts] if step > 1 else cuts
+    columns = {f.name: np.concatenate([getattr(p.clusters, f.name) for p in parts]) for f in fields(Clusters)}
+    shown = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ("calls", "top", "merged")}
+    return replace(first, **shown, step=step, clusters=Clusters(**columns))
+
 
 class CutBuffers:
     """Working space of a cut, to be used again for the next; it grows as needed."""

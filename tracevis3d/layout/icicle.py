@@ -6,7 +6,7 @@ call is long, and stands on its caller's. Here each box also has a thickness, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from ..kernels.run_sums import sum_runs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+#: Free height above a folded lane, as a share of that above others.
+_FOLDED_GAP = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,8 @@ class Lanes:
         y of the plane that the lane's boxes stand against.
     edge : float64 (levels + 1,)
         Height above the floor at which each level begins; the last is the top of the last level.
+    share : float64 (n,) or (0,)
+        What all heights of a lane are multiplied by: less than 1 where it is folded; empty: 1 everywhere.
 
     Examples
     --------
@@ -42,6 +47,7 @@ class Lanes:
     height: Floats
     back: Floats
     edge: Floats
+    share: Floats = field(default_factory=lambda: np.empty(0))
 
     def __len__(self) -> int:
         return len(self.floor)
@@ -87,6 +93,8 @@ def stack_lanes(
     least: float,
     spacing: float,
     level: float = 0.0,
+    folded: NDArray[np.bool_] | None = None,
+    low: float = 0.0,
 ) -> Lanes:
     """Put lanes above each other.
 
@@ -106,6 +114,10 @@ def stack_lanes(
         Free height between two lanes, in levels of relative height 1.
     level : float
         Height of a level of relative height 1; 0: as ``total`` allows.
+    folded : bool (n,), optional
+        Lanes whose levels are squeezed together; none if left out.
+    low : float
+        Height of a folded lane, unless its levels take less as they are.
 
     Returns
     -------
@@ -125,21 +137,28 @@ def stack_lanes(
     """
     edge = np.concatenate([[0.0], np.cumsum(heights)])
     own = edge[np.minimum(levels, len(heights))]
-    gaps = spacing * (len(levels) - 1)
+    closed = np.zeros(len(levels), np.bool_) if folded is None else folded
+    gaps = spacing * np.where(closed, _FOLDED_GAP, 1.0)
+
+    def heights_of(unit: float) -> Floats:
+        most = np.where(closed, np.minimum(own * unit, low), own * unit)
+        return np.asarray(np.maximum(most, least))
+
     unit = level
     if not unit:
-        low, unit = 0.0, highest
-        if np.maximum(own * unit, least).sum() + gaps * unit > total:
+        short, unit = 0.0, highest
+        if heights_of(unit).sum() + gaps[:-1].sum() * unit > total:
             high = highest
             for _ in range(50):
-                unit = (low + high) / 2
-                if np.maximum(own * unit, least).sum() + gaps * unit > total:
+                unit = (short + high) / 2
+                if heights_of(unit).sum() + gaps[:-1].sum() * unit > total:
                     high = unit
                 else:
-                    low = unit
-    height = np.maximum(own * unit, least)
-    floor = np.concatenate([[0.0], np.cumsum(height + spacing * unit)])[:-1]
-    return Lanes(floor, height, np.zeros(len(levels)), edge * unit)
+                    short = unit
+    height = heights_of(unit)
+    floor = np.concatenate([[0.0], np.cumsum(height + gaps * unit)])[:-1]
+    share = np.minimum(height / np.maximum(own * unit, 1e-12), 1.0) if closed.any() else np.empty(0)
+    return Lanes(floor, height, np.zeros(len(levels)), edge * unit, share)
 
 
 def time_to_x(time: Ints, start: int, end: int, width: float) -> NDArray[np.float32]:
@@ -230,8 +249,9 @@ def place_boxes(
     bottom = lanes.edge[np.minimum(low_level, last)]
     top = lanes.edge[np.minimum(high_level + 1, last)]
     below = lanes.edge[np.minimum(high_level, last)]
-    low[:, 2] = lanes.floor[lane] + bottom
-    extent[:, 2] = top - bottom - gap * (top - below)
+    share = lanes.share[lane] if len(lanes.share) else 1.0
+    low[:, 2] = lanes.floor[lane] + share * bottom
+    extent[:, 2] = share * (top - bottom - gap * (top - below))
     extent[:, 1] = thickness
     low[:, 1] = lanes.back[lane] - thickness
     return low, extent

@@ -15,6 +15,9 @@ from .items import Choices, Measure, Overlay, Rectangle, Theme
 from .names import Prepared, Sight, lay_names
 from .rulers import lay_rulers
 
+#: How opaque the ground behind a heading is that data are scrolled below.
+_HEADING = 0.93
+
 
 def compose(
     explained: Explanations,
@@ -79,7 +82,15 @@ def compose(
     if heading:
         beside = (*inner[:2], inner[2] - corner, inner[3])
         y = lay_title(explained.title, explained.facts, beside, theme, measure, out) if title else inner[3]
-        lay_legends(explained.legends, explained.palette, inner, y, choices, theme, measure, out)
+        across = beside[2] - beside[0] if explained.reading is not None else 0.0
+        panels = len(out.taken)
+        lay_legends(explained.legends, explained.palette, inner, y, choices, theme, measure, out, across)
+        if explained.reading is not None:
+            # What is scrolled goes away below the heading.
+            low = min([y, *(box[1] for box in out.taken[panels:])]) - 0.5 * margin
+            band = (free[0], low, free[2] - corner, float(eye.height))
+            out.fills.insert(0, (band, (*theme.ground, _HEADING)))
+            out.taken.append(band)
     lay_rulers(explained.axes, eye, inner, np.asarray(focus, np.float64), theme, measure, out)
     before = before or Overlay()
     lay_callouts(explained.callouts, eye, inner, theme, measure, out, before.places, covered)

@@ -22,6 +22,10 @@ _SHARE = 0.2
 _LEAST = 12.0
 #: Sizes of the type, below the data: for rulers.
 _BELOW = 3.2
+#: How often the room that names take beside the data is measured.
+_LOOKS = 3
+#: Heights of the region: room for anything.
+_TALL = 100
 
 
 def frame(
@@ -33,6 +37,7 @@ def frame(
     size: tuple[int, int],
     theme: Theme,
     measure: Measure,
+    corner: float = 0.0,
 ) -> tuple[Floats, float]:
     """Return where a 3D view has to look for a drawing to fill it, with room for title, legends and names.
 
@@ -50,6 +55,8 @@ def frame(
         Of the region, in pixels.
     theme : Theme
     measure : Measure
+    corner : float
+        Pixels at the upper right of ``free`` that something else lies on.
 
     Returns
     -------
@@ -59,43 +66,88 @@ def frame(
         From there to the eye.
     """
     own = np.asarray(axes, np.float64)
-    corners = np.array(list(product(*zip(explained.low, explained.high))), np.float64)
     ends = [(axis, share) for axis in explained.axes for share in (0.0, axis.length)]
     rulers = [np.asarray(axis.origin) + share * np.asarray(axis.direction) for axis, share in ends]
-    points = np.concatenate([corners, np.array(rulers, np.float64).reshape(-1, 3)])
     beside = np.flatnonzero(~names.bound)
     beside = beside[np.argsort(-names.rank[beside], kind="stable")][:_NAMES]
     wide = names.width[beside] * theme.type
-    middle = corners.mean(axis=0)
-    found: list[tuple[float, Floats]] = []
-    for part in _without_heading(explained, free, theme, measure):
+
+    def eye_at(part: Rectangle) -> tuple[float, Floats]:
+        """Return how far away the eye is from which the data fill a part of the region, and the eye."""
+        if explained.reading is None:
+            corners = _corners(explained.low, explained.high)
+            points = np.concatenate([corners, np.array(rulers, np.float64).reshape(-1, 3)])
+        else:
+            points = corners = _as_wide_as_possible(explained, own, tangents, part, size)
         eye = fill(points, own, tangents, part, size)
-        most = _SHARE * (part[2] - part[0])
-        for _ in range(2 if len(beside) else 0):
+        return max(float((corners.mean(axis=0) - eye) @ own[2]), 1e-6), eye
+
+    found: list[tuple[float, Floats]] = []
+    for part in _without_heading(explained, free, theme, measure, corner):
+        distance, eye = eye_at(part)
+        most, room = _SHARE * (part[2] - part[0]), (0.0, 0.0)
+        for _ in range(_LOOKS if len(beside) else 0):
             way = (names.anchor[beside] - eye) @ own.T
             x = (way[:, 0] / np.maximum(way[:, 2], 1e-9) / tangents[0] + 1) / 2 * size[0]
             left = x - wide * (names.align[beside] + 1) / 2
             over = part[0] - float(left.min()), float((left + wide).max()) - part[2]
-            left_free, right_free = (min(max(way_over, 0.0), most) for way_over in over)
-            eye = fill(
-                points, own, tangents, (part[0] + left_free, part[1], part[2] - right_free, part[3]), size
-            )
-        found.append((max(float((middle - eye) @ own[2]), 1e-6), eye))
+            # What names take grows a little as the data shrink.
+            room = min(max(room[0] + over[0], 0.0), most), min(max(room[1] + over[1], 0.0), most)
+            distance, eye = eye_at((part[0] + room[0], part[1], part[2] - room[1], part[3]))
+        found.append((distance, eye))
     # Beside the legends or below them: where the data are larger.
     distance, eye = min(found, key=lambda one: one[0])
     return np.asarray(eye + own[2] * distance), distance
 
 
+def _corners(low: ArrayLike, high: ArrayLike) -> Floats:
+    return np.array(list(product(*zip(np.asarray(low).tolist(), np.asarray(high).tolist()))), np.float64)
+
+
+def _as_wide_as_possible(
+    explained: Explanations,
+    axes: Floats,
+    tangents: tuple[float, float],
+    part: Rectangle,
+    size: tuple[int, int],
+) -> Floats:
+    """Return the corners of as much of the data, from below, as fits where they fill the part's width."""
+    low, high = np.array(explained.low, np.float64), np.array(explained.high, np.float64)
+
+    # A part of any height: what is left is how far the eye must be for the width.
+    tall = (part[0], part[1] - _TALL * size[1], part[2], part[3] + _TALL * size[1])
+
+    def fits(top: float) -> bool:
+        """Return whether the height of what lies below ``top`` doesn't move the eye farther away."""
+        corners = _corners(low, [*high[:2], top])
+        real, wide = (fill(corners, axes, tangents, one, size) @ axes[2] for one in (part, tall))
+        return bool(real >= wide - 1e-6 * (high[0] - low[0]))
+
+    shortest, tallest = float(low[2]) + 1e-3, float(high[2])
+    if fits(tallest):
+        shortest = tallest
+    while tallest - shortest > 1e-3 * (high[2] - low[2]):
+        middle = (shortest + tallest) / 2
+        shortest, tallest = (middle, tallest) if fits(middle) else (shortest, middle)
+    return _corners(low, [*high[:2], shortest])
+
+
 def _without_heading(
-    explained: Explanations, free: Rectangle, theme: Theme, measure: Measure
+    explained: Explanations, free: Rectangle, theme: Theme, measure: Measure, corner: float
 ) -> list[Rectangle]:
     """Return the parts of ``free`` that title and legends leave: beside the legends, and below them."""
     margin = theme.type
     inner = (free[0] + margin, free[1] + 0.5 * margin, free[2] - margin, free[3] - margin)
     title, legends = Overlay(), Overlay()
     top = lay_title(explained.title, explained.facts, inner, theme, measure, title)
-    lay_legends(explained.legends, explained.palette, inner, top, Choices(), theme, measure, legends)
+    reads = explained.reading is not None
+    across = inner[2] - inner[0] - corner if reads else 0.0
+    lay_legends(explained.legends, explained.palette, inner, top, Choices(), theme, measure, legends, across)
     low, right = inner[1] + _BELOW * margin, inner[2] - margin
+    if reads:
+        # Data that are scrolled don't lie below Blender's navigation and the map.
+        below = legends.taken[0][1] if legends.taken else top
+        return [(inner[0] + margin, low, right - corner, below - margin)]
     if not legends.taken:
         return [(inner[0] + margin, low, right, top - margin)]
     panel = legends.taken[0]

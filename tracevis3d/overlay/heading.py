@@ -14,6 +14,8 @@ _ROW, _WIDEST, _SWATCH = 1.55, 24.0, 0.85
 _TITLE = 1.55
 #: Maximum share of the height for legends.
 _SHARE = 0.45
+#: Of legends in lines: how many of these there are at most, and the longest text in sizes of the type.
+_LINES, _LONGEST = 3, 22.0
 #: Lightening of the row of an entry that is chosen or under the mouse.
 _LIT = 0.16
 _SEPARATOR = "   ·   "
@@ -74,8 +76,9 @@ def lay_legends(
     theme: Theme,
     measure: Measure,
     out: Overlay,
+    across: float = 0.0,
 ) -> None:
-    """Add the legends as a list below the title.
+    """Add the legends as a list below the title, or as lines of entries one beside the other.
 
     Parameters
     ----------
@@ -88,12 +91,17 @@ def lay_legends(
     theme : Theme
     measure : Measure
     out : Overlay
+    across : float
+        Pixels that lines may be wide; 0: a list.
     """
     if not legends:
         return
     size = theme.type
     row, pad, swatch = _ROW * size, 0.7 * size, _SWATCH * size
     left = free[0]
+    if across and not any(legend.ramp for legend in legends):
+        _lay_lines(legends, palette, (left, free[1], left + across, top), choices, theme, measure, out)
+        return
     room = min(_WIDEST * size, free[2] - left)
     lowest = max(free[1] + 3 * size, free[3] - _SHARE * (free[3] - free[1]))
     if top - lowest < 2 * row or room < 8 * size:
@@ -133,34 +141,90 @@ def lay_legends(
         box = (panel[0], y, panel[2], y + row)
         x = left + pad
         if entry >= 0:
-            chosen = (k, entry) in choices.chosen
-            if chosen or (k, entry) in choices.lit:
-                out.fills.append((box, (*theme.panel_ink[:3], _LIT)))
-            if chosen:
-                out.fills.append(((box[0], box[1], box[0] + 0.25 * pad, box[3]), theme.accent))
-            shown = legends[k].entries[entry]
-            low = base - 0.05 * size
-            out.fills.append(((x, low, x + swatch, low + swatch), _solid(palette[shown.color])))
-            if shown.look == "cluster":
-                # Grooves, as clusters have.
-                for at in (0.28, 0.62):
-                    groove = (x, low + at * swatch, x + swatch, low + (at + 0.12) * swatch)
-                    out.fills.append((groove, theme.panel))
-            ink = theme.panel_ink if chosen or not choices.chosen else theme.panel_muted
-            out.write(text, x + 1.6 * swatch, base, size, ink, "legend", measure(text) * size)
-            out.targets.append(Target(box, "entry", (k, entry)))
+            _lay_entry(k, entry, legends[k], palette, box, pad, text, choices, theme, measure, out)
         elif entry == -2:
             _lay_ramp(k, legends[k], palette, (x, y, x + wide, y + row), choices, theme, measure, out)
         else:
             out.write(text, x, base, size, theme.panel_muted, "legend", measure(text) * size)
             if entry == -1:
-                # A triangle that says whether the list is open would need a glyph that not all fonts have.
-                sign = "+" if k in folded else "–"
-                out.write(
-                    sign, panel[2] - pad - measure(sign) * size, base, size, theme.panel_muted, "legend",
-                    measure(sign) * size,
-                )  # fmt: skip
-                out.targets.append(Target(box, "legend", (k,)))
+                _lay_sign(k, k in folded, box, panel[2] - pad, theme, measure, out)
+
+
+def _lay_entry(
+    k: int, entry: int, legend: Legend, palette: NDArray[np.float32], box: Rectangle, pad: float, text: str,
+    choices: Choices, theme: Theme, measure: Measure, out: Overlay,
+) -> None:  # fmt: skip
+    """Add an entry of legend ``k`` in a box."""
+    size, swatch = theme.type, _SWATCH * theme.type
+    x, base = box[0] + pad, box[1] + 0.4 * size
+    chosen = (k, entry) in choices.chosen
+    if chosen or (k, entry) in choices.lit:
+        out.fills.append((box, (*theme.panel_ink[:3], _LIT)))
+    if chosen:
+        out.fills.append(((box[0], box[1], box[0] + 0.25 * pad, box[3]), theme.accent))
+    shown = legend.entries[entry]
+    low = base - 0.05 * size
+    out.fills.append(((x, low, x + swatch, low + swatch), _solid(palette[shown.color])))
+    if shown.look == "cluster":
+        # Grooves, as clusters have.
+        for at in (0.28, 0.62):
+            groove = (x, low + at * swatch, x + swatch, low + (at + 0.12) * swatch)
+            out.fills.append((groove, theme.panel))
+    ink = theme.panel_ink if chosen or not choices.chosen else theme.panel_muted
+    out.write(text, x + 1.6 * swatch, base, size, ink, "legend", measure(text) * size)
+    out.targets.append(Target(box, "entry", (k, entry)))
+
+
+def _lay_sign(
+    k: int, folded: bool, box: Rectangle, right: float, theme: Theme, measure: Measure, out: Overlay
+) -> None:
+    """Add what says whether a legend is folded, where ``right`` is its right end, and can be clicked."""
+    # A triangle would need a glyph that not all fonts have.
+    sign, size = "+" if folded else "–", theme.type
+    wide = measure(sign) * size
+    out.write(sign, right - wide, box[1] + 0.4 * size, size, theme.panel_muted, "legend", wide)
+    out.targets.append(Target(box, "legend", (k,)))
+
+
+def _lay_lines(
+    legends: tuple[Legend, ...], palette: NDArray[np.float32], free: Rectangle, choices: Choices,
+    theme: Theme, measure: Measure, out: Overlay,
+) -> None:  # fmt: skip
+    """Add the legends as lines from the top of ``free``, each with its title; what has no room is left."""
+    size = theme.type
+    row, pad = _ROW * size, 0.6 * size
+    if free[2] - free[0] < 8 * size or free[3] - free[1] < (_LINES + 2) * row:
+        return
+    placed: list[tuple[int, int, str, float, float, float]] = []  # legend, entry, text, x, line, width
+    x, line = 0.0, 0
+    for k, legend in enumerate(legends):
+        items = [(-1, legend.title or "colours")]
+        if k not in choices.folded:
+            items += [(i, entry.text) for i, entry in enumerate(legend.entries)]
+        for entry, words in items:
+            beside = 1.6 * _SWATCH * size if entry >= 0 else 1.4 * size
+            text = fitted(words, _LONGEST * size, size, measure)
+            wide = measure(text) * size + beside + 2 * pad
+            if x and x + wide > free[2] - free[0]:
+                x, line = 0.0, line + 1
+            if line < _LINES:
+                placed.append((k, entry, text, x, line, wide))
+            x += wide
+    reach = max(at + wide for *_, at, _, wide in placed)
+    lines = int(max(one[4] for one in placed)) + 1
+    panel = (free[0], free[3] - row * lines, free[0] + reach, free[3])
+    out.fills.append((panel, theme.panel))
+    out.taken.append(panel)
+    out.targets.append(Target(panel, "panel", ()))
+    for k, entry, text, at, where, wide in placed:
+        low = free[3] - (where + 1) * row
+        box = (free[0] + at, low, free[0] + at + wide, low + row)
+        if entry >= 0:
+            _lay_entry(k, entry, legends[k], palette, box, pad, text, choices, theme, measure, out)
+            continue
+        base = low + 0.4 * size
+        out.write(text, box[0] + pad, base, size, theme.panel_muted, "legend", measure(text) * size)
+        _lay_sign(k, k in choices.folded, box, box[2] - pad, theme, measure, out)
 
 
 def _folded(legends: tuple[Legend, ...], most: int) -> frozenset[int]:

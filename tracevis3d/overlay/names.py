@@ -24,7 +24,11 @@ MOST, _TRIED = 400, 2400
 #: flicker while the view moves.
 _APPEARS = 1.15
 #: Minimum width of a shortened name, in sizes of the type.
-_SHORTEST = 4.5
+_SHORTEST = 3.2
+#: Lists by height of those that keep their places.
+_LISTS = 64
+#: Half of a line's height, and the free room around it, in sizes of the type.
+_HALF, _APART = 0.56, 0.1
 #: Extra room with which a name is opaque; opacity otherwise, and of a shortened name.
 _CLEAR, _FAINTEST, _SHORTENED = 1.3, 0.75, 0.9
 #: Least height, in sizes of the type, of the line that the drawing gave a name: on an element, and beside it.
@@ -269,10 +273,10 @@ def lay_names(
     known[[names.rows[key] for key in before if key in names.rows]] = True
     row, found = names.buffers
     frame = np.array([eye.width, eye.height, *free, size], np.float64)
+    shown = names.every if allowed is None else allowed
     count = find_names(
         eye.matrix, frame, names.anchor, names.end_low, names.end_high, names.top, names.width, names.least,
-        names.bound, names.align, names.every if allowed is None else allowed, known, _APPEARS, _SHORTEST,
-        row, found,
+        names.bound, names.align, names.small, shown, known, _APPEARS, _SHORTEST, row, found,
     )  # fmt: skip
     rows, at = row[:count], found[:count]
     if sight is not None and count:
@@ -283,7 +287,7 @@ def lay_names(
     weight = -names.rank[rows] * np.where(known[rows], _STAYS, 1.0)
     order = np.lexsort((rows, weight, old[rows]))[:_TRIED]
     rows, at = rows[order], at[order]
-    kept = _placed(at, 0.6 * size, 0.25 * size, out.taken)
+    kept = _placed(at, _HALF * size, _APART * size, out.taken)
     rows, at = rows[kept], at[kept]
     base, room = at[:, 4] - 0.35 * size, at[:, 6] / size
     strength = _FAINTEST + (1 - _FAINTEST) * np.clip((at[:, 7] - 1) / (_CLEAR - 1), 0.0, 1.0)
@@ -310,7 +314,8 @@ def _placed(at: Floats, half: float, margin: float, taken: Sequence[Rectangle]) 
     start, y = at[:, 3], at[:, 4]
     box = np.column_stack([start, y - half, start + at[:, 5], y + half]).astype(np.float32)
     kept = np.zeros(len(fixed) + len(box), np.bool_)
-    place(np.concatenate([fixed, box]), len(fixed), margin, MOST, kept)
+    head, after = np.empty(_LISTS, np.int32), np.empty(len(kept), np.int32)
+    place(np.concatenate([fixed, box]), len(fixed), margin, MOST, head, after, kept)
     return kept[len(fixed) :]
 
 

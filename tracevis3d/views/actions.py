@@ -26,8 +26,8 @@ Ints = NDArray[np.int64]
 #: From where to where along an axis.
 Range = tuple[float, float]
 #: What leads to an action. ``drag`` is along time, ``drop`` of an element to any place, ``wheel`` is the
-#: wheel with Ctrl, ``home`` the key Home.
-Trigger = Literal["menu", "click", "ctrl click", "double click", "drag", "drop", "wheel", "home"]
+#: wheel with Ctrl, ``home`` the key Home, ``heighten`` the keys W and S with Shift.
+Trigger = Literal["menu", "click", "ctrl click", "double click", "drag", "drop", "wheel", "home", "heighten"]
 #: Why what needs the trace of a view can't be done, and what to do.
 NOT_IN_MEMORY = "The trace is not in memory: rebuild the view"
 
@@ -86,7 +86,7 @@ class State:
     target : PickedElement or None
         What an element was dropped on.
     amount : float
-        For the wheel: the zoom factor.
+        For the wheel, and where something becomes higher: the zoom factor.
     progress : Progress
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +115,10 @@ class View:
         Where its times lie if not along x.
     suits : callable
         ``suits(trace)``: how well it shows a trace at first sight, 0 (there is nothing to show) to 1.
+    in_window : callable or None
+        ``in_window(line)``: values of parameters, other than the usual ones, with which it is easily read in
+        a window: ``line`` is the height of a line of the window's type, as a share of the width that the
+        drawing has there.
     live : LiveForm or None
         Its form for a trace that is still growing.
     commands : tuple of Command
@@ -143,6 +147,7 @@ class View:
     findings: FindingList | None = None
     time_axis: TimeAxis | None = None
     suits: Callable[[Trace], float] = suits_calls
+    in_window: Callable[[float], Mapping[str, Any]] | None = None
     live: LiveForm | None = None
     commands: tuple[Command, ...] = ()
     tables: tuple[TableDeclaration, ...] = ()

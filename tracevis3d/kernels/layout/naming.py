@@ -30,6 +30,7 @@ def find_names(
     least: Any,
     bound: Any,
     align: Any,
+    numbers: Any,
     allowed: Any,
     known: Any,
     appears: float,
@@ -56,6 +57,8 @@ def find_names(
         Of the text, and the least height of the line that the drawing gave it, in sizes of the type.
     bound : bool (n,)
     align : int8 (n,)
+    numbers : bool (n,)
+        Which are never shortened.
     allowed, known : bool (n,)
         Which names may be shown, and which were.
     appears : float
@@ -121,6 +124,11 @@ def find_names(
                 start = x if align[i] < 0 else x - shown if align[i] > 0 else x - 0.5 * shown
                 start = min(max(start, first), max(last - shown, first))
         else:
+            # Where the region ends it is shortened.
+            beside = min(x - left, right - x)
+            most = right - x if align[i] < 0 else x - left if align[i] > 0 else 2.0 * beside
+            if not numbers[i] and most < text and most >= shortest * size * (1.0 if known[i] else appears):
+                room = shown = most
             start = x if align[i] < 0 else x - shown if align[i] > 0 else x - 0.5 * shown
         fits = min(room / max(text, 1e-9), line / needed)
         if not (fits > 0.0 and start >= left and start + shown <= right):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...drawing.primitives import Boxes, Camera, Element, Labels, Meaning
 from ...drawing.projection import Projection
-from ...layout.cut import Clusters, Cut, CutBuffers, call_span, cut_index
+from ...layout.cut import Cut, CutBuffers, call_span, cut_index, joined
 from ...trace.model import Trace
 
 if TYPE_CHECKING:
@@ -196,9 +196,7 @@ def refined_cut(
     if stop < last:
         right = part(stop, last, picture.resolution)
         parts.append(right.of(calls.start[right.calls] >= stop))
-    columns = {f.name: np.concatenate([getattr(p.clusters, f.name) for p in parts]) for f in fields(Clusters)}
-    shown = {name: np.concatenate([getattr(p, name) for p in parts]) for name in ("calls", "top", "merged")}
-    return replace(parts[0], **shown, clusters=Clusters(**columns), t0=first, t1=max(stop, last))
+    return replace(joined(parts, calls), t0=first, t1=max(stop, last))
 
 
 def within(boxes: Boxes, first: float, last: float) -> Boxes:

@@ -9,14 +9,14 @@ import numpy as np
 
 from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, GRID, OTHER, PALETTES
-from ....layout.cut import CutBuffers
+from ....layout.cut import CutBuffers, joined
 from ....trace.model import Trace
 from ....views.calls.colors import coloring
 from ....views.calls.measures import measure
 from ....views.detail import Detail, Pane, readable, refined_cut, within
 from ....views.time_window import WIDTH
 from .boxes import call_boxes, cluster_boxes, measured
-from .layout import compose, levels_of_row
+from .layout import compose, rows_of
 from .names import names_on_fronts
 
 
@@ -67,10 +67,15 @@ class LevelOfDetail:
         picture, p, window = self._picture, self._picture.parameters, self.panes[pane].window
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit)
         edge = picture.lanes.edge
-        step = levels_of_row(float(edge[-1]) / max(len(edge) - 1, 1), pixels_per_unit)
-        cut = refined_cut(
-            self._trace, self._base, window, seen, resolution, picture.threads, self._buffers, step
-        )  # fmt: skip
+        level = float(edge[-1]) / max(len(edge) - 1, 1)
+        rows = rows_of(picture.threads, picture.folded, picture.lanes, level, pixels_per_unit)
+        cut = joined(
+            [
+                refined_cut(self._trace, self._base, window, seen, resolution, some, self._buffers, step)
+                for some, step in rows
+            ],
+            self._trace.calls,
+        )
         shares = np.zeros(len(cut.calls)), np.zeros(len(cut.clusters))
         if self._measure is not None:
             values = self._measure.calls(cut.calls), self._measure.clusters(cut.clusters)

@@ -13,7 +13,7 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit
 from ....errors import UsageError
-from ....layout.cut import Cut, CutBuffers, busy_time, call_span, cut_index
+from ....layout.cut import Cut, CutBuffers, busy_time, call_span, cut_index, joined
 from ....layout.icicle import Lanes, level_heights, stack_lanes
 from ....trace.model import Trace
 from ....trace.names import lane_title
@@ -24,6 +24,7 @@ from ....views.time_window import WIDTH, time_window
 if TYPE_CHECKING:
     from .parameters import Parameters
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 #: Average width of a character, as a share of the line height.
@@ -40,6 +41,14 @@ _LEAST_LEVEL_PX, _FEW_LEVEL_PX, _FEW = 10.0, 4.0, 6
 FINER = 0.8
 # Levels lower than this are drawn as rows of a pixel.
 _LEAST_ROW_PX = 0.5
+#: Levels that threads which unfold by themselves have together.
+UNFOLDED = 32
+#: Height of a folded lane, in scene units and in levels; maximum number of lanes of which some are folded.
+_FOLDED, _FOLDED_LEVELS, _MOST_LANES = 0.28, 1.3, 120
+#: A box reaches out no further than so many levels of a given height.
+_REACH = 1.5
+#: From where a window first looks at a wall that is to be read: straight, and a little from above.
+_READING = math.radians(5.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +79,8 @@ class Layout:
         Pixels that a line of text needs to be read.
     small_text : float
         Line height in scene units of names and of the smaller rulers.
+    folded : bool (lanes,)
+        Which lanes are folded.
     """
 
     trace: Trace
@@ -85,11 +96,17 @@ class Layout:
     pixels_per_unit: float
     least_text: float
     small_text: float
+    folded: NDArray[np.bool_]
 
     @property
     def text(self) -> float:
         """Line height in scene units of the larger texts."""
         return 1.25 * self.small_text
+
+    @property
+    def can_fold(self) -> bool:
+        """Whether lanes show if they are folded, and stay where they are."""
+        return bool(self.parameters.unfolded.strip())
 
     @property
     def apart(self) -> float:
@@ -133,34 +150,50 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
         for pixels in (_LEAST_LEVEL_PX, _FEW_LEVEL_PX)
     ]
     height = _wall_height(p, frame, 0.0, 1.0)
-    busy = busy_time(trace, window)
-    threads = choose_threads(trace, p.threads, p.order, busy, cost[0], height)
-    if len(threads) < _FEW and p.threads.strip() in ("", "auto"):
-        fit_lower = len(choose_threads(trace, "auto", p.order, busy, cost[1], height))
-        threads = choose_threads(trace, f"busiest {min(fit_lower, _FEW)}", p.order, busy, cost[0], height)
+    steady = bool(p.unfolded.strip())
+    # Lanes that can be folded stay where they are whatever part of the time is shown.
+    busy = busy_time(trace, time_window(trace, "", "") if steady else window)
+    if steady and p.threads.strip() in ("", "auto"):
+        threads = choose_threads(trace, f"busiest {_MOST_LANES}", p.order, busy, cost[0], height)
+    else:
+        threads = choose_threads(trace, p.threads, p.order, busy, cost[0], height)
+        if len(threads) < _FEW and p.threads.strip() in ("", "auto"):
+            fit_lower = len(choose_threads(trace, "auto", p.order, busy, cost[1], height))
+            threads = choose_threads(trace, f"busiest {min(fit_lower, _FEW)}", p.order, busy, cost[0], height)
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
+    folded = ~_unfolded(trace, p, threads, busy, deepest)
+    levels = deepest[threads].astype(np.int64) if steady else None
 
     buffers = CutBuffers()
 
-    def cut_at(pixels_per_unit: float) -> Cut:
-        step = levels_of_row(p.level or height / max(float(deepest[threads].sum()), 1.0), pixels_per_unit)
+    def cut_at(pixels_per_unit: float, lanes: Lanes | None) -> Cut:
+        usual = p.level or height / max(float(deepest[threads[~folded]].sum()), 1.0)
         longer = max(FINER * p.winding, 1.0)
         resolution = p.resolution * (window[1] - window[0]) / (WIDTH * pixels_per_unit * longer)
         # Calls without duration at the very end are included.
         stop = window[1] + (window[1] >= call_span(trace)[1])
-        return cut_index(trace).cut(
-            window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads, buffers, step
-        )
+        return joined(
+            [
+                cut_index(trace).cut(
+                    window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), some, buffers,
+                    step,
+                )
+                for some, step in rows_of(threads, folded, lanes, usual, pixels_per_unit)
+            ],
+            trace.calls,
+        )  # fmt: skip
 
     small_text = max(_SMALL_TEXT, _READABLE * frame.least_text * (WIDTH + 2.5) / (frame.width * SHARE[0]))
     left = 0.25 + small_text * _name_length(trace, threads) if len(threads) > 1 else 5.6 * small_text
     # The camera depends on the lanes' heights, these on the cut, and the cut on the camera's resolution.
-    pixels = frame.width * SHARE[0] / WIDTH
+    pixels, lanes = frame.width * SHARE[0] / WIDTH, None
     for _ in range(4):
-        cut = cut_at(pixels)
-        lanes = _lanes(trace, p, cut, lane_of, len(threads), window, height)
-        usual = float(np.median(lanes.height)) if len(lanes) else 0.0
+        cut = cut_at(pixels, lanes)
+        lanes = _lanes(trace, p, cut, lane_of, folded, window, height, levels)
+        usual = float(np.median(lanes.height[~folded])) if (~folded).any() else 0.0
+        if p.level:
+            usual = min(usual, _REACH * p.level)
         plate, reach = min(0.12, 0.15 * usual), p.opening * p.relief * min(4.8, 1.3 * usual)
         deep = plate + 1.08 * reach + p.opening * p.apart
         lanes = replace(lanes, back=p.opening * p.recede * deep * np.arange(len(threads)))
@@ -174,10 +207,11 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
             lanes,
             plate,
             reach,
-            _camera(p, lanes, deep, left),
+            _camera(p, lanes, deep, left, height if steady else math.inf),
             0.0,
             frame.least_text,
             small_text,
+            folded,
         )
         now = _pixels_per_unit(picture, frame)
         height = _wall_height(p, frame, float(np.ptp([picture.front, *lanes.back])), left)
@@ -185,6 +219,49 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
             break
         pixels = now
     return replace(picture, pixels_per_unit=now), cut, _left_out(trace, picture, cut, busy)
+
+
+def _unfolded(trace: Trace, p: Parameters, threads: Ints, busy: Ints, deepest: Floats) -> NDArray[np.bool_]:
+    """Return which of ``threads`` show all of their levels."""
+    wanted = p.unfolded.strip()
+    if wanted in ("", "all") or len(threads) == 1:
+        return np.ones(len(threads), np.bool_)
+    if wanted == "none":
+        return np.zeros(len(threads), np.bool_)
+    if wanted == "auto":
+        by_time = threads[np.argsort(-busy[threads], kind="stable")]
+        fits = np.cumsum(deepest[by_time]) <= UNFOLDED
+        fits[:1] = True
+        return np.isin(threads, by_time[fits])
+    return np.isin(threads, choose_threads(trace, wanted, p.order, busy, deepest, 0.0))
+
+
+def rows_of(
+    threads: Ints, folded: NDArray[np.bool_], lanes: Lanes | None, level: float, pixels_per_unit: float
+) -> list[tuple[Ints, int]]:
+    """Return the threads that are drawn with as many levels of a row, and how many these are.
+
+    Parameters
+    ----------
+    threads : int64 (lanes,)
+    folded : bool (lanes,)
+    lanes : Lanes or None
+        None: not known yet; folded ones count like others.
+    level : float
+        Height of a level in scene units.
+    pixels_per_unit : float
+
+    Returns
+    -------
+    list of (int64 (k,), int)
+    """
+    step = np.full(len(threads), levels_of_row(level, pixels_per_unit), np.int64)
+    if lanes is not None and len(lanes.share):
+        heights = level * lanes.share
+        step = np.array([levels_of_row(high, pixels_per_unit) for high in heights.tolist()], np.int64)
+        # A few cuts, not one for each thread.
+        step = 2 ** np.ceil(np.log2(step)).astype(np.int64)
+    return [(threads[step == one], int(one)) for one in np.unique(step)] or [(threads, 1)]
 
 
 def levels_of_row(level: float, pixels_per_unit: float) -> int:
@@ -233,14 +310,23 @@ def _wall_height(p: Parameters, frame: Frame, depth: float, left: float) -> floa
 
 
 def _lanes(
-    trace: Trace, p: Parameters, cut: Cut, lane_of: Ints, lanes: int, window: tuple[int, int], height: float
+    trace: Trace,
+    p: Parameters,
+    cut: Cut,
+    lane_of: Ints,
+    folded: NDArray[np.bool_],
+    window: tuple[int, int],
+    height: float,
+    levels: Ints | None,
 ) -> Lanes:
-    calls, clusters = trace.calls, cut.clusters
+    """Return the lanes; ``levels`` (n,) is how many each has, None: as many as are drawn."""
+    calls, clusters, lanes = trace.calls, cut.clusters, len(folded)
     depth = calls.depth[cut.calls]
     top = cut.top if cut.step > 1 else depth
-    levels = np.ones(lanes, np.int64)
-    np.maximum.at(levels, lane_of[calls.thread[cut.calls]], top.astype(np.int64) - cut.depth0 + 1)
-    np.maximum.at(levels, lane_of[clusters.thread], clusters.bottom.astype(np.int64) - cut.depth0 + 1)
+    if levels is None:
+        levels = np.ones(lanes, np.int64)
+        np.maximum.at(levels, lane_of[calls.thread[cut.calls]], top.astype(np.int64) - cut.depth0 + 1)
+        np.maximum.at(levels, lane_of[clusters.thread], clusters.bottom.astype(np.int64) - cut.depth0 + 1)
     most = int(levels.max(initial=1))
     inside = np.minimum(calls.end[cut.calls], window[1]) - np.maximum(calls.start[cut.calls], window[0])
     cover = np.zeros(most)
@@ -255,20 +341,26 @@ def _lanes(
         least=min(_LEAST_LANE, 0.8 * height / lanes) if lanes > 1 else 0.0,
         spacing=p.spacing,
         level=p.level,
+        folded=folded,
+        low=max(_FOLDED_LEVELS * p.level, _FOLDED),
     )
 
 
-def _camera(p: Parameters, lanes: Lanes, front: float, left: float) -> Camera:
+def _camera(p: Parameters, lanes: Lanes, front: float, left: float, most: float) -> Camera:
+    """Return the camera: of a wall higher than ``most`` that is to be read, on its lower part."""
     turn, tilt = math.radians(p.opening * p.turn), math.radians(p.opening * p.tilt)
     direction = (math.sin(turn) * math.cos(tilt), -math.cos(turn) * math.cos(tilt), math.sin(tilt))
     # Horizontal texts reach back, or forward, beside the wall.
     beside = left * abs(math.sin(turn))
-    return Camera(
-        direction=direction,
-        low=(-left, -front, -0.75),
-        high=(WIDTH + 0.2, beside + (float(lanes.back[-1]) if len(lanes) else 0.0), max(lanes.top, 0.5)),
-        lens=100.0,
-    )
+    low = (-left, -front, -0.75)
+    high = (WIDTH + 0.2, beside + (float(lanes.back[-1]) if len(lanes) else 0.0), max(lanes.top, 0.5))
+    camera = Camera(direction=direction, low=low, high=high, lens=100.0)
+    if math.isinf(most):
+        return camera
+    reading = (0.0, -math.cos(_READING), math.sin(_READING))
+    if high[2] > most:
+        camera = replace(camera, high=(*high[:2], most), all_of_it=(low, high))
+    return replace(camera, reading=reading)
 
 
 def _pixels_per_unit(picture: Layout, frame: Frame) -> float:

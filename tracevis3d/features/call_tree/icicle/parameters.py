@@ -29,6 +29,12 @@ class Parameters:
     )
     color: str = parameter("auto", "What the colour shows", choices=COLORS, group="Data")
     threads: str = common_parameters.threads("the busiest, as many as fit")
+    unfolded: str = parameter(
+        "",
+        "Threads with all of their levels, while the lanes of others are folded and stay where they are: "
+        "'auto' (the busiest, up to 32 levels together), 'none', or as for threads; empty: all are unfolded",
+        group="Data",
+    )
     order: str = parameter("recorded", "Order of the threads, from the front", choices=ORDERS, group="Data")
     start: str = common_parameters.window_start()
     end: str = common_parameters.window_end()

@@ -110,7 +110,7 @@ def depth_axis(picture: Layout) -> tuple[Axis, ...]:
     edge = lanes.edge
     middle = (edge[:-1] + edge[1:]) / 2
     first = picture.first_depth
-    step = next(s for s in _DEPTH_STEPS if len(middle) / s <= 9)
+    step = next(s for s in _DEPTH_STEPS if len(middle) / s <= (40 if picture.can_fold else 9))
     depth = [d for d in range(first, first + len(middle)) if d % step == 0 or d == first]
     places = [float(middle[d - first]) for d in depth]
     kept = ticks.thin(depth, places, 1.3 * picture.small_text)
@@ -144,15 +144,19 @@ def lane_names(picture: Layout) -> Labels:
     anchor[:, 0] = -0.12
     anchor[:, 1] = lanes.back[:n] - picture.plate
     anchor[:, 2] = lanes.floor[:n] + np.minimum(lanes.height[:n] / 2, 0.4)
+    titles = [lane_title(picture.trace, int(t)) for t in picture.threads[:n]]
+    if picture.can_fold:
+        titles = [f"{'▸' if folded else '▾'} {t}" for folded, t in zip(picture.folded.tolist(), titles)]
     return Labels(
         "thread",
-        tuple(lane_title(picture.trace, int(t)) for t in picture.threads[:n]),
+        tuple(titles),
         anchor,
         np.full(n, picture.small_text, np.float32),
         np.full(n, np.inf, np.float32),
         np.full(n, 1e9, np.float32),
         align=1,
         right=_facing(picture),
+        id=picture.threads[:n] if picture.can_fold else np.empty(0, np.int64),
     )
 
 

@@ -32,6 +32,7 @@ from ....views.calls.pull_apart import pull_apart
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
 from ..headline import about, headline
+from .actions import FOLD, HEIGHTEN, in_window
 from .boxes import call_boxes, cluster_boxes, measured
 from .detail import LevelOfDetail
 from .layout import Layout, compose
@@ -115,7 +116,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     labels = [names, lane_names(picture)]
     if shown is not None and shown.grows_downward:
         labels.append(names_on_tops(picture, calls, clusters, parameters.labels - len(names)))
-    if shown is not None and picture.reach > 0.05:
+    # Of what is read straight from the front a ruler towards the reader is a dot.
+    if shown is not None and picture.reach > 0.05 and not picture.can_fold:
         lines, texts = measure_ruler(picture, shown, scale, thin)
         elements.append(lines)
         labels.append(texts)
@@ -180,7 +182,10 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
             f"{merged:,} of {cut.total:,} calls, shorter than {units.duration(cut.resolution)} "
             f"({p.resolution:g} px), are merged into {len(cut.clusters):,} clusters"
         )
-    if cut.step > 1:
+    folded = int(picture.folded.sum())
+    if folded:
+        notes.append(f"{folded:,} of {units.counted(len(picture.threads), 'thread')} are folded")
+    if cut.step > 1 and not folded:
         notes.append(
             f"levels are lower than a pixel: each drawn row represents {cut.step:,} levels, and all boxes "
             f"together represent another {units.counted(int(cut.merged.sum()), 'call')}"
@@ -219,7 +224,8 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     level_of_detail=_level_of_detail,
-    actions=with_actions(pull_apart(_APART)),
+    actions=with_actions(pull_apart(_APART), FOLD, HEIGHTEN),
+    in_window=in_window,
     suits=lambda trace: float(len(trace.calls) > 0),
     live=LiveForm(
         "Calls of each thread, stacked by depth; colours are modules (or functions) with most time now",
