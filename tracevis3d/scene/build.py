@@ -103,6 +103,7 @@ def build(
     name: str = "TraceVis3D",
     purpose: Purpose = "still",
     caption: float = 0.0,
+    hidden: NDArray[np.bool_] | None = None,
     progress: Progress = silent,
 ) -> Built:
     """Make the objects of ``drawing`` in a scene, in one collection.
@@ -124,6 +125,8 @@ def build(
     caption : float
         Height in pixels that is kept at the foot of a picture whose camera moves: nothing shows there, nor
         behind title and legends.
+    hidden : bool (height, width), optional
+        Pixels in which something would hide a text, the lowest row first: no name is written there.
     progress : Progress
 
     Returns
@@ -138,7 +141,7 @@ def build(
         If ``progress`` says so.
     """
     look, frame, scene = styles.named(style), frame or Frame(), scene or bpy.context.scene
-    made = _Making(drawing, look, frame, scene, name, collection, purpose, caption)
+    made = _Making(drawing, look, frame, scene, name, collection, purpose, caption, hidden)
     try:
         made.compose(progress)
         progress(0.3, "building the scene")
@@ -235,6 +238,7 @@ class _Making:
         collection: Any | None,
         purpose: Purpose,
         caption: float = 0.0,
+        hidden: NDArray[np.bool_] | None = None,
     ) -> None:
         self.drawing, self.style, self.frame, self.scene, self.name = drawing, style, frame, scene, name
         self.typeface: Typeface = typeface(frame.font)
@@ -242,6 +246,7 @@ class _Making:
         self.light = Light.of(self.camera_words)
         self.palette = opaque(drawing.palette, style)
         self.parts, self.purpose, self.caption = Parts(collection), purpose, caption
+        self.hidden = hidden
         self.in_frame: list[Any] = []
         self.counts: dict[str, int] = {}
 
@@ -259,6 +264,8 @@ class _Making:
         self.panels = callouts.lay_out(
             as_seen, self.view, self.surround.region, free, self.surround.text, self.style, typeface
         )
+        if self.hidden is not None:
+            free.struck |= self.hidden
         # A leader line comes before the numbers of rulers.
         free_of_lines = [i for i, o in enumerate(self.axis_texts.outline) if not free.is_struck(o)]
         axis_lost += len(self.axis_texts) - len(free_of_lines)

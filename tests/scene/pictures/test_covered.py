@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tracevis3d.layout.sight.view_projection import ViewProjection
 from tracevis3d.layout.sight.visible import shown_pixels
 from tracevis3d.scene.build import build, clear
 from tracevis3d.scene.output import pixels, render
-from tracevis3d.scene.output.covered import covered_texts
+from tracevis3d.scene.output.covered import covered_texts, legible
 from tracevis3d.scene.text.cover import Cover
 
 pytestmark = pytest.mark.blender
@@ -68,7 +69,7 @@ def test_what_is_counted_is_what_is_rendered(place, covered, tmp_path, monkeypat
     monkeypatch.setattr(Cover, "share", lambda *_: 0.0)  # names behind boxes are left out
     built = scene(boxes(place, (9, 0, 0, 0.5, 0.5, 0.5)), labels=names(("a_longer_name", 1.5, 1.0, 3.0)))
     assert built.counts["labels"] == 1
-    found = covered_texts(built)
+    found = covered_texts(built).texts
     (outline,) = built.printed.labels.outline
     left, bottom = np.floor(outline.min(axis=0)).astype(int)
     right, top = np.ceil(outline.max(axis=0)).astype(int)
@@ -87,12 +88,32 @@ def test_lines_strike_names_through():
     built = scene(
         boxes((9, 0, 0, 0.5, 0.5, 0.5)), line, labels=names(("struck", 1.5, 1.0, 2.7), ("free", 5, 1.0, 1))
     )
-    found = covered_texts(built)
+    found = covered_texts(built).texts
     clear(built.collection)
     assert "free" not in found
     high = scene(boxes((9, 0, 0, 0.5, 0.5, 0.5)), line, labels=names(("struck", 1.5, 0.5, 3.0)), opening=0.0)
-    assert covered_texts(high) == ["struck"]
+    assert covered_texts(high).texts == ["struck"]
     clear(high.collection)
+
+
+def test_a_name_that_is_struck_through_ends_before_the_line_or_is_left_out():
+    # A frame, whose lower edge runs through one name, its right one through the other.
+    frame = np.float32([[4.5, 0, 3.0], [4.5, 0, 0.5], [4.5, 0, 3.0], [0.5, 0, 3.0]])
+    line = Lines("frame", frame, np.array([0, 4]), np.float32([0.06]), NONE, np.zeros(1, np.int64))
+    texts = names(("a_name_of_some_length_here", 1.5, 0.5, 1.5), ("lost", 1.5, 0.5, 3.0))
+    camera = Camera((0, -1, 0.0), (0, 0, 0), (10, 4, 5), projection="orthographic")
+    drawing = Drawing(PALETTE, (boxes((9, 0, 0, 0.5, 0.5, 0.5)), line), camera, (texts,))
+    make = partial(build, drawing, frame=Frame(640, 360))
+    first = make()
+    assert len(covered_texts(first).texts) == 2
+    built = legible(make, first)
+    written, count = list(built.printed.labels.text), built.counts["label_overlaps"]
+    found = covered_texts(built).texts
+    clear(built.collection)
+    assert (count, found) == (0, [])
+    (name,) = written
+    assert name.endswith("…")
+    assert name.startswith("a_name")
 
 
 def test_a_plate_whose_text_is_left_out_is_not_drawn():
@@ -116,9 +137,10 @@ def test_pixels_are_those_of_the_plain_rule(seed):
     point = rng.uniform(-1, 1, (3 * (count + others), 3))
     triangle = np.arange(3 * (count + others), dtype=np.int32).reshape(-1, 3)
     view = ViewProjection.of(np.eye(4), 24, 18)
-    seen, alone = shown_pixels(
+    seen, alone, where = shown_pixels(
         point, triangle[count:], triangle[:count], np.arange(count, dtype=np.int32), view
     )
+    assert [int(np.count_nonzero(where == t)) for t in range(count)] == (alone - seen).tolist()
     x, y = np.meshgrid((np.arange(24) + 0.5) / 12 - 1, (np.arange(18) + 0.5) / 9 - 1)
     depth = np.full((count + others, 18, 24), np.inf)
     for t, (a, b, c) in enumerate(triangle):

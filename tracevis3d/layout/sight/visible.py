@@ -98,8 +98,8 @@ def shown_pixels(
     triangle: NDArray[np.int32],
     owner: NDArray[np.int32],
     view: ViewProjection,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return in how many pixels each of several things is in front, and in how many if they were alone.
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]:
+    """Return in how many pixels each thing is in front, in how many it is if alone, and where it is hidden.
 
     Parameters
     ----------
@@ -115,6 +115,8 @@ def shown_pixels(
     Returns
     -------
     seen, alone : int64 (things,)
+    hidden : int32 (height, width)
+        Which thing something else hides in each pixel, -1 for none; the lowest row first.
 
     Examples
     --------
@@ -122,9 +124,9 @@ def shown_pixels(
     >>> thing, other = np.array([[0, 1, 2]], np.int32), np.array([[3, 4, 5]], np.int32)
     >>> point = np.array(corners, np.float64)
     >>> view = ViewProjection.of(np.eye(4), 20, 20)
-    >>> seen, alone = shown_pixels(point, other, thing, np.zeros(1, np.int32), view)
-    >>> bool(0 < seen[0] < alone[0])
-    True
+    >>> seen, alone, hidden = shown_pixels(point, other, thing, np.zeros(1, np.int32), view)
+    >>> bool(0 < seen[0] < alone[0]), int(np.count_nonzero(hidden == 0)) == int(alone[0] - seen[0])
+    (True, True)
     """
     things = int(owner.max(initial=-1)) + 1
     clip = point @ view.matrix[:, :3].T + view.matrix[:, 3]
@@ -137,7 +139,8 @@ def shown_pixels(
     )  # fmt: skip
     # A pixel that two things share alone is of the one that is in front.
     seen = np.bincount(both[both > 0] - 1, minlength=things)
-    return seen[:things], np.bincount(free[free >= 0], minlength=things)[:things]
+    hidden = np.where(both == free + 1, np.int32(-1), free).reshape(view.height, view.width)
+    return seen[:things], np.bincount(free[free >= 0], minlength=things)[:things], hidden
 
 
 def _seen(surfaces: Surfaces, view: ViewProjection) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from ..geometry.forms import Purpose
 from ..text import legend
 from ..text.glyphs import typeface
 from . import figure, pixels, render
+from .covered import legible
 
 #: Suffixes of figures of several panels.
 SUFFIXES = (".svg", ".pdf", ".png")
@@ -180,7 +182,8 @@ def produce_panels(
         scene = bpy.data.scenes.new("TraceVis3D panel")
         built = None
         try:
-            built = build(
+            make = functools.partial(
+                build,
                 one.drawing,
                 style=output.style,
                 frame=replace(frame, width=one.cell.width, height=one.cell.height),
@@ -188,6 +191,9 @@ def produce_panels(
                 purpose=purpose,
                 progress=part(mine, 0.0, 0.3),
             )
+            built = make()
+            if purpose == "still":
+                built = legible(make, built)
             for name, count in built.counts.items():
                 counts[name] = counts.get(name, 0) + count
             rest = part(mine, 0.3, 1.0)

@@ -24,7 +24,7 @@ from ..films.film import play
 from ..geometry.forms import Purpose
 from ..window.viewpoints import place
 from . import export, figure, visible
-from .covered import covered_texts
+from .covered import legible
 from .render import still
 
 
@@ -99,16 +99,16 @@ def _produce(
     built = None
     try:
         started = time.perf_counter()
-        built = build(
-            output.ahead(drawing), style=output.style, frame=output.composed.frame, scene=scene,
+        make = partial(
+            build, output.ahead(drawing), style=output.style, frame=output.composed.frame, scene=scene,
             purpose=purpose,
             progress=part(progress, 0.0, 0.15),
         )  # fmt: skip
+        built = make()
+        if purpose == "still":
+            built = legible(make, built)
         produced.stages["build"] = time.perf_counter() - started
         produced.counts.update(built.counts)
-        if purpose != "draft":
-            # Texts over texts are counted already.
-            produced.counts["label_overlaps"] += len(covered_texts(built))
         if (share := visible.share_in(built)) is not None:
             produced.counts["visible_share"] = round(share, 4)
         started = time.perf_counter()
@@ -141,10 +141,10 @@ def _produce(
             produced.stages["render"] = time.perf_counter() - started
         elif suffix in FILMS:
             if changing is None:
-                make = film.film
+                shoot = film.film
             else:
-                make = partial(film.changing, draw=_ahead(changing, output))
-            done = make(
+                shoot = partial(film.changing, draw=_ahead(changing, output))
+            done = shoot(
                 built,
                 path=path,
                 engine=output.composed.engine,
