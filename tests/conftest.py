@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import HealthCheck, Phase, settings
 
 import tracevis3d  # noqa: F401
 from tests.support.compile_once import compile_once
@@ -15,6 +15,9 @@ from tracevis3d.places import cache_root
 # Compiled kernels stay where they are found again; only the cache of traces is the tests' own.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(cache_root() / "numba"))
 
+# No test asserts on time: a busy machine may take longer for an example, or for making one.
+settings.register_profile("house", deadline=None, suppress_health_check=(HealthCheck.too_slow,))
+settings.load_profile("house")
 # For tools/mutate.py: the first example that fails is enough, and no run knows of another.
 settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate), database=None)
 
