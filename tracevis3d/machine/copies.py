@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
+import numpy as np
+
 from ..errors import InputError
 from ..places import cache_root, free_bytes
 from ..units import byte_size
@@ -21,7 +23,7 @@ IN_MEMORY_SHARE = 0.4
 _PIECE = 1 << 22
 
 
-def copied(file: IO[bytes], size: int) -> bytearray:
+def copied(file: IO[bytes], size: int) -> memoryview:
     """Return the first bytes of a file.
 
     Parameters
@@ -32,17 +34,16 @@ def copied(file: IO[bytes], size: int) -> bytearray:
 
     Returns
     -------
-    bytearray
+    memoryview
         It is shorter if the file has become shorter.
     """
-    copy = bytearray(size)
+    # Unlike a bytearray it is not filled with zeros first.
+    view = np.empty(size, np.uint8).data
     file.seek(0)
     done = 0
-    with memoryview(copy) as view:
-        while done < size and (read := file.readinto(view[done : done + _PIECE])):  # type: ignore[attr-defined]
-            done += read
-    del copy[done:]
-    return copy
+    while done < size and (read := file.readinto(view[done : done + _PIECE])):  # type: ignore[attr-defined]
+        done += read
+    return view[:done]
 
 
 def snapshot(path: Path) -> memoryview:
@@ -70,7 +71,7 @@ def snapshot(path: Path) -> memoryview:
     with open(path, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
         if size <= memory_limit.limit() * IN_MEMORY_SHARE:
-            return memoryview(copied(file, size)).toreadonly()
+            return copied(file, size).toreadonly()
         return _on_disk(path, file, size)
 
 

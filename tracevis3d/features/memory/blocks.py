@@ -6,7 +6,7 @@ Visualizing Software Execution*, section 2.4.2: a range). Everything else about 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +52,6 @@ class Blocks:
     born, died : int64 (n,)
         Nanoseconds; ``died`` is :data:`NEVER` where it is never freed.
     size : int64 (n,)
-    address : uint64 (n,)
     first_access : int64 (n + 1,)
         Accesses to block ``i`` are ``access[first_access[i]:first_access[i + 1]]``.
     access : int64 (m,)
@@ -61,6 +60,8 @@ class Blocks:
         The end of the recording.
     time : int64 (rows,)
         When each row of the recording was written, in nanoseconds.
+    row_address : uint64 (rows,)
+        What each row of the recording is about.
     double_frees, unknown_frees, overwritten, unknown_accesses : Oddity
         Frees of what was freed before; frees of what was never allocated; addresses given out again before
         they were freed (the older block ends there); accesses to what does not live.
@@ -71,11 +72,11 @@ class Blocks:
     born: Ints
     died: Ints
     size: Ints
-    address: NDArray[np.uint64]
     first_access: Ints
     access: Ints
     end: int
     time: Ints
+    row_address: NDArray[np.uint64]
     double_frees: Oddity
     unknown_frees: Oddity
     overwritten: Oddity
@@ -84,7 +85,17 @@ class Blocks:
     def __len__(self) -> int:
         return len(self.row)
 
-    # Not kept: of ten million blocks such a column is 80 MB, and made in 20 ms.
+    def parts(self) -> Iterator[slice]:
+        """Take the blocks in turns: a column of ten million is 80 MB, and so is each step of computing it."""
+        for first in range(0, len(self), AT_ONCE):
+            yield slice(first, min(first + AT_ONCE, len(self)))
+
+    # Not kept, nor are those below: such a column is made in 20 ms.
+    @property
+    def address(self) -> NDArray[np.uint64]:
+        """Where each block lies: uint64 (n,)."""
+        return self.row_address[self.row]
+
     @property
     def until(self) -> Ints:
         """When each block ends, or the recording: int64 (n,)."""
@@ -94,8 +105,8 @@ class Blocks:
     def ended(self) -> NDArray[np.int32]:
         """The block that each row of the recording ends; -1: none. Int32 (rows,)."""
         blocks = np.full(len(self.time), -1, np.int32)
-        for first in range(0, len(self), AT_ONCE):
-            freed = np.flatnonzero(self.free_row[first : first + AT_ONCE] >= 0) + first
+        for part in self.parts():
+            freed = np.flatnonzero(self.free_row[part] >= 0) + part.start
             blocks[self.free_row[freed]] = freed
         return blocks
 
@@ -103,6 +114,8 @@ class Blocks:
     def last_touch(self) -> Ints:
         """When each block was last accessed, or else allocated: int64 (n,)."""
         touched = self.born.copy()
+        if not len(self.access):
+            return touched
         has = self.first_access[1:] > self.first_access[:-1]
         touched[has] = np.maximum(touched[has], self.access[self.first_access[1:][has] - 1])
         return touched
@@ -126,8 +139,7 @@ class Blocks:
         float64 (groups,)
         """
         total = np.zeros(groups)
-        for first in range(0, len(self), AT_ONCE):
-            part = slice(first, first + AT_ONCE)
+        for part in self.parts():
             total += np.bincount(of[part], weight(part), groups)
         return total
 
@@ -168,18 +180,23 @@ def find_blocks(memory: Memory, end: int) -> Blocks:
     if len(accesses):
         np.cumsum(np.bincount(owner, minlength=n), out=first_access[1:])
     del block_of
+    ends, size = np.empty((2, n), np.int64)
+    for first in range(0, n, AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        ends[part] = np.where(died[part] >= 0, time[died[part]], NEVER)
+        np.maximum(memory.size[born[part]], 0, out=size[part])
     odd = {name: Oddity(int(counts[i]), int(counts[i + 1]) if counts[i] else -1) for name, i in _ODDITIES}
     return Blocks(
         row=born,
         free_row=died,
         born=time[born],
-        died=np.where(died >= 0, time[died], NEVER),
-        size=np.maximum(memory.size[born], 0),
-        address=address[born],
+        died=ends,
+        size=size,
         first_access=first_access,
         access=time[accesses],
         end=end,
         time=time,
+        row_address=address,
         **odd,
     )
 

@@ -73,11 +73,12 @@ def find_sites(trace: Trace, blocks: Blocks) -> Sites:
     stacks, functions = trace.stacks, trace.functions
     function = np.concatenate([stacks.function, np.arange(len(functions)), [-1]]).astype(np.int64)
     line = np.concatenate([stacks.line, functions.line, [0]]).astype(np.int64)
+    which = np.full(len(blocks), len(function) - 1, np.int32)
     if len(memory.stack):
-        site = np.append(_outward(stacks.function, stacks.parent, passes), len(function) - 1)
-        which = site[memory.stack[blocks.row]]
-    else:
-        which = np.full(len(blocks), len(function) - 1)
+        outward = _outward(stacks.function, stacks.parent, passes)
+        site = np.append(outward, len(function) - 1).astype(np.int32)
+        for part in blocks.parts():
+            which[part] = site[memory.stack[blocks.row[part]]]
     rest = np.flatnonzero(which == len(function) - 1)
     if len(rest):
         call = np.asarray(memory.call[blocks.row[rest]])
@@ -89,19 +90,21 @@ def find_sites(trace: Trace, blocks: Blocks) -> Sites:
                 break
             at = np.where(on, above, at)
         which[rest] = len(stacks) + trace.calls.function[at]
-    used = np.flatnonzero(np.bincount(which, minlength=len(function)))
+    count = blocks.sums(which, len(function), lambda part: None)
+    bytes_of = blocks.sums(which, len(function), lambda part: blocks.size[part])
+    used = np.flatnonzero(count)
     distinct, number = np.unique((function[used] + 1) << 32 | line[used], return_inverse=True)
-    number_of = np.zeros(len(function), np.int64)
-    number_of[used] = number.reshape(-1)
-    back = number_of[which]
-    bytes_ = np.bincount(back, blocks.size, len(distinct))
-    order = np.argsort(-bytes_, kind="stable")
+    number = number.reshape(-1)
+    order = np.argsort(-np.bincount(number, bytes_of[used], len(distinct)), kind="stable")
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))
+    rank_of = np.zeros(len(function), np.int32)
+    rank_of[used] = rank[number]
+    np.take(rank_of, which, out=which, mode="clip")
     named = ((distinct >> 32) - 1).astype(np.int32)[order]
     lines = (distinct & 0xFFFFFFFF).astype(np.int32)[order]
     names = tuple(call_site(trace, f, at) for f, at in zip(named.tolist(), lines.tolist(), strict=True))
-    return Sites(rank[back], named, lines, names)
+    return Sites(which, named, lines, names)
 
 
 def _outward(function: NDArray[np.int32], parent: NDArray[np.int32], passes: NDArray[np.bool_]) -> Ints:

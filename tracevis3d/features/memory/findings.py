@@ -498,7 +498,7 @@ def holes(blocks: Blocks, time_ns: int, after_row: int | None = None) -> Holes:
     live &= blocks.size > 0
     if not live.any():
         return Holes(time_ns, 0, 0, 0, 0)
-    low, size = blocks.address[live], blocks.size[live]
+    low, size = blocks.row_address[blocks.row[live]], blocks.size[live]
     order = np.argsort(low, kind="stable")
     low, high = low[order], np.maximum.accumulate((low + size.astype(np.uint64))[order])
     gap = np.maximum((low[1:] - np.minimum(high[:-1], low[1:])).astype(np.int64), 0)

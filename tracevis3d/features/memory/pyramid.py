@@ -85,6 +85,8 @@ class Pyramid:
         Which positions may be an item of their own; left out: all.
     bounds : int64 (groups + 1,), optional
         Where groups of positions begin; nothing is merged across. Left out: there is one group.
+    lives : (int32 (blocks,), int32 (blocks,)), optional
+        What ``moments.of(blocks)`` returns, if it is known.
 
     Attributes
     ----------
@@ -101,6 +103,7 @@ class Pyramid:
         moments: Moments,
         lone: NDArray[np.bool_] | None = None,
         bounds: Ints | None = None,
+        lives: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None,
     ) -> None:
         n = len(order)
         self.blocks, self.order = blocks, np.ascontiguousarray(order, np.int32)
@@ -126,10 +129,10 @@ class Pyramid:
             np.zeros((nodes, self.cells), np.int32),
         )
         self._widest = np.zeros(nodes, np.int64)
-        begin, stop = moments.of(blocks)
+        begin, stop = lives or moments.of(blocks)
         self._jump = np.zeros(self.cells + 1, np.int32)
         self._columns = (
-            begin, stop, blocks.born, blocks.until, blocks.first_access, blocks.access, self.start, self.step,
+            begin, stop, blocks.born, blocks.died, blocks.first_access, blocks.access, self.start, self.step,
             self._jump,
         )  # fmt: skip
         k.fill_leaves(
@@ -140,7 +143,7 @@ class Pyramid:
         # If widths are not bytes, bytes are summed in a separate tree.
         self._of_bytes = (
             None if self.taken is blocks.size
-            else Pyramid(blocks, order, low, blocks.size, moments, lone, bounds)
+            else Pyramid(blocks, order, low, blocks.size, moments, lone, bounds, lives)
         )  # fmt: skip
 
     def __len__(self) -> int:

@@ -160,9 +160,10 @@ def arranged(
         if not fits.any():
             raise UsageError(f"sites={names}: no call site has such a name ('tracevis3d memory' lists them)")
         shown &= fits[sites.of_block]
-    lasted = np.minimum(blocks.until, window[1]) - np.maximum(blocks.born, window[0])
-    lone = lasted >= _SHORTEST * (window[1] - window[0])
-    brief = 0
+    lone, brief = np.empty(len(blocks), np.bool_), 0
+    for part in blocks.parts():
+        until = np.minimum(blocks.died[part], min(blocks.end, window[1]))
+        lone[part] = until - np.maximum(blocks.born[part], window[0]) >= _SHORTEST * (window[1] - window[0])
     lives = moments.of(blocks) if by in PACKED or (visible and by != "creation") else None
     # The paper's axis is all that is ever allocated.
     if visible and by != "creation" and lives is not None:
@@ -177,13 +178,15 @@ def arranged(
             np.int64
         )
     if by == "address":
-        return _by_address(use, order[np.argsort(blocks.address[order], kind="stable")], moments, lone, brief)
+        at = blocks.row_address[blocks.row[order]]
+        return _by_address(use, order[np.argsort(at, kind="stable")], moments, lone, brief)
     if by in PACKED:
         of = sites.of_block if by == "site" else np.zeros(len(blocks), np.int32)
         packed = pack_groups(blocks, order, of, len(sites) if by == "site" else 1, taken, moments, lives)
         made = Pyramid(
-            blocks, packed.order, packed.low, taken, moments, lone[packed.order], bounds=packed.bounds
-        )
+            blocks, packed.order, packed.low, taken, moments, lone[packed.order], bounds=packed.bounds,
+            lives=lives,
+        )  # fmt: skip
         districts = packed.districts if by == "site" else NO_DISTRICTS
         return Arrangement(made, max(float(packed.total), 1.0), districts, _NOTHING, brief)
     if by == "lifetime":
@@ -205,7 +208,8 @@ def _by_address(
     if not len(order):
         made = Pyramid(blocks, order, np.empty(0, np.int64), blocks.size, moments)
         return Arrangement(made, 1.0, NO_DISTRICTS, _NOTHING, brief)
-    low = (blocks.address[order] - blocks.address[order[0]]).astype(np.int64)
+    low = blocks.row_address[blocks.row[order]]
+    low = (low - low[0]).astype(np.int64)
     reach = np.maximum.accumulate(low + blocks.size[order])
     gap = np.maximum(low[1:] - reach[:-1], 0)
     # What is used with the gaps that stay: the limit follows from what is left, smallest gaps first.

@@ -35,7 +35,7 @@ def byte_axis(picture: Layout) -> Axis:
     if p.order == "address":
         order, blocks = made.pyramid.order, picture.use.blocks
         starts = [made.pyramid.low[i] for i in made.regions.tolist()]
-        address = [int(blocks.address[order[i]]) for i in made.regions.tolist()]
+        address = blocks.row_address[blocks.row[order[made.regions]]].tolist()
         inside = [i for i, a in enumerate(starts) if low <= a <= high]
         room = [float(picture.x(starts[i])) for i in inside]
         kept = [inside[i] for i in ticks.thin(room, room, 5.5 * picture.text)]

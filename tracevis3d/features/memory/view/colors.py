@@ -155,7 +155,7 @@ def _ranked(
     Last comes how often the kind changes before a position: an item between two changes is of one kind.
     """
     order = arranged(trace, *by).pyramid.order
-    size = memory_use(trace).blocks.size.astype(np.float64)
+    size = memory_use(trace).blocks.size
     of, names, title = _kinds(trace, color)
     weight = np.bincount(of[order], size[order], len(names))
     best = np.argsort(-weight, kind="stable")[:most]
@@ -183,7 +183,7 @@ def _kinds(trace: Trace, color: str) -> tuple[Indices, list[str], str]:
             until = ", never freed" if died == GRID else f" to {moment((died + 1) * end // GRID, use)}"
             names.append(f"{moment(born * end // GRID, use)}{until}")
         return of, names, "Same lifetime, from"
-    share = np.bincount(use.sites.of_block, use.blocks.size, len(use.sites))
+    share = use.blocks.sums(use.sites.of_block, len(use.sites), lambda part: use.blocks.size[part])
     names = [f"{name}  {units.byte_size(n)}" for name, n in zip(use.sites.name, share.tolist(), strict=True)]
     return use.sites.of_block, names, "Call site, bytes allocated"
 

@@ -30,8 +30,11 @@ def _of_blocks(trace: Trace, now: int) -> Meaning:
     blocks, memory = use.blocks, trace.memory
     unit = " (ns)" if use.has_times else " (records)"
     idle = blocks.last_touch
-    np.subtract(np.minimum(blocks.until, now), np.minimum(idle, now), out=idle)
-    call = memory.call[blocks.row]
+    for part in blocks.parts():
+        until = np.minimum(blocks.died[part], min(blocks.end, now))
+        np.subtract(until, np.minimum(idle[part], now), out=idle[part])
+    called = bool(len(memory.call)) and memory.call.max() >= 0
+    call = memory.call[blocks.row] if called else memory.call[:0]
     # Of many millions of blocks each column counts: what is there already is not copied.
     return Meaning(
         calls=((0, call),) if (call >= 0).any() else (),
