@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.waits.sync_traces import lines, trace_of
+from tests.waits.view.sight import cross, crossing, hidden, paths
 from tracevis3d import load
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Tubes, Wedges
@@ -820,15 +821,8 @@ def test_contention_is_told_once():
 def test_few_funnels_cross(form, most):
     frame = Frame(1280, 720)
     drawing = draw(load(EXAMPLES / "sync_pillow_8w.json.gz"), frame, **form)
-    view = fit(drawing.camera, frame, SHARE)
-    paths = []
-    for tubes in drawing.elements:
-        if tubes.kind in ("correspondence", "correspondence out of sight"):
-            at = view.pixels(tubes.point)
-            paths += [at[low:high:4] for low, high in zip(tubes.first, tubes.first[1:])]
-    assert len(paths) > 100
-    pairs = [(a, b) for i, a in enumerate(paths) for b in paths[:i]]
-    assert sum(cross(a, b) for a, b in pairs) <= most * len(pairs)
+    assert len(paths(drawing, frame)) > 100
+    assert crossing(drawing, frame) <= most
 
 
 @pytest.mark.parametrize(("file", "most"), [("sync_pillow_8w", 0.2), ("chromium_docs_page", 0.04)])
@@ -836,42 +830,7 @@ def test_funnels_cover_little_of_the_rows(file, most):
     frame = Frame(1280, 720)
     trace = load(EXAMPLES / f"{file}.json.gz")
     drawing, picture = draw(trace, frame), compose(trace, waits_of(trace, ""), Parameters(), frame)
-    view = fit(drawing.camera, frame, SHARE)
-    covered = np.full((frame.height, frame.width), np.inf)
-    for tubes in drawing.elements:
-        if tubes.kind != "correspondence" or not isinstance(tubes, Tubes):
-            continue
-        for low, high in zip(tubes.first, tubes.first[1:]):
-            way = np.linspace(0, high - low - 1, 160)
-            whole = np.arange(high - low)
-            point = np.column_stack([np.interp(way, whole, tubes.point[low:high, k]) for k in range(3)])
-            half = np.column_stack([np.interp(way, whole, tubes.radius[low:high, k]) for k in (0, 1)])
-            # Of a section, as wide along time as it is, as many points as it has pixels at most.
-            share = np.linspace(-1, 1, 60)
-            at = point[:, None] + share[None, :, None] * half[:, :1, None] * np.array([1.0, 0.0, 0.0])
-            at = at.reshape(-1, 3)
-            x, y = view.pixels(at).round().astype(int).T
-            inside = (x >= 0) & (x < frame.width) & (y >= 0) & (y < frame.height)
-            np.minimum.at(covered, (y[inside], x[inside]), ((at - view.eye) @ view.forward)[inside])
-    grid = np.meshgrid(np.arange(len(picture.rows)), np.linspace(0.002, 0.998, 400), np.arange(0.1, 1.0, 0.2))
-    row, along, out = (a.reshape(-1) for a in grid)
-    at = picture.theatre.place(row, along, out * picture.reach(row), 0.06)
-    x, y = view.pixels(at).round().astype(int).T
-    hidden = covered[y, x] < (at - view.eye) @ view.forward - 0.05
-    assert 0 < hidden.mean() <= most
-
-
-def cross(a, b):
-    """Return whether two paths on the picture cross."""
-    if a[:, 0].min() > b[:, 0].max() or b[:, 0].min() > a[:, 0].max():
-        return False
-
-    def side(p, q, r):
-        u, v = q - p, r - p
-        return u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
-
-    p, q, r, s = a[:-1, None], a[1:, None], b[None, :-1], b[None, 1:]
-    return bool(((side(p, q, r) * side(p, q, s) < 0) & (side(r, s, p) * side(r, s, q) < 0)).any())
+    assert 0 < hidden(drawing, picture, frame) <= most
 
 
 def test_paths_that_cross():

@@ -623,7 +623,7 @@ class Plain:
             order = sorted(sites, key=lambda key: (-sites[key][1], key))
             threads = list(dict.fromkeys(thread for thread, *_ in order))
             alone = len(threads) == 1 or sites[order[0]][1] >= 0.9 * sum_
-            who = self.title(threads[0]) if alone else f"One of {len(threads)} threads"
+            who = self.title(threads[0]) if alone else f"One of {len(threads):,} threads"
             numbers = {op.name: self.waits.ops.names.index(op.name) for _, op, _ in lost}
             name = max(names, key=lambda name: (names[name], -numbers[name]))
             place, longest = self.place(sites[order[0]][0]), max(lost, key=lambda one: one[2])[1]

@@ -328,7 +328,7 @@ def _held_meanwhile(
         elif kind == "held over a wait":
             doing = f"waits for {some(ops.of(longest)) or ops.names[int(ops.name[longest])]}"
         one = len(threads) == 1 or causes[0][3] >= _NEARLY_ALL * sum_
-        who = title(thread) if one else f"One of {len(threads)} threads"
+        who = title(thread) if one else f"One of {len(threads):,} threads"
         ended = ""
         if kind == "held over a wait" and one and waits.woken_by[longest] >= 0:
             ended = f"; {title(int(waits.woken_by[longest]))} ends that wait"

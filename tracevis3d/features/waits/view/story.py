@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....drawing.primitives import Callout, Wedges
 from ....errors import UsageError
@@ -18,6 +19,9 @@ from .calls import THICK
 from .found_waits import findings_of
 from .layout import Layout
 from .parameters import Parameters
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 #: Margin before and after a finding, as a share of its time.
 _AROUND = 0.06
@@ -101,7 +105,7 @@ def _delayed(waits: Waits, finding: Finding) -> list[int]:
     return [t for t in np.argsort(-total, kind="stable").tolist() if total[t] > 0]
 
 
-def _its_waits(waits: Waits, finding: Finding) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _its_waits(waits: Waits, finding: Finding) -> Ints:
     """Return the waits in a finding's time for one of its objects; for any where it has none."""
     ops, rows = waits.ops, waits.own
     rows = rows[(ops.end[rows] > finding.start) & (ops.start[rows] < finding.end)]
@@ -112,7 +116,7 @@ def _its_waits(waits: Waits, finding: Finding) -> np.ndarray[tuple[int], np.dtyp
     return rows[(np.diff(ops.first)[rows] > 0) & np.isin(first, known)]
 
 
-def in_vain(picture: Layout, finding: Finding | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def in_vain(picture: Layout, finding: Finding | None) -> Ints:
     """Return the waits of a finding that nobody ends, or that were given up, as rows of the operations.
 
     Parameters
@@ -136,7 +140,7 @@ def in_vain(picture: Layout, finding: Finding | None) -> np.ndarray[tuple[int], 
     return np.asarray(rows[mine], np.int64)
 
 
-def holds(waits: Waits, finding: Finding | None) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def holds(waits: Waits, finding: Finding | None) -> Ints:
     """Return the holds by which threads are delayed in a finding.
 
     Parameters
@@ -178,12 +182,34 @@ def hold_bars(picture: Layout, finding: Finding | None, color: int) -> Wedges:
     which, row = which[seen], row[seen]
     low = np.clip(picture.share(row, held.start[which]), 0.0, 1.0)
     high = np.clip(picture.share(row, held.end[which]), 0.0, 1.0)
+    which, row, low, high = _merged(picture, which, row, low, high)
     zero, tall = np.zeros(len(which)), _BAR * float(picture.edge[1])
     # Below the row, so that it covers no name.
     corner, first = picture.theatre.blocks(
         row, low, high, zero - 1.15 * tall, zero - 0.15 * tall, zero, zero + THICK + 0.02
     )
     return Wedges("hold", corner, first, np.full(len(which), color, np.int32), held.acquire[which])
+
+
+def _merged(
+    picture: Layout, which: Ints, row: Ints, low: Floats, high: Floats
+) -> tuple[Ints, Ints, Floats, Floats]:
+    """Return holds of which those of a row that overlap or nearly touch are one, the longest of them."""
+    if not len(which):
+        return which, row, low, high
+    # A row is one long, and takes two: what reaches far on one does not touch the next.
+    order = np.lexsort((low, row))
+    begin, end = low[order] + 2 * row[order], high[order] + 2 * row[order]
+    near = picture.parameters.resolution / (picture.pixels_per_unit * picture.theatre.width)
+    new = np.append(True, begin[1:] > np.maximum.accumulate(end)[:-1] + near)
+    first, run = np.flatnonzero(new), np.cumsum(new) - 1
+    longest = np.lexsort((begin - end, run))[first]
+    return (
+        which[order[longest]],
+        row[order[first]],
+        low[order[first]],
+        np.maximum.reduceat(high[order], first),
+    )
 
 
 def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:

@@ -30,6 +30,8 @@ _LEAST_ROW_PX, _OF_HEIGHT = 36.0, 0.72
 ROOM = 0.78
 #: Rows of threads with less than this share of the most concerned one's time are left out by themselves.
 _CONCERNED = 0.004
+#: Unless these together have this share of all threads' time: then threads that do the same share a row.
+_TOGETHER = 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +93,9 @@ def choose(trace: Trace, waits: Waits, p: Parameters, height: float, window: tup
     else:
         chosen = choose_threads(trace, p.threads, "recorded", weight, np.ones(len(shown)), budget)
         chosen = chosen[~np.isin(chosen, _named(trace, p.hide, "hide"))]
-    crowded = automatic and np.count_nonzero(shown) > budget
+    # Thousands of threads may each be concerned little, and together much.
+    little = weight[shown == 0].sum() >= _TOGETHER * weight.sum() and np.count_nonzero(weight) > budget
+    crowded = automatic and (np.count_nonzero(shown) > budget or little)
     if p.groups == "never" or (p.groups == "auto" and not crowded):
         first = _main(trace, waits, p, chosen, live)
         others = int(np.count_nonzero(weight)) - int(np.count_nonzero(weight[chosen]))
