@@ -43,6 +43,7 @@ _OWN = {
     "go": ".go.format",
     "kanata": ".lines.kanata",
     "jaeger": ".spans.jaeger",
+    "bpftrace": ".lines.bpftrace",
     "collapsed": ".lines.collapsed",
     "enter_exit": ".lines.enter_exit",
     "uftrace": ".uftrace.format",

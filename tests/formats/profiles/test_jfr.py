@@ -67,6 +67,21 @@ def test_waits_know_the_monitor_and_who_held_it():
     assert abs(sum(int(trace.sync.end[k] - trace.sync.start[k]) for k in entered) - 1e9 * lasts) < 1000
 
 
+@pytest.mark.parametrize("name", ["words17.jfr.gz", "words25.jfr.gz"])
+def test_a_wait_is_a_call_within_the_function_that_waits(name):
+    trace = registry.open_trace(PROFILES / name)
+    sync, calls = trace.sync, trace.calls
+    known = sync.call >= 0
+    assert known.mean() > 0.8
+    of = sync.call[known]
+    assert calls.thread[of].tolist() == sync.thread[known].tolist()
+    assert calls.start[of].tolist() == sync.start[known].tolist()
+    assert calls.end[of].tolist() == sync.end[known].tolist()
+    names = [trace.functions.name[k] for k in calls.function[of].tolist()]
+    assert "monitor enter" in names
+    assert names == [sync.names[k] for k in sync.name[known].tolist()]
+
+
 def test_times_and_damage(tmp_path):
     path = tmp_path / "a.jfr.json"
     method = {"method": {"type": {"name": "a/B"}, "name": "f"}, "lineNumber": 3}
@@ -78,7 +93,8 @@ def test_times_and_damage(tmp_path):
     path.write_text(json.dumps({"recording": {"events": rows}}))
     trace = registry.open_trace(path)
     begin = 1_767_225_601_500_000_000
-    assert spans(trace) == [("B.f", begin, begin + 60_250_000_000, 1)]
+    end = begin + 60_250_000_000
+    assert sorted(spans(trace)) == [("B.f", begin, end, 1), ("file read", begin, end, 2)]
     assert [trace.sync.objects[k] for k in trace.sync.object] == ["/x"]
     assert {kind: p.count for kind, p in trace.problems.items()} == {"bad time": 1, "unsupported": 1}
     path.write_text('{"recording": {"events": []}}')

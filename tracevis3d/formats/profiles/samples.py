@@ -178,7 +178,7 @@ def add_timed(
     kind: ArrayLike | None = None,
     weight: ArrayLike | None = None,
     laid: ArrayLike | None = None,
-) -> None:
+) -> tuple[int, list[NDArray[Any]]]:
     """Add samples whose times are known, and the calls that they make.
 
     A sample represents the time to the next one of its thread, but for no more than 2.5 times the interval:
@@ -207,6 +207,13 @@ def add_timed(
         In the unit of its kind; 1 if left out.
     laid : bool (n,), optional
         Which samples make calls; all if left out.
+
+    Returns
+    -------
+    first : int
+        The number of the first event that was added for the calls.
+    events : list of arrays
+        Thread, kind, function and time of each.
     """
     thread, stack = np.asarray(threads, np.int32), np.asarray(stacks, np.int32)
     time = np.asarray(times, np.int64)
@@ -238,7 +245,8 @@ def add_timed(
     count = kernels.lay_samples(*columns, True, *(np.empty(0, one) for one in types))
     out = [np.empty(count, one) for one in types]
     kernels.lay_samples(*columns, False, *out)
-    recording.add_events(thread=out[0], kind=out[1], function=out[2], time=out[3])
+    first_event = recording.add_events(thread=out[0], kind=out[1], function=out[2], time=out[3])
+    return first_event, out
 
 
 def ends_of_samples(

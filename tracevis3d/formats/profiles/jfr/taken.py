@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ....trace.events import BEGIN
 from ....trace.model import IO, WAIT
 from ....trace.recording import Recording
+from ...distinct import places_among
 from ..samples import COUNTED, add_timed
 
 #: What events become.
@@ -81,7 +83,10 @@ class Taken:
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
+        #: Thread, stack, time, end, kind, weight, whether it makes calls, and a wait's function; -1: none.
         self._rows: list[tuple[NDArray[np.int64], ...]] = []
+        #: Of waits and transfers: thread, kind, name, start, end, whether it blocked, holder and object.
+        self._waits: list[tuple[NDArray[np.int64], ...]] = []
         self._found = 0
 
     def add(
@@ -127,35 +132,26 @@ class Taken:
             names = [recording.text("instants", f"garbage collection: {text}") for text in (*about, "pause")]
             recording.add_instants(name=np.array(names)[np.asarray(which)], thread=thread, time=time)
             return
-        sort, end, laid = np.full(n, kind.sample), np.full(n, -1), np.ones(n, np.int64)
+        sort, end, laid, leaf = np.full(n, kind.sample), np.full(n, -1), np.ones(n, np.int64), np.full(n, -1)
         if kind.what == ALLOCATION:
             sort[:], laid[:] = _ALLOCATED, 0
         elif kind.what != SAMPLE:
             sort[:], weight, end = _WAITING, lasts, time + lasts
-            self._add_waits(type, thread, time, end, about, np.asarray(which, np.int64), holder)
-        self._rows.append((thread, stack, time, end, sort, np.maximum(weight, 0), laid))
-
-    def _add_waits(
-        self,
-        type: str,
-        thread: NDArray[np.int64],
-        time: NDArray[np.int64],
-        end: NDArray[np.int64],
-        about: Sequence[str],
-        which: NDArray[np.int64],
-        holder: ArrayLike,
-    ) -> None:
-        kind, text, n = TYPES[type], self._recording.text, len(time)
-        self._recording.add_sync(
-            thread=thread,
-            kind=np.full(n, WAIT if kind.what == WAITS else IO),
-            name=np.full(n, text("sync", kind.name)),
-            start=time,
-            end=end,
-            contended=np.full(n, 1 if type == "jdk.JavaMonitorEnter" else -1),
-            holder=holder,
-            object=np.array([*(text("objects", what) if what else -1 for what in about), -1])[which],
-        )
+            leaf[:] = recording.function(kind.name)
+            objects = [*(recording.text("objects", what) if what else -1 for what in about), -1]
+            self._waits.append(
+                (
+                    thread,
+                    np.full(n, WAIT if kind.what == WAITS else IO),
+                    np.full(n, recording.text("sync", kind.name)),
+                    time,
+                    end,
+                    np.full(n, 1 if type == "jdk.JavaMonitorEnter" else -1),
+                    np.asarray(holder, np.int64),
+                    np.array(objects)[np.asarray(which, np.int64)],
+                )
+            )
+        self._rows.append((thread, stack, time, end, sort, np.maximum(weight, 0), laid, leaf))
 
     def lay(self, stacks: NDArray[np.int32], frames: tuple[ArrayLike, ArrayLike, ArrayLike]) -> None:
         """Add samples and the calls that they make.
@@ -176,16 +172,68 @@ class Taken:
             raise ValueError("it has no samples, waits, I/O, allocations or collections")
         if not self._rows:
             return
-        thread, stack, time, end, kind, weight, laid = map(np.concatenate, zip(*self._rows, strict=True))
+        thread, stack, time, end, kind, weight, laid, leaf = map(
+            np.concatenate, zip(*self._rows, strict=True)
+        )
         # Where several clocks drive samples, one of them makes the calls.
         samples = [number for number in (0, 3, 4) if (kind == number).any()]
         for number in samples[1:]:
             laid[kind == number] = 0
-        add_timed(
-            self._recording, frames, thread,
-            np.where(stack >= 0, np.append(stacks, -1)[stack], -1), time, end=end,
+        function, parent, line = (np.asarray(column, np.int64) for column in frames)
+        inner = np.where(stack >= 0, np.append(stacks, -1)[stack], -1).astype(np.int64)
+        # A wait is a call of its own, within the function that waits.
+        rows = np.flatnonzero(leaf >= 0)
+        pairs, which = np.unique(np.stack([inner[rows], leaf[rows]], axis=1), axis=0, return_inverse=True)
+        inner[rows] = len(function) + which.reshape(-1)
+        frames = (
+            np.append(function, pairs[:, 1]),
+            np.append(parent, pairs[:, 0]),
+            np.append(line, np.zeros(len(pairs), np.int64)),
+        )
+        first, events = add_timed(
+            self._recording, frames, thread, inner, time, end=end,
             kinds=_KINDS[: max(3, int(kind.max()) + 1)], kind=kind, weight=weight, laid=laid,
         )  # fmt: skip
+        if len(rows):
+            event = _begins(events, np.unique(leaf[rows]), thread[rows], time[rows])
+            event[_is_cut(thread, time, end, laid)[rows]] = -1
+            who, sort, name, start, stop, contended, holder, object = map(
+                np.concatenate, zip(*self._waits, strict=True)
+            )
+            self._recording.add_sync(
+                thread=who, kind=sort, name=name, start=start, end=stop, contended=contended, holder=holder,
+                object=object, event=np.where(event >= 0, first + event, -1),
+            )  # fmt: skip
+
+
+def _begins(
+    events: Sequence[NDArray[Any]],
+    functions: NDArray[np.int64],
+    thread: NDArray[np.int64],
+    time: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Return which event begins a call of one of the functions on each thread and time; -1: none does."""
+    of_thread, kind, function, when = events
+    begins = np.flatnonzero((kind == BEGIN) & np.isin(function, functions))
+    times = np.unique(time)
+    place = np.searchsorted(times, when[begins])
+    is_one = times[np.minimum(place, len(times) - 1)] == when[begins]
+    begins, place = begins[is_one], place[is_one]
+    keys = of_thread[begins].astype(np.int64) * len(times) + place
+    found = places_among(thread * len(times) + np.searchsorted(times, time), keys)
+    return np.where(found >= 0, np.append(begins, -1)[found], -1)
+
+
+def _is_cut(
+    thread: NDArray[np.int64], time: NDArray[np.int64], end: NDArray[np.int64], laid: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return which rows last longer than to the next one of their thread that makes calls."""
+    keep = np.flatnonzero(laid)
+    order = keep[np.lexsort((time[keep], thread[keep]))]
+    is_cut = np.zeros(len(thread), np.bool_)
+    same = thread[order][1:] == thread[order][:-1]
+    is_cut[order[:-1]] = same & (time[order][1:] < end[order][:-1])
+    return is_cut
 
 
 def named(what: str, address: int) -> str:
