@@ -13,8 +13,8 @@ from mathutils import Matrix
 from ....tracevis3d import units
 from ....tracevis3d.layout.sight.affine import Box, box_around, middle
 from ....tracevis3d.layout.sight.framing import Region
-from ....tracevis3d.layout.sight.visible import Surfaces, best_direction, visible_share
-from ....tracevis3d.scene.window.visible import surfaces_of
+from ....tracevis3d.layout.sight.visible import best_direction
+from ....tracevis3d.scene.window.visible import share_in_sight, surfaces_of
 from ...views import viewport
 from .. import overlay, pointer, related
 from ..motion import zoom
@@ -87,8 +87,8 @@ def _lit(context: bpy.types.Context, space: Any) -> dict[str, Any]:
     return found
 
 
-def _gathered(context: bpy.types.Context, space: Any, lit: dict[str, Any]) -> Callable[[], Surfaces]:
-    """Return what makes the surfaces of all that is shown; Blender itself is asked here, not there."""
+def _gathered(context: bpy.types.Context, space: Any, lit: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    """Return what is shown, and between which corners: all that is asked of Blender itself."""
     slab = slabs.of(context.scene)
     ends = [slab.ends(axis) for axis in (0, 1, 2)] if slab is not None else []
     bounds = [tuple(end[i] for end in ends) for i in (0, 1)] if ends else []
@@ -96,7 +96,7 @@ def _gathered(context: bpy.types.Context, space: Any, lit: dict[str, Any]) -> Ca
         (pickable, shown.matrix_world.copy(), lit.get(shown.name, related.NOTHING))
         for _, shown, pickable in pointer.shown_in(context.scene, space)
     ]
-    return lambda: surfaces_of(parts, *bounds)
+    return parts, bounds
 
 
 def ask(context: bpy.types.Context, area: bpy.types.Area) -> None:
@@ -112,8 +112,8 @@ def ask(context: bpy.types.Context, area: bpy.types.Area) -> None:
     # It is measured where the view stands still: asked for once more.
     stands, _shares.asked = key == _shares.asked, key
     if stands and key != _shares.key:
-        make = _gathered(context, space, lit)
-        _shares.start(key, lambda: visible_share(make(), view))
+        parts, bounds = _gathered(context, space, lit)
+        _shares.start(key, lambda: share_in_sight(parts, view, *bounds))
 
 
 def collect() -> bool:
@@ -142,11 +142,13 @@ def turn(context: bpy.types.Context, area: bpy.types.Area) -> bool:
     left, right, top = viewport.covered(area, region)
     free = Region(region.width, region.height, left, right, top)
     now = [view.view_rotation @ axis for axis in zoom.AXES]
-    make = _gathered(context, space, lit)
+    parts, bounds = _gathered(context, space, lit)
+
+    def look() -> Any:
+        return (area, box, *best_direction(surfaces_of(parts, *bounds), box, lens, free, now))
+
     _ways.key = None
-    _ways.start(
-        (area.as_pointer(), tuple(now[2])), lambda: (area, box, *best_direction(make(), box, lens, free, now))
-    )
+    _ways.start((area.as_pointer(), tuple(now[2])), look)
     return True
 
 

@@ -41,6 +41,18 @@ axes, share = visible.best_direction(surfaces, box, lens, framing.Region(900, 60
 assert share > 0.5, share
 assert axes[0] @ front[0] > 0, "time runs to the left"
 
+# What can't hide anything lit is left out, and changes nothing.
+window_module = support.extension(".tracevis3d.scene.window.visible")
+projection = support.extension(".tracevis3d.layout.sight.view_projection").ViewProjection
+for direction in ((0.0, -1.0, 0.0), (0.4, -1.0, 0.6), (-0.8, -0.5, 0.3)):
+    eye = np.eye(4)
+    right, up, forward = visible.axes_from(direction)
+    eye[:3, :3] = np.stack([right, up, -forward])
+    eye[:3, 3] = -eye[:3, :3] @ ((box[0] + box[1]) / 2 - 40.0 * forward)
+    seen_from = projection.of(window @ eye, 900, 600)
+    wanted = visible.visible_share(surfaces, seen_from)
+    assert window_module.share_in_sight(parts, seen_from) == wanted, (direction, wanted)
+
 # What is cut away hides nothing, and is not there itself.
 left = surfaces_of(parts, (-np.inf,) * 3, (float(box[0][0]) - 1.0, np.inf, np.inf))
 assert not left.lit.any()

@@ -12,7 +12,14 @@ from tracevis3d.layout.sight import visible
 from tracevis3d.layout.sight.affine import corners
 from tracevis3d.layout.sight.framing import Lens, Region
 from tracevis3d.layout.sight.view_projection import ViewProjection
-from tracevis3d.layout.sight.visible import Surfaces, axes_from, best_direction, directions, visible_share
+from tracevis3d.layout.sight.visible import (
+    Surfaces,
+    axes_from,
+    best_direction,
+    beyond,
+    directions,
+    visible_share,
+)
 
 places = st.tuples(st.integers(-4, 20), st.integers(-4, 14), st.integers(0, 6))
 
@@ -87,6 +94,29 @@ def test_what_reaches_no_lit_pixel_is_left_out_and_changes_nothing(triangles, pe
     alone = visible._drawn(clip, order[lit], np.ones(lit.sum(), np.int32), view)
     wanted = int((both == 1).sum()), int((alone == 1).sum())
     assert visible._seen(Surfaces(points, order, lit), view) == wanted
+
+
+solid = st.tuples(*[st.tuples(st.floats(-12, 12, width=16), st.floats(0.125, 5, width=16))] * 3)
+
+
+@given(st.lists(solid, max_size=8), solid, st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_what_lies_beyond_a_plane_hides_nothing(others, shown, in_perspective):
+    matrix = looking_along_y().matrix.copy()
+    matrix[3] = [0, 0.1 * in_perspective, 0, 1]
+    view = ViewProjection.of(matrix, 480, 320)
+    lit, *rest = [
+        block(*zip(*((low, low + size) for low, size in one)), i == 0)
+        for i, one in enumerate([shown, *others])
+    ]
+    planes = beyond(Surfaces.joined([lit]), view)
+    wanted = visible_share(Surfaces.joined([*rest, lit]), view)
+    if planes is None:
+        assert wanted is None
+        return
+    corners = [np.column_stack([np.array(points), np.ones(8)]) for points, _, _ in rest]
+    kept = [one for one, at in zip(rest, corners) if not (at @ planes.T > 0).all(axis=0).any()]
+    assert visible_share(Surfaces.joined([*kept, lit]), view) == wanted
 
 
 @pytest.mark.parametrize(("left", "wanted"), [(-9.0, 1.0), (-2.0, 0.5), (-4.0, 0.0), (0.0, 1.0)])

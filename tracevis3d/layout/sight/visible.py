@@ -65,6 +65,68 @@ class Surfaces:
         return cls(np.concatenate(points), np.concatenate(moved), lit)
 
 
+def small_view(view: ViewProjection) -> ViewProjection:
+    """Return the view in which shares are measured: :data:`ACROSS` pixels wide, and as high as that makes it.
+
+    Parameters
+    ----------
+    view : ViewProjection
+
+    Returns
+    -------
+    ViewProjection
+
+    Examples
+    --------
+    >>> small_view(ViewProjection.of(np.eye(4), 960, 480)).height
+    240
+    """
+    return ViewProjection(view.matrix, ACROSS, max(round(ACROSS * view.height / max(view.width, 1)), 1))
+
+
+def beyond(lit: Surfaces, view: ViewProjection) -> Floats | None:
+    """Return planes on whose far side nothing hides any of what is highlighted.
+
+    They bound the pixels that it takes, as :func:`visible_share` counts them, and stand behind it.
+
+    Parameters
+    ----------
+    lit : Surfaces
+        What is highlighted.
+    view : ViewProjection
+
+    Returns
+    -------
+    float64 (k, 4) or None
+        Of each its normal and its offset: what lies beyond has ``normal @ point + offset > 0``. None if
+        nothing that is highlighted is in the picture.
+
+    Examples
+    --------
+    >>> corners = [(-0.5, -0.5, 0), (0.5, -0.5, 0), (0, 0.5, 0)]
+    >>> lit = Surfaces.joined([(corners, [(0, 1, 2)], True)])
+    >>> planes = beyond(lit, ViewProjection.of(np.eye(4), 100, 100))
+    >>> [bool((planes @ (*point, 1.0) > 0).any()) for point in ((0, 0, -1), (0, 0, 1), (0.9, 0, -1))]
+    [False, True, True]
+    """
+    own = small_view(view)
+    clip = lit.point @ own.matrix[:, :3].T + own.matrix[:, 3]
+    pixels = _drawn(clip, lit.triangle, np.ones(len(lit.triangle), np.int32), own) == 1
+    if not pixels.any():
+        return None
+    x, y, z, w = own.matrix
+    planes = [-w]
+    for axis, row in enumerate((x, y)):
+        among = np.flatnonzero(pixels.reshape(own.height, own.width).any(axis=axis))
+        half = (own.width, own.height)[axis] / 2
+        planes += [(among[0] - 1) * w - half * (row + w), half * (row + w) - (among[-1] + 2) * w]
+    used = clip[np.unique(lit.triangle)]
+    if (used[:, 3] > 0).all():
+        # A little farther than the farthest of it: depths are compared in single precision.
+        planes.append(z - (float((used[:, 2] / used[:, 3]).max()) + 1e-4) * w)
+    return np.array(planes)
+
+
 def visible_share(surfaces: Surfaces, view: ViewProjection) -> float | None:
     """Return the share of what is highlighted that can be seen: of its pixels, those in which it is in front.
 
@@ -87,8 +149,7 @@ def visible_share(surfaces: Surfaces, view: ViewProjection) -> float | None:
     >>> visible_share(surfaces, ViewProjection.of(np.eye(4), 100, 100))
     0.0
     """
-    height = max(round(ACROSS * view.height / max(view.width, 1)), 1)
-    seen, there = _seen(surfaces, ViewProjection(view.matrix, ACROSS, height))
+    seen, there = _seen(surfaces, small_view(view))
     return seen / there if there else None
 
 
@@ -174,6 +235,9 @@ def _reaching(clip: Floats, triangle: NDArray[np.int32], pixels: NDArray[np.bool
 
 def _touching(clip: Floats, triangle: NDArray[np.int32], pixels: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return which triangles have one of those pixels (height, width) in the rectangle around them."""
+    out = np.zeros(len(triangle), np.bool_)
+    near = np.flatnonzero(_reaching(clip, triangle, pixels)) if pixels.any() else np.empty(0, np.int64)
+    triangle = triangle[near]
     high, wide = pixels.shape
     count = np.zeros((high + 1, wide + 1), np.int32)
     count[1:, 1:] = np.cumsum(np.cumsum(pixels, axis=0, dtype=np.int32), axis=1, dtype=np.int32)
@@ -188,7 +252,8 @@ def _touching(clip: Floats, triangle: NDArray[np.int32], pixels: NDArray[np.bool
             ends.append(np.clip(np.floor(low), 0, size).astype(np.int64))
             ends.append(np.clip(np.ceil(top) + 1, 0, size).astype(np.int64))
     x0, x1, y0, y1 = ends
-    return np.asarray(count[y1, x1] - count[y0, x1] - count[y1, x0] + count[y0, x0] > 0)
+    out[near] = count[y1, x1] - count[y0, x1] - count[y1, x0] + count[y0, x0] > 0
+    return out
 
 
 def before_the_eye(
