@@ -36,9 +36,9 @@ class TRACEVIS3D_MT_element(bpy.types.Menu):
             layout.operator("tracevis3d.rebuild", icon="FILE_REFRESH")
             return
         layout.label(text=label_of_call(trace, call))
-        group = -1
-        for action in actions.declared_of(bpy.data.collections[view]):
-            if "menu" not in action.triggers:
+        group, collection = -1, bpy.data.collections[view]
+        for action in actions.declared_of(collection):
+            if "menu" not in action.triggers or not action.offered(settings.of(collection).view, trace):
                 continue
             if action.group != group:
                 layout.separator()

@@ -178,9 +178,13 @@ def active_in(scene: bpy.types.Scene) -> bpy.types.Collection | None:
     # Blender asks panels whether they are shown while the extension is being removed, too.
     if not hasattr(scene, "tracevis3d_view"):
         return None
+    chosen = scene.tracevis3d_view
+    # Panels ask dozens of times for each picture: most views lie in the scene's own collection.
+    if is_view(chosen) and scene.collection.children.get(chosen.name) == chosen:
+        return chosen
     present = all_in(scene)
-    if scene.tracevis3d_view in present:
-        return scene.tracevis3d_view
+    if chosen in present:
+        return chosen
     return present[0] if present else None
 
 

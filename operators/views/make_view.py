@@ -49,8 +49,8 @@ _seconds: dict[int, float] = {}
 SUITED = "AUTO"
 
 
-#: Pixels at scale 1 beside a 3D view, of its sidebar and other editors; share of the rest for the drawing.
-_BESIDE, _SHARE = 570.0, 0.8
+#: Pixels at scale 1 beside a drawing, of sidebar, editors and navigation; its share of the rest.
+_BESIDE, _SHARE = 735.0, 0.8
 
 
 def line_in(context: bpy.types.Context) -> float:

@@ -23,6 +23,7 @@ _OVERLAYS = (
 #: Share of the free room that the camera's frame takes.
 _SHARE = 0.97
 _CLIP_START = 0.1  # scene units
+_ROOM = 600.0  # pixels at scale 1: half of them for the sidebar
 #: Seconds after which a sidebar that was just opened has its width, and is drawn: sooner or later, as busy as
 #: Blender is with the new scene.
 _SETTLED = (0.2, 0.5, 1.0)
@@ -61,7 +62,8 @@ def look(context: bpy.types.Context, frame: Callable[[bpy.types.Area], bool] | N
     # A nearer start would cost so much depth precision that surfaces flicker through each other.
     space.clip_start = min(camera.clip_start, _CLIP_START)
     space.clip_end = max(space.clip_end, camera.clip_end)
-    space.show_region_ui = True
+    if has_room(area):
+        space.show_region_ui = True
     _stand_at(space, scene.camera)
     if frame is None:
         space.region_3d.view_perspective = "CAMERA"
@@ -77,6 +79,11 @@ def look(context: bpy.types.Context, frame: Callable[[bpy.types.Area], bool] | N
         return next(rests, None) if again else None
 
     bpy.app.timers.register(settle, first_interval=_SETTLED[0])
+
+
+def has_room(area: bpy.types.Area) -> bool:
+    """Return whether a 3D view has room for its sidebar beside what it shows."""
+    return bool(area.width > _ROOM * bpy.context.preferences.system.ui_scale)
 
 
 def area_of(context: bpy.types.Context) -> bpy.types.Area | None:

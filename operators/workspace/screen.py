@@ -8,6 +8,7 @@ import bpy
 
 from .. import areas
 from ..explore import keys
+from ..views import viewport
 
 #: Of the areas beside and below the 3D view, in pixels at scale 1. A sidebar has just room beside: before 5.0
 #: Blender shows none in an area that is narrower.
@@ -51,7 +52,7 @@ def lay_out(window: bpy.types.Window) -> Iterator[None]:
     pieces = [beside]
     yield from _split(window, pieces, "HORIZONTAL", _FACTS)
     facts, calls = sorted(pieces, key=lambda area: area.y)
-    _show_picture(main.spaces.active)
+    _show_picture(main)
     keys.choose(bpy.context, keys.TOOL)
     for area, kind in ((strip, areas.STRIP), (calls, areas.CALLS), (facts, areas.SELECTION)):
         area.ui_type = kind
@@ -92,10 +93,11 @@ def _split(window: bpy.types.Window, pieces: list[Any], direction: str, factor: 
     yield
 
 
-def _show_picture(space: bpy.types.SpaceView3D) -> None:
+def _show_picture(area: bpy.types.Area) -> None:
     """Leave of Blender's 3D view what helps to look at a trace; T and the small arrows bring the rest."""
+    space = area.spaces.active
     for name in _OVERLAYS:
         if hasattr(space.overlay, name):
             setattr(space.overlay, name, False)
     space.show_region_header = space.show_region_tool_header = space.show_region_toolbar = False
-    space.show_region_ui = True
+    space.show_region_ui = viewport.has_room(area)

@@ -55,3 +55,11 @@ def test_both_stand_on_one_clock_and_what_is_selected_lights_up_in_both(tmp_path
     pytest.importorskip("bpy", reason="no bpy")
     api.save(both(), tmp_path / "both.tv3")
     assert "on one clock" in Blender.with_checkout().script("lists/same_clock.py", str(tmp_path / "both.tv3"))
+
+
+def test_menus_offer_what_the_trace_has():
+    offered = {one.name: one.offered for one in registry.actions_of(registry.find("icicle"))}
+    assert offered["memory_above"]("threads", both())
+    assert not offered["memory_above"]("memory", both())
+    assert not offered["memory_above"]("threads", trace_of(PROGRAM))
+    assert offered["threads_above"]("memory", trace_of(PROGRAM))

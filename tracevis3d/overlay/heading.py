@@ -14,8 +14,9 @@ _ROW, _WIDEST, _SWATCH = 1.55, 24.0, 0.85
 _TITLE = 1.55
 #: Maximum share of the height for legends.
 _SHARE = 0.45
-#: Of legends in lines: how many of these there are at most, and the longest text in sizes of the type.
-_LINES, _LONGEST = 3, 22.0
+#: Of legends in lines: how many of these there are at most, the longest text in sizes of the type, and their
+#: maximum share of the height.
+_LINES, _LONGEST, _LOW = 3, 22.0, 0.16
 #: Lightening of the row of an entry that is chosen or under the mouse.
 _LIT = 0.16
 _SEPARATOR = "   ·   "
@@ -195,6 +196,7 @@ def _lay_lines(
     row, pad = _ROW * size, 0.6 * size
     if free[2] - free[0] < 8 * size or free[3] - free[1] < (_LINES + 2) * row:
         return
+    most = min(_LINES, max(int(_LOW * (free[3] - free[1]) / row), 1))
     placed: list[tuple[int, int, str, float, float, float]] = []  # legend, entry, text, x, line, width
     x, line = 0.0, 0
     for k, legend in enumerate(legends):
@@ -207,7 +209,7 @@ def _lay_lines(
             wide = measure(text) * size + beside + 2 * pad
             if x and x + wide > free[2] - free[0]:
                 x, line = 0.0, line + 1
-            if line < _LINES:
+            if line < most:
                 placed.append((k, entry, text, x, line, wide))
             x += wide
     reach = max(at + wide for *_, at, _, wide in placed)

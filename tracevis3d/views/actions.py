@@ -207,6 +207,10 @@ def _always(_state: State) -> bool:
     return True
 
 
+def _to_all(_view: str, _trace: Trace) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Action:
     """An action on a view or on one of its elements.
@@ -226,6 +230,8 @@ class Action:
         See :data:`Trigger`; of a view's actions with a trigger the first that applies is run.
     applies : callable
         ``applies(state)``: whether it can be run, for triggers other than the menu; quick.
+    offered : callable
+        ``offered(view, trace)``: whether menus of the view with that name have it for a trace; quick.
     about : {"call", "view"}
         Whether it needs a call.
     choices : tuple of Choice
@@ -248,6 +254,7 @@ class Action:
     icon: str = "NONE"
     triggers: tuple[Trigger, ...] = ("menu",)
     applies: Callable[[State], bool] = _always
+    offered: Callable[[str, Trace], bool] = _to_all
     about: Literal["call", "view"] = "call"
     choices: tuple[Choice, ...] = ()
     drag: Callable[[Range, Range, float, float], Range] | None = None

@@ -39,4 +39,9 @@ def shown_above(name: str, label: str, view: str, sentence: str, missing: Callab
         shown = [state.parameters[one] for one in names] if names is not None else ["", ""]
         return Change(figure=NewFigure(view, (state.trace,), dict(zip(("start", "end"), shown)), above=True))
 
-    return Action(name, label, sentence, run, icon="TIME", about="view", takes_time=True, group=3)
+    def offered(name: str, trace: Trace) -> bool:
+        return name != view and not missing(trace)
+
+    return Action(
+        name, label, sentence, run, icon="TIME", offered=offered, about="view", takes_time=True, group=3
+    )  # fmt: skip

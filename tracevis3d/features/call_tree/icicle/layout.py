@@ -109,6 +109,11 @@ class Layout:
         return bool(self.parameters.unfolded.strip())
 
     @property
+    def line(self) -> float:
+        """Height of a line for which the levels of what is read in a window have room; else 0."""
+        return 0.74 * self.parameters.level if self.can_fold else 0.0
+
+    @property
     def apart(self) -> float:
         """How far the last colour stands in front of the first."""
         return self.parameters.opening * self.parameters.apart

@@ -34,7 +34,7 @@ def names_on_fronts(picture: Layout, boxes: Boxes, clusters: Boxes, most: int) -
     Labels
     """
     trace = picture.trace
-    height = np.minimum(0.74 * boxes.size[:, 2], picture.text)
+    height = np.minimum(0.74 * boxes.size[:, 2], max(picture.text, picture.line))
     fits = (height * picture.pixels_per_unit >= picture.least_text) & (boxes.size[:, 0] >= 2.2 * height)
     which = np.flatnonzero(fits)
     if len(which) > most:

@@ -151,7 +151,7 @@ def lane_names(picture: Layout) -> Labels:
         "thread",
         tuple(titles),
         anchor,
-        np.full(n, picture.small_text, np.float32),
+        np.full(n, max(picture.small_text, picture.line), np.float32),
         np.full(n, np.inf, np.float32),
         np.full(n, 1e9, np.float32),
         align=1,
