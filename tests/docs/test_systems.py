@@ -39,7 +39,8 @@ def test_a_command_is_taken_and_its_files_are_there(command):
 
 
 @pytest.mark.parametrize("command", drawn())
-def test_a_view_is_drawn_as_the_command_says(command):
+def test_a_view_is_drawn_as_the_command_says(command, monkeypatch):
+    monkeypatch.chdir(ROOT / "examples")
     words = parsed(command)
     traces = [tv.load(ROOT / "examples" / name) for name in words.traces]
     settings = dict(setting(text) for text in words.settings)

@@ -128,7 +128,7 @@ def test_heights_are_square_roots_but_of_rounds_and_colours_know_the_walls(numbe
     assert picture.has_walls == has_walls
     sums = [value.sum(axis=0).max(), value.sum(axis=1).max()] if has_walls else []
     assert picture.ramp.high == max([picture.table.flat.max(), *sums])
-    ticks = value_ticks(picture)
+    ticks = value_ticks(picture.scale)
     assert 0 < min(ticks) <= max(ticks) <= picture.scale.high
 
 

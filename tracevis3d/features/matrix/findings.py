@@ -14,6 +14,8 @@ _HUB = 0.6
 _LEAST_HUB = 5
 #: A slow round takes at least this many times the median.
 _SLOW = 2.0
+#: A round is a ridge if it is slow on this share of the threads that run it.
+_RIDGE = 0.5
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,16 @@ class Finding:
     ----------
     sentence, short : str
     row, column : int
-        Where it is; -1: a whole row, or a whole column.
+        Where it is.
+    ridge : {"", "row", "column"}
+        Whether it is about all of the row, or of the column.
     """
 
     sentence: str
     short: str
     row: int
     column: int
+    ridge: str = ""
 
 
 def findings(table: Table) -> tuple[Finding, ...]:
@@ -85,6 +90,10 @@ def _largest(table: Table) -> Finding | None:
         "calls": f"{a} calls {b} most: {table.write(value)}{number}, {what} of all",
         "runs": f"{b} on {a} takes {table.write(value)}, {what} of all self time",
         "waits for": f"{a} waits longest for {b}: {table.write(value)}, {what} of all waiting",
+        "waits while it is held by": f"{a} waits longest for what {b} holds: {table.write(value)}, {what} "
+        "of all waiting with a known holder",
+        "makes": f"{a} calls constructors of {b} most: {table.write(value)} times, {what} of all",
+        "allocates": f"{a} allocates most: {table.write(value)} in blocks of {b} to twice that, {what}",
         "sends to": f"{a} sends most to {b}: {table.write(value)} arrows, {what} of all",
     }[table.verb]
     return Finding(f"{said} {between}".strip(), f"{table.write(value)}, {what}", row, column)
@@ -119,9 +128,20 @@ def _slow_round(table: Table) -> Finding | None:
     where = f" on {table.columns.names[column]}"
     if table.verb != "on":
         where = f", mostly in {table.columns.names[column]}"
+    ridge = ""
+    if table.verb == "on":
+        there = flat > 0
+        slow = there[top] & (flat[top] >= _SLOW * usual)
+        ran = int(there[top].sum())
+        if slow.sum() > 1 and slow.sum() >= _RIDGE * ran:
+            ridge = "row"
+            many = (
+                f"{slow.sum():,} of {ran:,}" if slow.sum() < ran else "both" if ran == 2 else f"all {ran:,}"
+            )
+            where = f"; it is slow on {many} threads"
     name, takes = table.rows.names[top], table.write(float(of_round[top]))
     sentence = f"Round {name} of {table.rows.of} takes {takes}, {times} times the median{where}"
-    return Finding(sentence, f"round {name}: {times} ×", top, column)
+    return Finding(sentence, f"round {name}: {times} ×", top, column, ridge)
 
 
 def _slow_column(table: Table) -> Finding | None:
@@ -139,4 +159,4 @@ def _slow_column(table: Table) -> Finding | None:
     if share <= 1.5 / columns:
         return None
     sentence = f"{name} takes longest in {units.percentage(share)} of the rounds of {table.rows.of}"
-    return Finding(sentence, f"{name}: longest in {units.percentage(share)}", row, top)
+    return Finding(sentence, f"{name}: longest in {units.percentage(share)}", row, top, "column")

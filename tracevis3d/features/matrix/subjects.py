@@ -9,7 +9,9 @@ import numpy as np
 from ... import units
 from ...analysis.measures import self_time_of
 from ...errors import UsageError, not_recorded
-from ...trace.model import WAIT, Trace
+from ...filters.facts import facts_of
+from ...filters.roles import ConstructorParameters, constructors
+from ...trace.model import ALLOC, WAIT, Trace
 from ...trace.names import lane_title
 from ...views.calls.parts import parts_of
 from ...views.calls.rounds import repeated_function
@@ -21,6 +23,9 @@ SUBJECTS = {
     "calls": "callers and callees: which part calls which",
     "threads": "parts and threads: the self time of each part on each thread",
     "waits": "threads and what they wait for: the time that they wait",
+    "holders": "threads and threads: the time that one waits while the other holds what it waits for",
+    "creates": "callers and classes: calls of constructors, without those in other constructors",
+    "sizes": "parts that allocate and the sizes of blocks: the bytes of each",
     "arrows": "threads and threads: the arrows that the recording draws between them",
     "rounds": "rounds of a repeated call, and the threads that run them or what they call: the time of each",
 }
@@ -74,9 +79,7 @@ def table(trace: Trace, wanted: SubjectRequest) -> Table:
         If there is no such function, or nothing in the window.
     """
     about = wanted.about if wanted.about != "auto" else _suited(trace)
-    made = {"calls": _calls, "threads": _threads, "waits": _waits, "arrows": _arrows, "rounds": _rounds}[
-        about
-    ](trace, wanted)
+    made = _SUBJECTS[about](trace, wanted)
     if not made.count.sum():
         raise UsageError("this window has no data of it: choose another window, or another value of about")
     return made.ordered()
@@ -186,6 +189,72 @@ def _waits(trace: Trace, wanted: SubjectRequest) -> Table:
     return table_of(items, category, wanted.most, "waits for", "waiting", units.duration)
 
 
+def _holders(trace: Trace, wanted: SubjectRequest) -> Table:
+    """Return threads and threads: who waits while whom holds it, where the holder was recorded."""
+    sync, (low, high) = trace.sync, wanted.window
+    if not len(sync.holder) or not (sync.holder >= 0).any():
+        raise not_recorded(trace.source.path, "holders", "'tracevis3d record --threads' records them")
+    waits = (sync.kind == WAIT) & (sync.contended != 0) & (sync.holder >= 0)
+    rows = np.flatnonzero(waits & (sync.start >= low) & (sync.start < high))
+    titles = tuple(lane_title(trace, t) for t in range(len(trace.threads)))
+    thread, holder = (column[rows].astype(np.int64) for column in (sync.thread, sync.holder))
+    third = _with(wanted, third="time") if wanted.third == "thread" else wanted
+    levels, level = _third(trace, third, sync.start[rows], thread)
+    category = Category("waiting thread", titles), Category("holding thread", titles), levels
+    weight = (sync.end[rows] - sync.start[rows]).astype(np.float64)
+    items = Items(thread, holder, level, weight, sync.call[rows])
+    return table_of(items, category, wanted.most, "waits while it is held by", "waiting", units.duration)
+
+
+def _creates(trace: Trace, wanted: SubjectRequest) -> Table:
+    """Return callers and classes: calls of constructors that no constructor calls."""
+    _need_calls(trace)
+    calls, (low, high) = trace.calls, wanted.window
+    facts = facts_of(trace)
+    makes = constructors(facts, ConstructorParameters(destructors=False)).flags
+    if not makes[calls.function].any():
+        raise not_recorded(trace.source.path, "constructors")
+    what, part, names = parts_of(trace, wanted.parts if wanted.parts != "auto" else "class")
+    _, owner, classes = parts_of(trace, "class")
+    which = np.flatnonzero(
+        makes[calls.function] & (calls.parent >= 0) & (calls.start >= low) & (calls.start < high)
+    )
+    # Constructors of base classes make the same object.
+    which = which[~makes[calls.function[calls.parent[which]]]]
+    row, column = part[calls.function[calls.parent[which]]], owner[calls.function[which]]
+    levels, level = _third(trace, wanted, calls.start[which], calls.thread[which].astype(np.int64))
+    category = Category(f"calling {what}", tuple(names)), Category("made class", tuple(classes)), levels
+    items = Items(row, column, level, np.ones(len(which)), which)
+    return table_of(items, category, wanted.most, "makes", "calls of constructors", units.count)
+
+
+def _sizes(trace: Trace, wanted: SubjectRequest) -> Table:
+    """Return parts that allocate and sizes of blocks, each from a power of two up to the next."""
+    memory, (low, high) = trace.memory, wanted.window
+    rows = np.flatnonzero((memory.kind == ALLOC) & (memory.time >= low) & (memory.time < high))
+    if not len(memory):
+        raise not_recorded(trace.source.path, "memory", "'tracevis3d record --memory' records it")
+    function = np.full(len(rows), -1, np.int64)
+    call = memory.call[rows]
+    function[call >= 0] = trace.calls.function[call[call >= 0]]
+    if len(memory.stack):
+        stack = memory.stack[rows]
+        function[stack >= 0] = trace.stacks.function[stack[stack >= 0]]
+    what, part, names = parts_of(trace, wanted.parts)
+    row = np.where(function >= 0, part[np.maximum(function, 0)] if len(part) else 0, len(names))
+    size = np.maximum(memory.size[rows], 1).astype(np.float64)
+    power = np.floor(np.log2(size)).astype(np.int64)
+    least, most = (int(power.min()), int(power.max())) if len(power) else (0, 0)
+    steps = range(least, most + 1)
+    sizes = tuple(f"{units.byte_size(2**k)} up" for k in steps)
+    thread = memory.thread[rows].astype(np.int64)
+    third = _with(wanted, third="time") if (thread < 0).any() and wanted.third == "thread" else wanted
+    levels, level = _third(trace, third, memory.time[rows], thread)
+    category = Category(what, (*names, "unknown")), Category("size", sizes, is_ordered=True), levels
+    items = Items(row, power - least, level, memory.size[rows].astype(np.float64), call)
+    return table_of(items, category, wanted.most, "allocates", "bytes allocated", units.byte_size)
+
+
 def _arrows(trace: Trace, wanted: SubjectRequest) -> Table:
     """Return threads and threads: arrows from one to the other."""
     flows, (low, high) = trace.flows, wanted.window
@@ -256,3 +325,9 @@ def _numbered(label: str, row: Ints) -> tuple[Category, Ints]:
         for k in range(-(-many // step))
     )
     return Category("round", names, is_ordered=True, of=label), row // step
+
+
+_SUBJECTS = {
+    "calls": _calls, "threads": _threads, "waits": _waits, "holders": _holders, "creates": _creates,
+    "sizes": _sizes, "arrows": _arrows, "rounds": _rounds,
+}  # fmt: skip

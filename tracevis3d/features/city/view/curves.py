@@ -22,7 +22,7 @@ _POINTS = 17
 _ASIDE = 0.7
 #: Colours of a stack from its root to its innermost call, and of the end of the trail.
 _ROOT, _TIP, _RECENT, _FADED = parse("b9a3d9 54278f 2a9d8f d3ebe7")
-_TRAIL, _SHADES = 24, 8
+_TRAIL, _LEAST, _SHADES = 24, 4, 8
 #: Stacks whose innermost calls are named.
 _NAMED = 3
 #: Radii of stacks, and of the two ends of a trail.
@@ -143,12 +143,14 @@ def stacks(drawing: DrawingBuilder, picture: Layout, found: list[Stack]) -> None
         )  # fmt: skip
         call = np.array([stack.call[k + 1] for stack, k in hops], np.int64)
         drawing.meaning["stack"] = _meaning(trace, source, call, [stack.thread for stack, _ in hops])
-    steps = [(stack, k) for stack in found for k in range(len(stack.trail) - 1)]
+    # Of many threads each has a short trail.
+    most = max(_TRAIL // max(len(found), 1), _LEAST)
+    steps = [(stack, k) for stack in found for k in range(min(len(stack.trail) - 1, most))]
     if steps:
         end, start = (
             top[run.place[np.array([stack.trail[k + more] for stack, k in steps])]] for more in (0, 1)
         )
-        age = np.array([k for _, k in steps]) / _TRAIL
+        age = np.array([k for _, k in steps]) / most
         color = faded + np.rint(age * (_SHADES - 1)).astype(np.int64)
         radius = _YOUNG + (_OLD - _YOUNG) * age
         drawing.add(_tubes("trail", bows(start, end, picture.open), radius, color, color, source))

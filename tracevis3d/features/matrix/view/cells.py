@@ -21,6 +21,8 @@ _RAMP = 64
 #: Share of a cell that is left free around a bar; ordered rows make a surface.
 _FREE = 0.16
 _HAIR = 0.015
+#: Categories that are open farther have the names of their members.
+_NAMED = 0.5
 
 
 class Colors:
@@ -88,7 +90,7 @@ def bars(drawing: DrawingBuilder, picture: Layout, colors: Colors) -> None:
     """Add the bars, a box for each level of each cell.
 
     Flat, the boxes of a cell lie side by side and fill it; opened, they stand on each other; spread, each
-    stands on a floor of its own.
+    stands on a floor of its own. What is collapsed stands on each other, too.
 
     Parameters
     ----------
@@ -96,34 +98,116 @@ def bars(drawing: DrawingBuilder, picture: Layout, colors: Colors) -> None:
     picture : Layout
     colors : Colors
     """
-    table, u, p = picture.table, picture.open, picture.parameters
+    table, p = picture.table, picture.parameters
     flat = table.flat
     row, column, level = np.nonzero(table.value > 0)
     value, whole = table.value[row, column, level], flat[row, column]
-    below = (np.cumsum(table.value, axis=2) - table.value)[row, column, level] / whole
-    share = value / whole
-    free = 0.0 if table.rows.is_ordered and len(table.rows.names) > 1 else _FREE
-    pitch = picture.pitch
-    inner = (1 - free) * pitch[0]
-    x = picture.x(column) + free / 2 * pitch[0] + (1 - u) * below * inner
-    wide = inner * ((1 - u) * share + u)
-    y = picture.y(row) + free / 2 * pitch[1]
-    tall = picture.high * picture.scale.place(whole)
-    step = level_height(picture)
-    floor = u * p.spread * step * level
-    z = floor + (1 - p.spread) * tall * below
-    own = u * 0.8 * step * picture.scale.place(value)
-    rise = np.maximum((1 - p.spread) * tall * share + p.spread * own, PLATE if u < 1 else PLATE * share)
-    n = len(row)
-    low = np.stack([x, y, z], axis=1)
-    size = np.stack([wide, np.full(n, (1 - free) * pitch[1]), rise], axis=1)
+    low, size = np.zeros((len(row), 3)), np.zeros((len(row), 3))
+    for rows in (False, True):
+        for columns in (False, True):
+            share = (1 - p.rows_open if rows else p.rows_open) * (
+                1 - p.columns_open if columns else p.columns_open
+            )
+            if share > 0:
+                corner, extent = _standing(picture, rows, columns)
+                low += share * corner
+                size += share * extent
     color = colors.of(whole if p.spread == 0 else value, level)
     levels = len(table.levels.names)
     time = np.stack([level / levels, (level + 1) / levels], axis=1) if table.levels.what == "time" else None
     more = {} if time is None else {"time": time.astype(np.float32), "window": picture.window}
     drawing.add(boxes("cell", low, size, color, **more))
     call = table.call[row, column, level]
-    drawing.meaning["cell"] = Meaning(
+    drawing.meaning["cell"] = meaning_of(picture, row, column, level, call)
+
+
+def _standing(picture: Layout, rows: bool, columns: bool) -> tuple[Floats, Floats]:
+    """Return corners and extents of the boxes where rows, columns, both or none are collapsed.
+
+    Parameters
+    ----------
+    picture : Layout
+    rows, columns : bool
+        Whether they are.
+
+    Returns
+    -------
+    (float64 (n, 3), float64 (n, 3))
+        Of the cells with a value, in the order of the table.
+    """
+    table, u, p = picture.table, picture.open, picture.parameters
+    row, column, level = np.nonzero(table.value > 0)
+    below, whole = _stacked(table.value, rows, columns, levels=True)
+    beneath, in_level = _stacked(table.value, rows, columns, levels=False)
+    value, own = table.value[row, column, level], in_level[row, column, level]
+    whole = whole[row, column, level]
+    share, below = value / whole, below[row, column, level] / whole
+    scale = picture.collapsed(rows, columns)
+    free = 0.0 if table.rows.is_ordered and len(table.rows.names) > 1 and not rows else _FREE
+    pitch = (
+        picture.wide if columns else picture.pitch[0],
+        picture.deep if rows else picture.pitch[1],
+    )
+    inner = (1 - free) * pitch[0]
+    left = np.zeros(len(row)) if columns else picture.x(column)
+    near = np.zeros(len(row)) if rows else picture.y(row)
+    x = left + free / 2 * pitch[0] + (1 - u) * below * inner
+    wide = inner * ((1 - u) * share + u)
+    tall = picture.high * scale.place(whole)
+    step = level_height(picture)
+    lifted = u * 0.8 * step * scale.place(own)
+    z = (
+        u * p.spread * step * level
+        + (1 - p.spread) * tall * below
+        + p.spread * lifted * beneath[row, column, level] / own
+    )
+    rise = (1 - p.spread) * tall * share + p.spread * lifted * value / own
+    rise = np.maximum(rise, PLATE if u < 1 else PLATE * share)
+    n = len(row)
+    low = np.stack([x, near + free / 2 * pitch[1], z], axis=1)
+    return low, np.stack([wide, np.full(n, (1 - free) * pitch[1]), rise], axis=1)
+
+
+def _stacked(value: Floats, rows: bool, columns: bool, levels: bool) -> tuple[Floats, Floats]:
+    """Return what lies below each value in its stack, and the sum of the stack; like ``value``.
+
+    Parameters
+    ----------
+    value : float64 (rows, columns, levels)
+    rows, columns, levels : bool
+        Which categories are stacked.
+
+    Returns
+    -------
+    (float64 (rows, columns, levels), float64 (rows, columns, levels))
+    """
+    stacked = [axis for axis, on in enumerate((rows, columns, levels)) if on]
+    kept = [axis for axis in range(3) if axis not in stacked]
+    turned = np.transpose(value, kept + stacked)
+    shape = turned.shape
+    piles = turned.reshape(*shape[: len(kept)], -1)
+    below = (np.cumsum(piles, axis=-1) - piles).reshape(shape)
+    whole = np.broadcast_to(piles.sum(axis=-1, keepdims=True), piles.shape).reshape(shape)
+    back = np.argsort(kept + stacked).tolist()
+    return np.transpose(below, back), np.transpose(whole, back)
+
+
+def meaning_of(picture: Layout, row: Ints, column: Ints, level: Ints, call: Ints) -> Meaning:
+    """Return what cells mean: who with whom, when, how much.
+
+    Parameters
+    ----------
+    picture : Layout
+    row, column, level, call : int64 (n,)
+        Of each cell.
+
+    Returns
+    -------
+    Meaning
+    """
+    table, n = picture.table, len(row)
+    value, whole = table.value[row, column, level], table.flat[row, column]
+    return Meaning(
         calls=((0, call),) if (call >= 0).any() else (),
         values=(("calls", table.count[row, column, level].astype(np.float64)),),
         texts=(
@@ -139,6 +223,32 @@ def bars(drawing: DrawingBuilder, picture: Layout, colors: Colors) -> None:
 def level_height(picture: Layout) -> float:
     """Return how far floors of levels lie apart when they are spread."""
     return 2.0 * HIGH * picture.parameters.relief / max(len(picture.table.levels.names), 1)
+
+
+def sums_on_the_floor(drawing: DrawingBuilder, picture: Layout, colors: Colors) -> None:
+    """Add the sums over levels to the floor, where the bars don't show them: they stand on floors of levels.
+
+    Parameters
+    ----------
+    drawing : DrawingBuilder
+    picture : Layout
+    colors : Colors
+    """
+    p, table = picture.parameters, picture.table
+    if not p.spread or min(p.rows_open, p.columns_open) < 1:
+        return
+    row, column = np.nonzero(table.flat > 0)
+    value, n = table.flat[row, column], len(row)
+    low = np.stack([picture.x(column + 0.04), picture.y(row - 0.04), np.zeros(n)], axis=1)
+    size = np.broadcast_to([0.92 * picture.pitch[0], 0.92 * picture.pitch[1], 0.4 * PLATE], (n, 3))
+    drawing.add(boxes("sum of levels", low, size, colors.of_values(value)))
+    drawing.meaning["sum of levels"] = Meaning(
+        texts=(
+            (table.rows.what, table.rows.names, row),
+            (table.columns.what, table.columns.names, column),
+            (table.of, tuple(table.write(v) for v in value.tolist()), np.arange(n)),
+        )
+    )
 
 
 def floor(drawing: DrawingBuilder, picture: Layout) -> None:
@@ -221,17 +331,26 @@ def names(drawing: DrawingBuilder, picture: Layout) -> None:
     y = picture.y(np.arange(len(table.rows.names)) - 0.5)
     rows = np.stack([np.full(len(y), picture.wide + 0.15), y, np.zeros(len(y))], axis=1)
     columns = np.stack([x, np.full(len(x), -0.15), np.zeros(len(x))], axis=1)
+    p = picture.parameters
     # Names lie on the floor: where rows are narrow the most important ones have room.
-    drawing.write(
-        texts(
-            "row", _written(table.rows), rows, text, rank=1 + flat.sum(axis=1), align=-1, up=(0.0, 1.0, 0.0)
-        ),
-        texts("column", _written(table.columns), columns, text, rank=1 + flat.sum(axis=0), align=1,
-              right=(0.0, 1.0, 0.0), up=(-1.0, 0.0, 0.0)),
-    )  # fmt: skip
+    if p.rows_open > _NAMED:
+        drawing.write(
+            texts(
+                "row", _written(table.rows), rows, text, rank=1 + flat.sum(axis=1), align=-1,
+                up=(0.0, 1.0, 0.0),
+            )
+        )  # fmt: skip
+    if p.columns_open > _NAMED:
+        drawing.write(
+            texts(
+                "column", _written(table.columns), columns, text, rank=1 + flat.sum(axis=0), align=1,
+                right=(0.0, 1.0, 0.0), up=(-1.0, 0.0, 0.0),
+            )
+        )  # fmt: skip
     titles = [
-        one.what if one.what.startswith("what") else f"{one.what}s{' of ' if one.of else ''}{one.of}"
-        for one in (table.rows, table.columns)
+        (f"all {len(one.names):,} " if share <= _NAMED else "")
+        + (one.what if one.what.startswith("what") else f"{one.what}s{' of ' if one.of else ''}{one.of}")
+        for one, share in ((table.rows, p.rows_open), (table.columns, p.columns_open))
     ]
     at = [(picture.wide + 0.15, -1.2 * text, 0.0), (-0.9 * text, -0.15, 0.0)]
     drawing.write(
@@ -249,7 +368,9 @@ def names(drawing: DrawingBuilder, picture: Layout) -> None:
     )
     if picture.has_walls:
         drawing.measure(_level_axis(picture))
-    if picture.high > 0.3 and picture.parameters.spread == 0:
+    # On the way between two states heights have no scale.
+    still = {p.rows_open, p.columns_open} <= {0.0, 1.0}
+    if picture.high > 0.3 and p.spread == 0 and still:
         drawing.measure(_height_axis(picture))
 
 
@@ -280,8 +401,10 @@ def _level_axis(picture: Layout) -> Axis:
 
 
 def _height_axis(picture: Layout) -> Axis:
-    at = value_ticks(picture)
-    places = tuple(float(v) * picture.high for v in picture.scale.place(np.array(at)))
+    p = picture.parameters
+    scale = picture.collapsed(p.rows_open == 0, p.columns_open == 0)
+    at = value_ticks(scale)
+    places = tuple(float(v) * picture.high for v in scale.place(np.array(at)))
     return Axis(
         (-0.1, 0.0, 0.0), (0.0, 0.0, 1.0), picture.high, places, tuple(map(picture.table.write, at)),
         title=picture.table.of, outward=(-1.0, 0.0, 0.0), height=picture.text,
@@ -331,16 +454,38 @@ def place_of(picture: Layout, finding: Finding) -> Floats:
     float64 (3,)
     """
     # Flat, a mark stands at the cell's corner, not upon its colour.
+    p = picture.parameters
+    if min(p.rows_open, p.columns_open) < 1:
+        return _on_stack(picture, finding)
     aside = 0.5 * picture.open
     x = float(picture.x(np.array(finding.column + aside)))
     y = float(picture.y(np.array(finding.row - 1.0 + aside)))
     value = picture.table.flat[finding.row, finding.column]
     tall = picture.high * float(picture.scale.place([value])[0])
-    p = picture.parameters
     if p.spread > 0:
         top = picture.open * level_height(picture) * len(picture.table.levels.names)
         tall = (1 - p.spread) * tall + p.spread * top
     return np.array([x, y, tall + PLATE])
+
+
+def _on_stack(picture: Layout, finding: Finding) -> Floats:
+    """Return the top of the stack that a finding's cell is in, where categories are collapsed."""
+    p, found = picture.parameters, np.zeros(3)
+    row, column, _ = np.nonzero(picture.table.value > 0)
+    inside = np.ones(len(row), np.bool_)
+    inside &= (row == finding.row) | (p.rows_open == 0)
+    inside &= (column == finding.column) | (p.columns_open == 0)
+    for rows in (False, True):
+        for columns in (False, True):
+            share = (1 - p.rows_open if rows else p.rows_open) * (
+                1 - p.columns_open if columns else p.columns_open
+            )
+            if share > 0:
+                low, size = _standing(picture, rows, columns)
+                low, size = low[inside], size[inside]
+                middle = (low + size / 2).mean(axis=0)
+                found += share * np.array([middle[0], middle[1], (low + size)[:, 2].max() + PLATE])
+    return found
 
 
 def grid(drawing: DrawingBuilder, picture: Layout, color: int) -> None:
@@ -353,7 +498,8 @@ def grid(drawing: DrawingBuilder, picture: Layout, color: int) -> None:
     color : int
         Palette index.
     """
-    if picture.table.rows.is_ordered:
+    p = picture.parameters
+    if picture.table.rows.is_ordered or min(p.rows_open, p.columns_open) < 1:
         return
     r, c = len(picture.table.rows.names), len(picture.table.columns.names)
     y, x = picture.y(np.arange(r) - 0.5), picture.x(np.arange(c) + 0.5)

@@ -23,6 +23,8 @@ _WIDE, _DEEP, HIGH, WALL = 14.0, 7.0, 3.0, 2.4
 _CELL = (1.1, 0.8)
 #: Minimum size of a floor.
 _LEAST = (7.0, 3.0)
+#: Width or depth of what a category is collapsed to.
+_STRIP = 1.2
 GAP = 0.35
 #: Thickness of tiles.
 PLATE = 0.03
@@ -68,6 +70,20 @@ class Layout:
     def open(self) -> float:
         """How far the picture is opened, 0 to 1."""
         return self.parameters.opening
+
+    @property
+    def is_surface(self) -> bool:
+        """Whether slopes join neighbours: where there is an order, and nothing is collapsed or lifted."""
+        p, table = self.parameters, self.table
+        rows, columns = (len(one.names) > 1 and one.is_ordered for one in (table.rows, table.columns))
+        if min(p.rows_open, p.columns_open) < 1 or p.spread > 0 or p.form == "bars":
+            return False
+        return (rows or columns) if p.form == "surface" else rows
+
+    def collapsed(self, rows: bool, columns: bool) -> Scale:
+        """Return the scale of heights where rows, columns or both are summed up."""
+        axes = tuple(axis for axis, summed in enumerate((rows, columns)) if summed)
+        return Scale.over(self.scale.kind, self.table.flat.sum(axis=axes, keepdims=True).ravel())
 
     @property
     def pitch(self) -> tuple[float, float]:
@@ -125,6 +141,9 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
     every = np.concatenate([flat.ravel(), *(one.ravel() for one in walls)])
     wide = min(_WIDE, max(_CELL[0] * flat.shape[1], _LEAST[0]))
     deep = min(_DEEP, max(_CELL[1] * flat.shape[0], _LEAST[1]))
+    # A collapsed category needs the room of one.
+    wide = p.columns_open * wide + (1 - p.columns_open) * min(wide, _STRIP)
+    deep = p.rows_open * deep + (1 - p.rows_open) * min(deep, _STRIP)
     scale = Scale.over(kind, flat.ravel())  # type: ignore[arg-type]
     picture = Layout(trace, p, made, window, wide, deep, scale, Scale.over("log", every), _SMALL_TEXT)
     # Text sizes depend on the camera, and the camera on the texts.
@@ -179,7 +198,7 @@ def _with_names(picture: Layout) -> Camera:
     return replace(made, low=(low[0], -0.3 - columns, 0.0), high=(high[0] + 0.3 + rows, *high[1:]))
 
 
-def value_ticks(picture: Layout) -> list[float]:
+def value_ticks(scale: Scale) -> list[float]:
     """Return round values for the ruler of heights."""
-    top = picture.scale.high
+    top = scale.high
     return [v for v in rounds(0.0, top, 4) if v > 0] or [top]

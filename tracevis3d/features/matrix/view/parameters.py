@@ -46,6 +46,16 @@ class Parameters:
     )
     start: str = common_parameters.window_start()
     end: str = common_parameters.window_end()
+    form: str = parameter(
+        "auto",
+        "What stands on the floor",
+        choices={
+            "auto": "a surface for rounds, bars for others",
+            "bars": "a bar for each pair",
+            "surface": "slopes between neighbours where rows or columns have an order: rounds, sizes",
+        },
+        group="Shape",
+    )
     most: int = parameter(
         28, "The maximum number of rows and columns; the rest is summed up in one more", low=2, high=200,
         group="Detail",
@@ -81,6 +91,14 @@ class Parameters:
     spread: float = parameter(
         0.0, "How far the levels of the third category are lifted off the bars: 0 stacked in one bar, 1 each "
         "on a floor of its own",
+        low=0.0, high=1.0, group="Shape",
+    )  # fmt: skip
+    rows_open: float = parameter(
+        1.0, "How far the rows are open: 0 collapsed onto the wall at the back, 1 each in its place",
+        low=0.0, high=1.0, group="Shape",
+    )  # fmt: skip
+    columns_open: float = parameter(
+        1.0, "How far the columns are open: 0 collapsed onto the wall at the left, 1 each in its place",
         low=0.0, high=1.0, group="Shape",
     )  # fmt: skip
     turn: float = common_parameters.turn(16.0, 60.0, group="Look")

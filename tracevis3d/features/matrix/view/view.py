@@ -23,9 +23,9 @@ from ....views.calls.actions import with_actions
 from ....views.describe import StoredNames
 from ....views.describe import describe as describe_element
 from ....views.view import View
-from ..actions import COLLAPSE, LIFT
+from ..actions import ACTIONS
 from ..findings import findings
-from . import cells
+from . import cells, surface
 from .layout import Layout, camera, compose
 from .parameters import Parameters
 
@@ -64,10 +64,16 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     colors = cells.Colors(drawing, picture)
     cells.floor(drawing, picture)
     cells.grid(drawing, picture, hair)
-    cells.bars(drawing, picture, colors)
+    cells.sums_on_the_floor(drawing, picture, colors)
+    if picture.is_surface:
+        surface.surface(drawing, picture, colors)
+    else:
+        cells.bars(drawing, picture, colors)
     cells.walls(drawing, picture, colors)
     cells.names(drawing, picture)
     shown = found[: parameters.findings]
+    if picture.is_surface:
+        surface.ridges(drawing, picture, shown, mark)
     cells.marks(drawing, picture, shown, mark)
     drawing.explain(*colors.legends())
     drawing.note(trace.source.title, *_notes(picture))
@@ -85,6 +91,13 @@ def _notes(picture: Layout) -> tuple[str, ...]:
     if picture.high > 0:
         kind = units.SCALES[picture.scale.kind]
         notes.append(f"height: {table.of}, {kind} scale")
+    p = picture.parameters
+    if p.form == "surface" and not picture.is_surface:
+        notes.append(
+            "bars: neither rows nor columns have an order here, or a category is collapsed or lifted"
+        )
+    if p.rows_open < 1 or p.columns_open < 1:
+        notes.append("collapsed: what lies on each other adds up")
     levels = table.levels
     if levels.what == "time" and len(levels.names) > 1:
         step = (picture.window[1] - picture.window[0]) / len(levels.names)
@@ -136,7 +149,7 @@ VIEW = View(
     parameters=Parameters,
     draw=draw,
     describe=describe,
-    actions=with_actions(LIFT, COLLAPSE),
+    actions=with_actions(*ACTIONS),
     suits=lambda trace: 0.3 if len(trace.calls) else 0.0,
     docs="matrix.md",
 )
