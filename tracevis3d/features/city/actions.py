@@ -27,7 +27,7 @@ def play(state: State) -> Change:
         {"stack": f"{end}ns"},
         between=lambda share: {"stack": f"{round(begin + (end - begin) * share)}ns"},
         seconds=_SECONDS * (end - begin) / max(end, 1),
-        patience=1.5,
+        patience=10.0,
         message="Play the Stack",
     )
 

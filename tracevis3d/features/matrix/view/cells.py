@@ -405,8 +405,10 @@ def _height_axis(picture: Layout) -> Axis:
     scale = picture.collapsed(p.rows_open == 0, p.columns_open == 0)
     at = value_ticks(scale)
     places = tuple(float(v) * picture.high for v in scale.place(np.array(at)))
+    # Beside the wall at the left, not in front of what it shows.
+    beside = 0.1 + (GAP + (1 - picture.open) * WALL if picture.has_walls else 0.0)
     return Axis(
-        (-0.1, 0.0, 0.0), (0.0, 0.0, 1.0), picture.high, places, tuple(map(picture.table.write, at)),
+        (-beside, 0.0, 0.0), (0.0, 0.0, 1.0), picture.high, places, tuple(map(picture.table.write, at)),
         title=picture.table.of, outward=(-1.0, 0.0, 0.0), height=picture.text,
     )  # fmt: skip
 

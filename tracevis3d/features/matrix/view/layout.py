@@ -81,7 +81,17 @@ class Layout:
         return (rows or columns) if p.form == "surface" else rows
 
     def collapsed(self, rows: bool, columns: bool) -> Scale:
-        """Return the scale of heights where rows, columns or both are summed up."""
+        """Return the scale of heights where rows, columns or both are summed up.
+
+        Parameters
+        ----------
+        rows, columns : bool
+            Whether they are.
+
+        Returns
+        -------
+        Scale
+        """
         axes = tuple(axis for axis, summed in enumerate((rows, columns)) if summed)
         return Scale.over(self.scale.kind, self.table.flat.sum(axis=axes, keepdims=True).ravel())
 
@@ -199,6 +209,15 @@ def _with_names(picture: Layout) -> Camera:
 
 
 def value_ticks(scale: Scale) -> list[float]:
-    """Return round values for the ruler of heights."""
-    top = scale.high
-    return [v for v in rounds(0.0, top, 4) if v > 0] or [top]
+    """Return round values for the ruler of heights.
+
+    Parameters
+    ----------
+    scale : Scale
+        Of the heights.
+
+    Returns
+    -------
+    list of float
+    """
+    return [v for v in rounds(0.0, scale.high, 4) if v > 0] or [scale.high]
