@@ -6,6 +6,7 @@ from . import (
     bookmarks,
     differences,
     explore,
+    immersion,
     lists,
     live,
     render,
@@ -31,6 +32,7 @@ _CLASSES = (
     *tree.CLASSES,
     *lists.CLASSES[1:],
     *bookmarks.CLASSES,
+    *immersion.CLASSES,
     *live.CLASSES,
     *render.CLASSES,
 )

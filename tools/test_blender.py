@@ -193,6 +193,7 @@ class Way:
                 Turn("lists, library, going", "lists/lists.py", *pair, "/mnt/out/lists"),
                 Turn("the list of differences", "lists/differences.py", *sphinx),
                 Turn("the list of findings", "lists/findings.py", threaded),
+                Turn("landmarks for a headset", "explore/immersion.py", threaded),
                 Turn("what lights up together", "explore/related.py", *pair, threaded),
                 Turn("whatever is greyed out says why", "explore/reasons.py", *pair),
                 Turn("undo while detail is shown", "explore/detail_undo.py", trace),
@@ -256,6 +257,7 @@ class Way:
                 Turn("open source files from a window", "windows/source.py", done="sourced"),
             ),
             Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
+            Turn("stand in a view with a headset", "sight/immersion.py", threaded, done="stood"),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
             screen=_LARGE_SCREEN,
         )

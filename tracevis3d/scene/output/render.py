@@ -190,8 +190,8 @@ def prepare(built: Built, engine: str, samples: int, transparent: bool, purpose:
         scene.display.render_aa = str(next((s for s in steps if s >= count), 32))
         # Backs lie behind fronts, but software OpenGL shades them too: a fifth of a comparison's time. Images
         # alone are open surfaces, of which either side may be seen.
-        closed = not any(isinstance(element, Image) for element in built.drawing.elements)
-        scene.display.shading.show_backface_culling = purpose == "draft" and closed
+        hide = purpose == "draft" and not any(isinstance(e, Image) for e in built.drawing.elements)
+        scene.display.shading.show_backface_culling = hide
     elif name == "eevee":
         scene.eevee.taa_render_samples = count
         for setting, value in (("use_raytracing", False), ("use_shadows", True), ("shadow_ray_count", 2)):
