@@ -44,7 +44,7 @@ done
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 stamp=.venv/.setup
-wanted=$(cat pyproject.toml tracevis3d/record/fast/_fast.c tools/setup.sh | cksum)-$version
+wanted=$(cat pyproject.toml tracevis3d/record/fast/_fast.c tools/setup.sh tools/install.sh | cksum)-$version
 if [ -f $stamp ] && [ "$(cat $stamp)" = "$wanted" ] && .venv/bin/python -c 'import bpy, numba' 2>/dev/null; then
     exit 0
 fi
@@ -63,8 +63,8 @@ fi
 say "installing Python packages (Blender's module is about 350 MB)"
 needed=bpy,fast,zstd,perfetto,fuzzy,live,memray,otf2,record
 # With what tables, queries and notebooks need, if all of it is to be had; their tests skip where it is not.
-.venv/bin/python -m pip install -q --disable-pip-version-check -e ".[$needed,tables,query,notebook,figures,dev]" ||
-    .venv/bin/python -m pip install -q --disable-pip-version-check -e ".[$needed,dev]" ||
+sh tools/install.sh .venv -e ".[$needed,tables,query,notebook,figures,dev]" ||
+    sh tools/install.sh .venv -e ".[$needed,dev]" ||
     die "pip could not install the packages above: is there a network connection?"
 
 if ! .venv/bin/python -c 'import bpy' 2>/dev/null || ! ldconfig -p 2>/dev/null | grep -q libEGL.so.1; then

@@ -13,5 +13,5 @@ for pair in 4.2=4.2.23 5.0=5.0.1; do
     fi
     rm -rf "$folder"
     "$python" -m venv "$folder"
-    "$folder/bin/python" -m pip install -q "bpy==$version" numba msgspec isal zstandard pytest hypothesis
+    sh tools/install.sh "$folder" "bpy==$version" numba msgspec isal zstandard pytest hypothesis
 done
