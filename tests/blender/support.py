@@ -265,17 +265,20 @@ def pause():
     return 0.0
 
 
-def drive(steps, place, done, patience=120.0):
+def drive(steps, place, done, patience=120.0, smooth=True):
     """Take ``steps``, one after the other while Blender's window lives, then end.
 
     Each step yields seconds to wait, or a condition to wait for. In the end the file ``done`` is written in
-    ``place``, or ``failed`` with what went wrong.
+    ``place``, or ``failed`` with what went wrong. Nothing moves or fades on its way unless it is to be
+    ``smooth``: each picture on the way takes software a fifth of a second.
     """
     preferences = bpy.context.preferences
     preferences.view.show_splash = False
     # Smoothing takes a processor long: of edges, which are drawn eight times, and of all that lies over them.
     preferences.system.viewport_aa = "OFF"
     preferences.system.use_overlay_smooth_wire = False
+    if not smooth:
+        preferences.view.smooth_view = 0
     # Explore steps aside for a save that is due, and what is sent meanwhile is lost.
     preferences.filepaths.auto_save_time = 60
     # The next Blender finds what was installed, and nothing that a script has set.

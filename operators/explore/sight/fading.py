@@ -42,8 +42,8 @@ def is_fading() -> bool:
 
 
 def _keep(objects: list[Any]) -> None:
-    """Take the surfaces of objects that are about to be replaced."""
-    if bpy.app.background:
+    """Take the surfaces of objects that are about to be replaced, unless Blender's views move at once."""
+    if bpy.app.background or bpy.context.preferences.view.smooth_view == 0:
         return
     _state.surfaces, _state.begun = [], None
     for shown in objects:

@@ -132,4 +132,4 @@ def main():
         print("FACTS", json.dumps({"view": kind}), flush=True)
 
 
-support.drive(main(), place, "linked")
+support.drive(main(), place, "linked", smooth=False)

@@ -160,4 +160,4 @@ def main():
     yield lambda: not space.shading.show_xray
 
 
-support.drive(main(), place, "seen")
+support.drive(main(), place, "seen", smooth=False)

@@ -157,4 +157,4 @@ def main():
     assert any(m.name.startswith("TraceVis3D Slab") for o in support.only_view().objects for m in o.modifiers)
 
 
-support.drive(main(), place, "cut")
+support.drive(main(), place, "cut", smooth=False)

@@ -401,4 +401,4 @@ def main():
         yield from by_a_file(name)
 
 
-support.drive(main(), place, f"laid-{words[0]}")
+support.drive(main(), place, f"laid-{words[0]}", smooth=False)

@@ -177,4 +177,4 @@ def main():
     support.screenshot(place / "screens-again.png")
 
 
-support.drive(main(), place, "screened")
+support.drive(main(), place, "screened", smooth=False)

@@ -98,4 +98,4 @@ def main():
             yield support.at_rest()
 
 
-support.drive(main(), place, "sourced", patience=60.0)
+support.drive(main(), place, "sourced", patience=60.0, smooth=False)

@@ -223,4 +223,4 @@ def main():
     support.screenshot(place / "strip_of_phases.png")
 
 
-support.drive(main(), place, "stripped", patience=120.0)
+support.drive(main(), place, "stripped", patience=120.0, smooth=False)

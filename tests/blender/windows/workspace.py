@@ -177,4 +177,4 @@ def main():
     support.screenshot(place / "workspace_again.png")
 
 
-support.drive(main(), place, "worked", patience=120.0)
+support.drive(main(), place, "worked", patience=120.0, smooth=False)
