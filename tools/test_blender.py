@@ -110,7 +110,6 @@ class Way:
     def _walk(self) -> None:
         archive = self.install()
         trace = self.outside(SMALL)
-        self.repository(archive, trace)
         self.files(trace)
         self.commands(trace)
         self.lists(trace)
@@ -118,6 +117,7 @@ class Way:
         self.live()
         self.plugins(trace)
         self.script("disable and enable", "install/disable.py")
+        self.repository(archive, trace)
 
     def install(self) -> Path:
         """Validate, build and install the extension; return its zip."""
@@ -367,17 +367,6 @@ class Way:
         self.script(f"{what}: use what is newer", check, "99.0.0", trace)
         self.step(f"{what}: remove", ["--command", "extension", "remove", "tracevis3d"])
         self.script(f"{what}: nothing is left", check, "none", trace)
-        self.run(
-            [
-                "--command",
-                "extension",
-                "install-file",
-                "-r",
-                "user_default",
-                "--enable",
-                f"/mnt/out/{archive.name}",
-            ]
-        )
 
     @staticmethod
     def _for_windows(archive: Path, other: Path) -> None:
