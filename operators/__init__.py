@@ -15,6 +15,7 @@ from . import (
 )
 from .lists import call_tree, differences, filters, go_to, lists, rows, search
 from .live import connect, feed_settings, watched_feed
+from .live import overlay as live_overlay
 from .state import details, filter_stacks, selection, settings, sources, trace_state
 from .views import (
     add_view,
@@ -66,6 +67,7 @@ _MODULES = (
     feed_settings,
     connect,
     watched_feed,
+    live_overlay,
     keys,
     overlay,
     explore,

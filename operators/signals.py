@@ -83,6 +83,8 @@ on_show: Signal[[Any, Any, list[Any], Any]] = Signal()
 on_change: Signal[[Any]] = Signal()
 #: A person has chosen another active view, moved one, or turned to all of them.
 on_move: Signal[[]] = Signal()
+#: A person asks to look at the active view: the context.
+on_look: Signal[[Any]] = Signal()
 #: A view was given another filter stack: its collection.
 on_filter: Signal[[Any]] = Signal()
 #: A part of a view's trace was pointed at in the strip: collection, call.

@@ -547,7 +547,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         views = settings.all_in(context.scene)
         if number < len(views):
             context.scene.tracevis3d_view = views[number]
-            viewport.look(context)
+            signals.on_look.send(context)
             self._say(views[number].name)
             acts.push(context, "View")
         else:

@@ -14,10 +14,11 @@ from ...tracevis3d.scene.build import show_colors_as_data
 from ...tracevis3d.scene.live.live_view import LIVE
 from ...tracevis3d.views import registry as views
 from .. import preconditions
+from ..overlay import framing
 from ..state import settings
 from ..task import LongOperator
-from ..views import make_view, viewport
-from . import feed_settings, watched_feed
+from ..views import make_view
+from . import feed_settings, overlay, watched_feed
 from .watched_feed import Feed
 
 
@@ -81,7 +82,7 @@ class TRACEVIS3D_OT_live_connect(bpy.types.Operator):
         watched_feed.start(feed)
         feed.show_in(scene)
         feed.shown.tick(0, 0.0, feed.status())
-        viewport.look(context)
+        overlay.look(context)
         return {"FINISHED"}
 
 
@@ -100,7 +101,7 @@ class TRACEVIS3D_OT_live_show(bpy.types.Operator):
         feed = _watched()
         feed.show_in(_own_scene(context, feed))
         feed.shown.tick(feed.now(), 0.0, feed.status())
-        viewport.look(context)
+        overlay.look(context)
         return {"FINISHED"}
 
 
@@ -235,7 +236,7 @@ class TRACEVIS3D_OT_live_stop(LongOperator, bpy.types.Operator):
             if made is not None:
                 trace, figure, drawing = made
                 make_view.new_view(context, [trace], figure, drawing, wanted.style, "OWN")
-                viewport.look(context)
+                framing.look(context)
             for sentence in lost:
                 self.report({"WARNING"}, sentence)
             self.report({"INFO"}, f"The received data is saved in {path}")

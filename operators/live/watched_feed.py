@@ -32,6 +32,9 @@ _PANEL_S = 0.25
 #: Ticks and latencies that are reported: some seconds.
 _REMEMBERED = 128
 
+#: The live view has been changed to what has come.
+on_picture: signals.Signal[[]] = signals.Signal()
+
 
 class Feed:
     """The state of one connection.
@@ -136,6 +139,7 @@ class Feed:
             self.alarms.look(self.now(), clock)
         shown.view.alarms = self.alarms.current
         shown.tick(self.now(), clock, self.status())
+        on_picture.send()
         if (newest := self.subscriber.newest_since_1970()) != self._marked:
             self._newest = self._marked = newest
         self._remember(self.updates, clock)

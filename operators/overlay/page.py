@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ...tracevis3d.scene import page
+from ...tracevis3d.scene.live.live_view import LIVE
 from .. import handlers, preconditions, signals
 from ..state import settings
 from ..views import viewport
@@ -31,16 +32,16 @@ def is_page(scene: bpy.types.Scene) -> bool:
 
 def _printed(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> list[Any]:
     """Return the objects of a scene's views that are not data."""
+    live = [one for one in scene.collection.children if LIVE in one]
     return [
         shown
-        for view in settings.all_in(scene)
-        if page.is_kept(view)
+        for view in [*filter(page.is_kept, settings.all_in(scene)), *live]
         for shown in view.objects
         if page.is_printed(shown) and shown.name in layer.objects
     ]
 
 
-def _saw(context: bpy.types.Context) -> None:
+def saw(context: bpy.types.Context) -> None:
     """Take note that a 3D view is being drawn; from its handler, so it costs next to nothing."""
     hide = not is_page(context.scene)
     wrong = any(shown.hide_get() != hide for shown in _printed(context.scene, context.view_layer))
@@ -89,7 +90,7 @@ class TRACEVIS3D_OT_page(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_CONNECTIONS = ((signals.on_draw, _saw), (handlers.before_saving, _before_saving))
+_CONNECTIONS = ((signals.on_draw, saw), (signals.on_look, look), (handlers.before_saving, _before_saving))
 
 
 def register() -> None:

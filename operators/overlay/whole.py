@@ -9,7 +9,7 @@ from ...tracevis3d.layout.sight.affine import corners
 from ..explore import actions, pointer
 from ..state import settings
 from ..views import viewport
-from .framing import Framed
+from .framing import Framed, view_named
 from .room import free_of
 
 
@@ -27,7 +27,7 @@ def _kept_whole(view: bpy.types.Collection) -> Iterator[None]:
     changed = bpy.data.collections.get(name)
     for scene, area in areas:
         if changed is not None and viewport.is_open(area) and not _shows_all(scene, area, changed):
-            Framed(scene.name, name)(area)
+            Framed(scene.name, view_named(name))(area)
 
 
 def _shows_all(scene: bpy.types.Scene, area: bpy.types.Area, view: bpy.types.Collection) -> bool:

@@ -9,12 +9,13 @@ pytest.importorskip("bpy")
 import bpy
 
 from tracevis3d.drawing.palettes import OTHER
-from tracevis3d.drawing.stream import LENGTH, Bars, Page, bars, box_sections
+from tracevis3d.drawing.stream import LENGTH, Bars, LabelList, Page, StreamLabels, bars, box_sections
 from tracevis3d.live.stream.pages import Ring
 from tracevis3d.live.stream.ruler import ruler, ticks
 from tracevis3d.scene import materials
 from tracevis3d.scene.live.bar_mesh import color_corners, shaded
 from tracevis3d.scene.live.pages import PageObjects, turned
+from tracevis3d.scene.page import is_printed
 
 WINDOW = 1000
 PALETTE = np.linspace(0.1, 0.9, 12, dtype=np.float32).reshape(3, 4)
@@ -160,3 +161,52 @@ def test_the_ruler_has_its_ticks_where_their_moments_are(along):
     assert len(texts) == len(moments)
     # Before the beginning there are none.
     assert ticks(view, 10**9)[0] == 0
+
+
+def test_what_explains_a_live_view_in_the_window_stands_where_it_is_printed():
+    from tracevis3d.live.growing import GrowingTrace
+    from tracevis3d.scene.live.live_view import LiveScene
+    from tracevis3d.views.registry import live_form
+
+    class Named(live_form("threads").make(GrowingTrace(), 10**9).__class__):
+        """Rows of two threads, and an alarm at one of them, at places that the test knows."""
+
+        def extent(self):
+            return (0.0, 4.0), (0.0, 1.0)
+
+        def labels(self, now):
+            moving, still, warning = LabelList("call"), LabelList("thread"), LabelList("warning")
+            moving.add("load", (self.time_of(400_000_000, now), 1.0, 0.5), 0.3, 2.0)
+            still.add("worker-1", (0.2, 1.0, 0.0), 0.3, 0.5)
+            warning.add("worker-2: convoy", (0.2, 3.0, 0.0), 0.3)
+            return StreamLabels((moving.labels(),), (still.labels(), warning.labels()))
+
+    scene = bpy.data.scenes.new("live")
+    try:
+        shown = LiveScene(Named(GrowingTrace(), 10**9), scene, "paper", "run.py")
+        shown.tick(500_000_000, 0.0, "7 rows a second")
+        shown.tick(600_000_000, 10.0, "7 rows a second")
+        # Texts are laid out at times; between them they move with the data.
+        shown.tick(700_000_000, 10.01, "7 rows a second")
+        explained = shown.explanations()
+        assert explained.title == "run.py: live, 700 ms so far"
+        assert explained.facts[0] == "7 rows a second"
+        at = {t: place for g in explained.names for t, place in zip(g.text, g.anchor.tolist(), strict=True)}
+        assert at["load"] == pytest.approx([-0.3 * LENGTH, 1.0, 0.5], abs=1e-4)
+        assert at["worker-1"] == pytest.approx([0.2, 1.0, 0.0], abs=1e-6)
+        assert [(c.text, c.point) for c in explained.callouts] == [
+            ("worker-2: convoy", pytest.approx((0.2, 3.0, 0.0), abs=1e-6))
+        ]
+        (axis,) = explained.axes
+        moments = [-axis.origin[0] - LENGTH + tick for tick in axis.tick]
+        printed = ruler(shown.view, ticks(shown.view, 700_000_000), 700_000_000)[0]
+        assert (axis.tick, axis.text) == (printed.tick, printed.text)
+        assert moments == sorted(moments)
+        assert (explained.low, explained.high) == ((-LENGTH, 0.0, 0.0), (0.0, 4.0, 1.0))
+        # What is printed is told apart from data, so that the window can hide it.
+        parts = {o["tracevis3d_part"]: is_printed(o) for o in shown.collection.objects}
+        printed_parts = {"title", "legend", "names", "still names", "ticks", "now", "camera"}
+        assert {part for part, is_print in parts.items() if is_print} == printed_parts
+        assert {"edge", "grid"} <= parts.keys()
+    finally:
+        bpy.data.scenes.remove(scene)

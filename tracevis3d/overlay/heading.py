@@ -111,7 +111,7 @@ def lay_legends(
     folded = _folded(legends, most) ^ choices.folded
     rows: list[tuple[int, int, str]] = []  # legend, entry (-1: its heading, -2: a ramp), words
     for k, legend in enumerate(legends):
-        words = legend.title or ("colours" if len(legends) > 1 or not rows else "")
+        words = legend.title or ("Colours" if len(legends) > 1 or not rows else "")
         rows.append((k, -1, words))
         if k in folded:
             continue

@@ -20,8 +20,11 @@ from .parts import NAMES, PART
 _EXPLANATIONS, _NEAR = "tracevis3d_explanations", "tracevis3d_near_names"
 #: Digests of both, so that a redraw only compares a few characters.
 _STAMP, _NEAR_STAMP = "tracevis3d_explanations_digest", "tracevis3d_near_digest"
-#: Parts that are printed, beside those of names.
-_PARTS = ("title", "legend", "labels", "axis texts", "axis lines", "wall", "sign")
+#: Parts that are printed, beside those of names; the second row are live views'.
+_PARTS = (
+    "title", "legend", "labels", "axis texts", "axis lines", "wall", "sign",
+    "names", "still names", "ticks", "now",
+)  # fmt: skip
 #: On printed objects that are no part of the picture.
 PRINTED = "tracevis3d_printed"
 

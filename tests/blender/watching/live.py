@@ -7,6 +7,7 @@ and, if all went well, ``live``.
 import sys
 import time
 from contextlib import suppress
+from itertools import combinations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -21,6 +22,7 @@ def main():
     """Yield seconds to wait, or conditions to wait for, between the steps."""
     support.enable()
     feed_of = support.extension(".operators.live.watched_feed").Feed
+    overlay = support.extension(".operators.live.overlay")
 
     def window():
         return bpy.context.window_manager.windows[0]
@@ -36,6 +38,31 @@ def main():
         sidebar = next(r for r in area.regions if r.type == "UI")
         with suppress(AttributeError, TypeError):  # read-only before 4.5
             sidebar.active_panel_category = "TraceVis"
+
+    def check(view):
+        """What explains the view is over the data, legible, and nowhere in each other's way."""
+        area = max((a for a in window().screen.areas if a.type == "VIEW_3D"), key=lambda a: a.width)
+        region = next(r for r in area.regions if r.type == "WINDOW")
+        assert area.spaces.active.region_3d.view_perspective == "PERSP", view
+        shown = overlay.texts(region)
+        kinds = {text.kind for text in shown}
+        assert {"title", "fact", "legend", "tick"} <= kinds, (view, kinds)
+        for text in shown:
+            assert text.size >= 11, (view, text)
+            left, bottom, right, top = text.box
+            assert min(left, bottom) >= 0, (view, text)
+            assert right <= region.width, (view, text)
+            assert top <= region.height, (view, text)
+        for a, b in combinations(shown, 2):
+            apart = (
+                a.box[2] <= b.box[0] + 1 or b.box[2] <= a.box[0] + 1
+                or a.box[3] <= b.box[1] + 1 or b.box[3] <= a.box[1] + 1
+            )  # fmt: skip
+            assert apart, (view, a, b)
+        parts = {o["tracevis3d_part"]: o for o in feed.shown.collection.objects}
+        printed = [parts[name] for name in ("title", "legend", "names", "ticks", "now")]
+        hidden = [o.hide_get(view_layer=window().view_layer) for o in printed]
+        assert all(hidden), (view, hidden)
 
     open_sidebar()
     yield support.at_rest()
@@ -62,6 +89,7 @@ def main():
         yield lambda: len(feed.tick_s) > 1 and feed.latency_s
         assert not feed.trouble, feed.trouble
         assert feed.shown is not None
+        check(view)
         support.screenshot(place / f"live-{view}.png")
         support.say(
             view=view,

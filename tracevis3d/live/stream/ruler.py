@@ -77,7 +77,7 @@ def ruler(view: LiveView, moments: tuple[int, ...], now: int) -> tuple[Axis, ...
     """
     (low, high), (_, top) = view.extent()
     at = tuple(LENGTH + view.time_of(when, now) for when in moments)
-    text = tuple(duration(when, 4) for when in moments)
+    text = tuple(duration(when, 4) if when else "0" for when in moments)
     none = ("",) * len(at)
     if view.along == "y":
         front = (0, -1, 0)

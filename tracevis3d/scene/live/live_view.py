@@ -8,16 +8,17 @@ they point to: then :meth:`LiveScene.find` looks them up by name.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...drawing.explanations import Explanations
 from ...drawing.picked import Description
-from ...drawing.primitives import Camera, Labels
-from ...drawing.stream import BESIDE, LENGTH, StreamLabels
+from ...drawing.primitives import Callout, Camera, Labels
+from ...drawing.stream import BESIDE, LENGTH, LabelList, StreamLabels
 from ...layout.sight.picking import Ray
 from ...live.stream.live_view import CELLS, LEAST_CELLS, LiveView
 from ...live.stream.pages import Ring
@@ -98,6 +99,8 @@ class LiveScene:
         self._labels = StreamLabels()
         self._status = ""
         self._now = 0
+        self._now_at = (0.0, 0.0, 0.0)
+        self._box = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
         self._pending: list[Callable[[int], None]] = []
         collection = bpy.data.collections.new(f"{title} live")
         collection[LIVE] = True
@@ -208,7 +211,8 @@ class LiveScene:
             del self._pending[:due]
         self._move("names", self._names_now, now)
         self._write_ruler(now)
-        self._move("ticks", self._ticks_now, now)
+        for part in ("ticks", "grid"):
+            self._move(part, self._ticks_now, now)
 
     def rescale(self, now: int) -> None:
         """Show another length of time: that of the view has changed."""
@@ -295,21 +299,26 @@ class LiveScene:
             self._still = said
             self._write("still names", self._texts(groups))
 
-    def _write_title(self, now: int) -> None:
-        view, clock = self.view, duration(max(now, 0), 2)
-        title, ink = f"{self.title}: live, {clock} so far", self.style.ink
+    def _said(self) -> tuple[str, list[str], bool]:
+        """Return the title, notes, most important first, and whether the title is an alarm."""
+        view = self.view
+        title = f"{self.title}: live, {duration(max(self._now, 0), 2)} so far"
         notes = [self._status, view.facts()]
         if view.alarms:
             # Problems come first.
             notes.insert(0, title)
             more = f" (and {len(view.alarms) - 1:,} more)" if len(view.alarms) > 1 else ""
-            title, ink = f"{view.alarms[0].kind.capitalize()}: {view.alarms[0].sentence}{more}", _NOW
+            title = f"{view.alarms[0].kind.capitalize()}: {view.alarms[0].sentence}{more}"
         if view.hidden:
             notes.append(f"{view.hidden:,} {view.hidden_what} not shown")
         if view.coarse > 1:
             notes.append(f"merged {view.coarse} times more coarsely, because there is too much to show")
-        sheet = title_and_foot(self._camera, title, notes, ink, self.style.muted)
-        self._write_sheet("title", sheet)
+        return title, [note for note in notes if note], bool(view.alarms)
+
+    def _write_title(self, _now: int) -> None:
+        title, notes, alarmed = self._said()
+        ink = _NOW if alarmed else self.style.ink
+        self._write_sheet("title", title_and_foot(self._camera, title, notes, ink, self.style.muted))
 
     def _write_legend(self, _now: int) -> None:
         """Write the legend, if it or its colours have changed."""
@@ -334,14 +343,56 @@ class LiveScene:
         if (moments, gaps) == self._ticks:
             return
         self._ticks, self._ticks_now = (moments, gaps), now
-        text = TextMesh()
+        text, grid = TextMesh(), TextMesh()
         for axis in ruler(self.view, moments, now):
-            text.axis(axis, self.style.ink, self.style.faint, _GRID)
+            (grid if axis.grid else text).axis(axis, self.style.ink, self.style.faint, _GRID)
         for axis in ruler(self.view, gaps, now):
             # Lines without texts: the foot says how many rows are missing between them.
             if axis.grid:
-                text.axis(axis, _NOW, _NOW, 2 * _GRID)
+                grid.axis(axis, _NOW, _NOW, 2 * _GRID)
         self._write("ticks", text)
+        self._write("grid", grid)
+
+    # -- what explains it in the window ---------------------------------------------------------------------
+
+    @property
+    def fills(self) -> tuple[Any, ...]:
+        """What is different whenever there is other data, or more beside it, to be framed."""
+        return (*self._box, *map(len, self._labels.still))
+
+    def explanations(self) -> Explanations:
+        """Return what explains the picture as it is now, for an overlay of the window.
+
+        Returns
+        -------
+        Explanations
+            In the scene's coordinates. Alarms are callouts at what they are about.
+        """
+        title, notes, _ = self._said()
+        view, now, palette = self.view, self._now, self.ring.palette
+        legend = view.legend()
+        last = len(palette) - 1
+        entries = tuple(replace(entry, color=min(entry.color, last)) for entry in legend.entries)
+        names: list[Labels] = []
+        callouts: list[Callout] = []
+        shift, moving = np.array(self._along(self._names_now - now)), len(self._labels.moving)
+        for number, group in enumerate(self._labels):
+            anchor = (self._place(group) + (shift if number < moving else 0.0)).astype(np.float32)
+            if group.kind == "warning":
+                points = map(tuple, anchor.astype(np.float64).tolist())
+                callouts += [Callout(text, "", point) for text, point in zip(group.text, points, strict=True)]
+            else:
+                # Beside the data there is room for all of a text.
+                free = (group.room > 0.0) & (number >= moving)
+                names.append(replace(group, anchor=anchor, room=np.where(free, np.inf, group.room)))
+        edge = LabelList("edge", 0 if view.along == "x" else -1)
+        edge.add("now", self._now_at, 0.38)
+        names.append(replace(edge.labels(), rank=np.full(1, np.inf, np.float32)))
+        axes = [axis for axis in ruler(view, ticks(view, now), now) if not axis.grid]
+        return Explanations(
+            title, tuple(notes), (replace(legend, entries=entries),) if entries else (), palette, tuple(axes),
+            tuple(names), tuple(callouts), *self._box,
+        )  # fmt: skip
 
     # -- what stands still --------------------------------------------------------------------------------
 
@@ -349,23 +400,29 @@ class LiveScene:
         """Make the edge that is now, and the camera that sees the window."""
         self._legend = None
         (low, high), (bottom, top) = self.view.extent()
-        text = TextMesh()
+        text, word = TextMesh(), TextMesh()
         edge = np.array(
             [[low, bottom - 0.1], [high, bottom - 0.1], [high, top], [low, top], [low, bottom - 0.1]]
         )
         if self.view.along == "x":
             path = np.column_stack([np.full(5, 0.03), edge])
-            text.add("now", np.array([0.0, low - 0.05, -0.95]), 0.38, _NOW, 0, 0)
+            # In the window texts of the ruler may be larger than they are printed: it stands above.
+            self._now_at = (0.0, high, top + 0.4)
+            word.add("now", np.array([0.0, low - 0.05, -0.95]), 0.38, _NOW, 0, 0)
+            self._box = (-LENGTH, low, bottom), (0.0, high, top)
             box_low, box_high = (-LENGTH, low, bottom - 1.1), (BESIDE, high, top)
         else:
             path = np.column_stack([edge[:, 0], np.full(5, -0.03), edge[:, 1]])[:2]
             if self.view.edge_height is not None:
                 path[:, 2] = self.view.edge_height
             # Below the moments that pass there.
-            text.add("now", np.array([high + 0.25, -0.05, -0.42]), 0.38, _NOW, 0, -1)
+            self._now_at = (high + 0.25, -0.05, -0.42)
+            word.add("now", np.array(self._now_at), 0.38, _NOW, 0, -1)
+            self._box = (low, 0.0, bottom), (high, LENGTH, top)
             box_low, box_high = (low - 0.3, 0.0, bottom - 0.4), (high + 1.2, LENGTH, top)
         text.line(path, 0.05, _NOW, "x")
         self._write("edge", text)
+        self._write("now", word)
         wanted = Camera(direction=self.view.direction, low=box_low, high=box_high, lens=60.0)
         corners = np.array(
             [[x, y, z] for x in (box_low[0], box_high[0]) for y in (box_low[1], box_high[1])

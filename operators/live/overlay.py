@@ -1,0 +1,150 @@
+"""What explains a live view, drawn over each 3D view that does not look through its camera."""
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...tracevis3d.layout.sight.view_projection import ViewProjection
+from ...tracevis3d.overlay.compose import compose
+from ...tracevis3d.overlay.items import Overlay, Theme
+from ...tracevis3d.overlay.names import prepare
+from .. import handlers, signals
+from ..explore import overlay as explore
+from ..overlay.canvas import Canvas, measure, measure_in
+from ..overlay.content import Content, contents
+from ..overlay.framing import Framed, Subject
+from ..overlay.page import is_page, saw
+from ..overlay.room import free_of, gizmo_of, theme_of
+from ..views import viewport
+from .watched_feed import Feed, on_picture
+
+#: By the address of a region: what draws there, and what was drawn last.
+_regions: dict[int, tuple[Canvas, Overlay]] = {}
+#: The 3D view that a live view fills until somebody moves it, and which data it was filled with.
+_framed: list[Any] = []
+
+
+def _subject() -> Subject | None:
+    """Return what explains the live view that is watched; None: none is shown."""
+    shown = _shown()
+    if shown is None or shown.stale:
+        return None
+    explained = shown.explanations()
+    names = prepare(explained.names, explained.palette, measure)
+    return Subject(Content(explained, names, explained.names), (0.0, 0.0, 0.0), shown.style.name)
+
+
+def is_shown_in(scene: bpy.types.Scene) -> bool:
+    """Whether a scene shows the live view that is watched."""
+    shown = _shown()
+    return shown is not None and bool(shown.scene_name == scene.name)
+
+
+def look(context: bpy.types.Context) -> None:
+    """Let the 3D view be filled by the live view, until somebody moves it."""
+    scene = context.window.scene if context.window is not None else context.scene
+    area = viewport.area_of(context)
+    framed = Framed(scene.name, _subject)
+    viewport.look(context, framed)
+    _framed[:] = [area, framed, _kind()] if area is not None else []
+
+
+def _shown() -> Any:
+    return Feed.current.shown if Feed.current is not None else None
+
+
+def _kind() -> tuple[Any, ...]:
+    """Return what is different whenever other data is to be framed."""
+    shown = _shown()
+    return (shown, *shown.fills) if shown is not None else ()
+
+
+def follow() -> None:
+    """Fill the 3D view anew if the live view has become larger, or is another one."""
+    if not _framed or not (kind := _kind()) or kind == _framed[2]:
+        return
+    area, framed, before = _framed
+    if not viewport.is_open(area) or framed.is_moved(area):
+        # A person has chosen another viewpoint.
+        _framed.clear()
+        return
+    if before[:1] != kind[:1] and (camera := _camera()) is not None:
+        viewport.stand_at(area.spaces.active, camera)
+        framed = Framed(framed.scene, _subject)
+    _framed[:] = [area, framed, kind]
+    framed(area)
+
+
+def _camera() -> bpy.types.Object | None:
+    shown = _shown()
+    scene = bpy.data.scenes.get(shown.scene_name) if shown is not None else None
+    return scene.camera if scene is not None else None
+
+
+def texts(region: bpy.types.Region) -> list[Any]:
+    """Return the texts that were last drawn over a region, as :class:`.items.Text`."""
+    known = _regions.get(region.as_pointer())
+    return list(known[1].texts) if known is not None else []
+
+
+def _draw() -> None:
+    context = bpy.context
+    region, view, space = context.region, context.region_data, context.space_data
+    if view is None or not space.overlay.show_overlays or not is_shown_in(context.scene):
+        _regions.pop(region.as_pointer(), None)
+        return
+    saw(context)
+    subject = None if is_page(context.scene) else _subject()
+    if subject is None:
+        _regions.pop(region.as_pointer(), None)
+        return
+    scale = context.preferences.system.ui_scale
+    if measure_in(Theme(scale=scale).type):
+        contents.forget()
+    free = free_of(context.area, region, context.scene)
+    banner = explore.banner_is_shown()
+    if banner:
+        free = (*free[:3], free[3] - explore.banner_height())
+    canvas, before = _regions.get(region.as_pointer(), (Canvas(), Overlay()))
+    made = compose(
+        subject.content.explained,
+        subject.content.names,
+        ViewProjection.of(view.perspective_matrix, region.width, region.height),
+        free,
+        np.array(view.view_location),
+        theme_of(subject.style, scale),
+        measure,
+        # Callouts stay in their places; the texts that move are others at each moment.
+        before=Overlay(places=before.places),
+        heading=viewport.is_main(space, view),
+        title=not banner,
+        corner=gizmo_of(space, scale),
+    )
+    canvas.draw(made)
+    _regions[region.as_pointer()] = canvas, made
+
+
+def forget() -> None:
+    """Release everything that was drawn."""
+    _regions.clear()
+    _framed.clear()
+
+
+_handles: list[Any] = []
+_CONNECTIONS = ((handlers.before_loading, forget), (on_picture, follow))
+
+
+def register() -> None:
+    """Draw in all 3D views from now on; where there is no window nothing is drawn."""
+    signals.connect(_CONNECTIONS)
+    if not bpy.app.background:
+        _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
+
+
+def unregister() -> None:
+    """Draw nothing any more."""
+    signals.disconnect(_CONNECTIONS)
+    while _handles:
+        bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
+    forget()
