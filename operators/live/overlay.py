@@ -3,7 +3,6 @@
 from typing import Any
 
 import bpy
-import numpy as np
 
 from ...tracevis3d.layout.sight.view_projection import ViewProjection
 from ...tracevis3d.overlay.compose import compose
@@ -112,7 +111,7 @@ def _draw() -> None:
         subject.content.names,
         ViewProjection.of(view.perspective_matrix, region.width, region.height),
         free,
-        np.array(view.view_location),
+        view.view_location,
         theme_of(subject.style, scale),
         measure,
         # Callouts stay in their places; the texts that move are others at each moment.
