@@ -706,6 +706,8 @@ class Figure:
                 styled = replace(self, settings=settings)
                 return styled.render(path, output, animate=animate, progress=progress)
         changes = self.changes(path, animate)
+        if changes and output.sound:
+            raise UsageError("--sound: where parameters change (--animate) no time runs that could be heard")
         if Path(path).suffix.lower() in PAGES:
             return self._page(path, output, progress)
         from .figures import recipe as recipes

@@ -77,6 +77,8 @@ class Registry(Generic[T]):
         The entry points' group in which other packages name theirs.
     check : callable, optional
         ``check(thing, name)`` raises :class:`~tracevis3d.errors.UsageError` if a plug-in's can't be used.
+    complete : callable, optional
+        ``complete(thing)`` returns what is offered in its place: with what all of the kind have.
     """
 
     def __init__(
@@ -88,10 +90,11 @@ class Registry(Generic[T]):
         attribute: str,
         group: str,
         check: Callable[[T, str], None] = lambda thing, name: None,
+        complete: Callable[[T], T] = lambda thing: thing,
     ) -> None:
         self.word, self.kind, self.package = word, kind, package
         self.own, self.attribute, self.group = own, attribute, group
-        self._check = check
+        self._check, self._complete = check, complete
         self._found: dict[str, T] = {}
         self._refused: dict[str, UsageError] = {}
         self._others: dict[str, Contribution] | None = None
@@ -140,7 +143,7 @@ class Registry(Generic[T]):
                 raise self._refused[name]
             if name not in self._found:
                 try:
-                    self._found[name] = self._load(name)
+                    self._found[name] = self._complete(self._load(name))
                 except UsageError as error:
                     if name in self.others:
                         self._refused[name] = error

@@ -14,7 +14,7 @@ from tracevis3d.features.comparison.matching.identity import (
     similar_names,
     without_place,
 )
-from tracevis3d.features.comparison.matching.rewrite import check_rules, substitute
+from tracevis3d.views.everywhere.rewrite import check_rules, substitute
 
 
 def flat(names):

@@ -7,16 +7,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tests.support import walked_traces
 from tracevis3d import api
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.picked import PickedElement
-from tracevis3d.drawing.primitives import Boxes, Tubes, Wedges
+from tracevis3d.drawing.primitives import Boxes, Image, Tubes, Wedges
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.features.tracks.findings import findings, together
 from tracevis3d.features.tracks.tracks import chosen, tracks_of
 from tracevis3d.features.tracks.view.layout import compose
+from tracevis3d.features.tracks.view.mural import mural_of
 from tracevis3d.features.tracks.view.parameters import Parameters
 from tracevis3d.features.tracks.view.view import VIEW
 from tracevis3d.features.tracks.view.wall import strips_of
@@ -244,3 +248,73 @@ def test_a_tube_says_that_it_holds_the_busiest_threads(tmp_path):
     path.write_text(json.dumps(events))
     drawing = drawn(formats.open_trace(path), form="tube")
     assert "the 24 busiest threads of 30" in drawing.notes
+
+
+@given(st.integers(0, 2**32), st.integers(1, 80), st.integers(1, 12))
+@settings(deadline=None, max_examples=40)
+def test_every_call_is_in_the_mural(seed, steps, columns) -> None:
+    trace = walked_traces.walked_trace(seed, steps=steps, threads=2, functions=4)
+    if not len(trace.calls):
+        return
+    low, high = 0, int(trace.calls.end.max()) + 1
+    found = mural_of(trace, (low, high), columns)
+    # The plain twin: how much of each cell's time each call takes.
+    calls, width = trace.calls, (high - low) / columns
+    busy = np.zeros(found.share.shape)
+    begins = np.zeros(found.share.shape, np.bool_)
+    for start, end, depth in zip(calls.start.tolist(), calls.end.tolist(), calls.depth.tolist(), strict=True):
+        for k in range(columns):
+            busy[depth - 1, k] += max(min(end, (k + 1) * width) - max(start, k * width), 0.0) / width
+        begins[depth - 1, min(int(start // width), columns - 1)] = True
+    share = np.sqrt(busy / max(busy.max(), 1e-300))
+    assert (found.share[begins] > 0).all()
+    assert np.allclose(np.where(begins, np.maximum(share, 0.12), share), found.share, atol=2e-3)
+
+
+def test_the_mural_is_a_view_and_flat_it_lies_in_one_plane(threads) -> None:
+    flat = drawn_as(threads, form="mural", opening=0)
+    (picture,) = [element for element in flat.elements if isinstance(element, Image)]
+    assert np.ptp(picture.point[..., 1]) == 0
+    (raised,) = [e for e in drawn_as(threads, form="mural").elements if isinstance(e, Image)]
+    assert np.ptp(raised.point[..., 1]) > 0.1
+    assert f"{int(threads.calls.depth.max())} deep" in flat.title
+    # The darkest cells stand out furthest: y and brightness have one order.
+    light, out = raised.pixel[..., :3].sum(axis=2, dtype=int), raised.point[..., 1]
+    assert light[out <= out.min() + 1e-6].max() < light[out >= out.max() - 1e-6].min()
+
+
+@pytest.mark.parametrize("name", ["icicle", "threads", "ramp"])
+def test_tracks_and_mural_stand_behind_other_views_on_one_axis(threads, name) -> None:
+    alone = api.view(name, threads).drawing(FRAME)
+    both = api.view(name, threads, behind="running, mural").drawing(FRAME)
+    # What is before the wall is as it was, and lower than it.
+    for mine, its in zip(alone.elements, both.elements, strict=False):
+        assert mine.kind == its.kind
+        assert len(mine) == len(its)
+    window = next(axis.window for axis in both.axes if axis.window)
+    (band,) = [e for e in both.elements if e.kind == "band behind"]
+    (picture,) = [e for e in both.elements if e.kind == "mural behind"]
+    assert band.low[:, 2].min() >= alone.camera.high[2]
+    assert band.low[:, 1].min() >= alone.camera.high[1]
+    # Each box is at the time that the ruler before it says.
+    series = tracks_of(threads)[[t.key for t in tracks_of(threads)].index("running")].bands[0].series
+    edges = window[0] + (band.low[:, 0].astype(float)) * (window[1] - window[0]) / 16.0
+    ends = edges + band.size[:, 0].astype(float) * (window[1] - window[0]) / 16.0
+    with np.errstate(invalid="ignore"):  # between boxes that touch
+        means = series.cells(np.stack([edges, ends], axis=1).ravel().astype(np.int64)).mean[::2]
+    assert np.corrcoef(means, band.size[:, 2])[0, 1] > 0.999
+    assert picture.point[..., 0].min() > 0
+    assert picture.point[..., 0].max() < 16
+
+
+def test_what_cannot_stand_behind_is_told(threads) -> None:
+    with pytest.raises(UsageError, match="no track 'weather'"):
+        api.view("icicle", threads, behind="weather").drawing(FRAME)
+    with pytest.raises(UsageError, match="no ruler of time"):
+        api.view("icicle", threads, behind="mural", winding=3).drawing(FRAME)
+    with pytest.raises(UsageError):
+        api.view("cone", threads, behind="mural")
+
+
+def drawn_as(trace, **values):
+    return api.view("tracks", trace, **values).drawing(FRAME)

@@ -62,6 +62,11 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="all directions around, 4096x2048, for headsets (.png .jpg .mp4 …, engine cycles)",
     )
+    parser.add_argument(
+        "--sound",
+        action="store_true",
+        help="hear what begins: its colour is the pitch (.mp4 .mkv; in a .blend a strip of the sequencer)",
+    )
     parser.add_argument("--seconds", type=float, default=8.0, help="length of a film (default 8)")
     parser.add_argument("--fps", type=int, default=24, help="frames per second of a film (default 24)")
     parser.add_argument(
@@ -153,6 +158,7 @@ def run(args: argparse.Namespace) -> None:
         draft=args.draft,
         stereo=args.stereo,
         panorama=args.panorama,
+        sound=args.sound,
     )
     api.check_output(args.output, options)
     if not args.output.lower().endswith(PAGES):

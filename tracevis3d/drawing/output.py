@@ -70,6 +70,8 @@ class Output:
         Two pictures for two eyes, each of the frame's size; anaglyph: one, for red and cyan glasses.
     panorama : bool
         All directions around a place before the data, twice as wide as high, for a headset.
+    sound : bool
+        What begins is heard, in films and scenes of Blender.
     """
 
     style: str = "paper"
@@ -82,6 +84,7 @@ class Output:
     draft: bool = False
     stereo: str = ""
     panorama: bool = False
+    sound: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frame", replace(self.frame, straight=self.style == "flat"))
@@ -180,6 +183,8 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
         raise UsageError("--panorama: headsets take --stereo top-bottom or side-by-side")
     if output.panorama and output.frame.width != 2 * output.frame.height:
         raise UsageError("--panorama: it is twice as wide as high, such as --size 4096x2048")
+    if output.sound and suffix not in (*FILMS, ".blend"):
+        raise UsageError(f"--sound: {suffix} can't be heard; {' '.join(FILMS)} .blend can")
     if not 0.04 <= output.seconds <= 3600:
         raise UsageError(f"--seconds {output.seconds:g}: 0.04 to 3600 is expected")
     if not 1 <= output.fps <= 240:

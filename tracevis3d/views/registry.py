@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..plugins import Registry
 from .actions import Action
 from .checks import check
+from .everywhere.complete import complete
 from .own import OWN
 from .view import LiveForm, View
 
@@ -20,7 +21,15 @@ if TYPE_CHECKING:
 #: Name of a view -> module of this package that defines ``VIEW``.
 _OWN = {name: own.module for name, own in OWN.items()}
 
-_views = Registry("view", View, __package__, _OWN, "VIEW", "tracevis3d.views", check)
+
+def _backdrop() -> Any:
+    """Return what draws tracks behind views: that of the first view that has it."""
+    return next(view.backdrop for view in _views.each() if view.backdrop is not None)
+
+
+_views = Registry(
+    "view", View, __package__, _OWN, "VIEW", "tracevis3d.views", check, lambda view: complete(view, _backdrop)
+)
 names, find, loadable, has = _views.names, _views.find, _views.loadable, _views.__contains__
 
 

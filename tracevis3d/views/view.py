@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..trace.model import Trace
     from .describe import StoredNames
     from .detail import LevelOfDetail, SpatialLevelOfDetail
+    from .everywhere.behind import Backdrop
     from .lists import FindingList, RowList
     from .time_window import TimeAxis
 
@@ -125,6 +126,10 @@ class View:
         What belongs to it on the command line. Of ours they are those of the package that :mod:`.own` names.
     tables : tuple of TableDeclaration
         What its analysis finds, as tables for queries.
+    runs_right : bool
+        Time runs along x, from 0 to :data:`.time_window.WIDTH`: tracks can stand behind it.
+    backdrop : callable or None
+        Draws what stands behind other views: see :data:`.everywhere.behind.Backdrop`.
     docs : str
         The page of the documentation that explains it, such as ``threads.md``; empty: none but the table.
     icon : str
@@ -151,6 +156,8 @@ class View:
     live: LiveForm | None = None
     commands: tuple[Command, ...] = ()
     tables: tuple[TableDeclaration, ...] = ()
+    runs_right: bool = False
+    backdrop: Backdrop | None = None
     docs: str = ""
     icon: str = "NONE"
 

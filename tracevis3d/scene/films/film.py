@@ -30,9 +30,8 @@ from ..output.render import prepare, render_frame
 from ..output.verify import verify
 from .frames import kept_frames
 from .join import container_of, even, is_whole, join
+from .notes import RUNNING
 
-#: Share of the film in which time runs; then the complete picture stands still.
-_RUNNING = 0.8
 #: Angle of the camera's movement around the subject, in radians.
 _SWING = math.radians(9.0)
 
@@ -65,7 +64,7 @@ def play(built: Built, seconds: float, fps: int, still: bool = False) -> int:
             if compat.has_input(modifier, "Play"):
                 compat.set_input(modifier, "Play", True)
                 compat.set_input(modifier, "First", 1.0)
-                compat.set_input(modifier, "Last", 1.0 + max(1.0, _RUNNING * (frames - 1)))
+                compat.set_input(modifier, "Last", 1.0 + max(1.0, RUNNING * (frames - 1)))
     _swing(built, frames, still)
     scene.frame_set(frames)
     return frames
@@ -102,6 +101,7 @@ def film(
     purpose: Purpose = "film",
     progress: Progress = silent,
     output: Output | None = None,
+    sound: Path | None = None,
 ) -> tuple[str, int]:
     """Render a film (H.264) into a file, which appears only when it is complete.
 
@@ -122,6 +122,8 @@ def film(
     progress : Progress
     output : Output, optional
         For two eyes, or all directions.
+    sound : Path, optional
+        A .wav file: what is heard.
 
     Returns
     -------
@@ -146,7 +148,8 @@ def film(
     def named(i: int) -> str:
         return f"{drawn}{_word(output)}-{i}"
 
-    _make(target, container, built, size, (name, samples, purpose, fps, frames), named, render, progress)
+    settings = (name, samples, purpose, fps, frames)
+    _make(target, container, built, size, settings, named, render, progress, sound)
     return name, frames
 
 
@@ -220,6 +223,7 @@ def _make(
     named: Callable[[int], str],
     render: Callable[[int, Path, Progress], None],
     progress: Progress,
+    sound: Path | None = None,
 ) -> None:
     """Render the frames that are not kept, and join all of them.
 
@@ -233,6 +237,8 @@ def _make(
         Returns what a frame shows, in a word: frames of one name are the same.
     render : callable
         Renders a frame, after its name was requested, into a file.
+    sound : Path or None
+        A .wav file.
     """
     *_, fps, frames = settings
     check_folder(target)
@@ -247,7 +253,7 @@ def _make(
                 render(i, place, _counting(here, i, frames))
             pictures.append(place)
             interrupts.check()
-        join(pictures, partial, container, fps, size, part(progress, 0.95, 1.0))
+        join(pictures, partial, container, fps, size, part(progress, 0.95, 1.0), sound)
         verify(partial, frames=frames)
 
 

@@ -17,6 +17,7 @@ from .. import compat
 from ..build import apply_frame, show_colors_as_data
 from ..output.render import leave_out_stamps, run
 from ..output.verify import verify
+from .sound import add_sound
 
 _CONTAINERS = {".mp4": "MPEG4", ".mkv": "MKV"}
 
@@ -68,7 +69,13 @@ def container_of(target: Path) -> str:
 
 
 def join(
-    pictures: Sequence[Path], target: Path, container: str, fps: int, frame: Frame, progress: Progress
+    pictures: Sequence[Path],
+    target: Path,
+    container: str,
+    fps: int,
+    frame: Frame,
+    progress: Progress,
+    sound: Path | None = None,
 ) -> None:
     """Write pictures as a film, by the sequencer of a scene of its own.
 
@@ -83,6 +90,8 @@ def join(
     frame : Frame
         The pictures' size.
     progress : Progress
+    sound : Path, optional
+        A .wav file: what is heard.
 
     Raises
     ------
@@ -105,6 +114,8 @@ def join(
         scene.render.use_file_extension = True
         leave_out_stamps(scene)
         compat.set_movie_output(scene.render, container)
+        if sound is not None:
+            add_sound(scene, sound, packed=False)
         scene.render.filepath = str(target)
         run(scene, target, progress, frames=len(pictures), animation=True)
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -19,7 +20,7 @@ from ...drawing.primitives import Drawing
 from ...drawing.viewpoints import Viewpoint
 from ...progress import Progress, part, silent
 from ..build import build, clear
-from ..films import film
+from ..films import film, sound
 from ..films.film import play
 from ..geometry.forms import Purpose
 from ..window.viewpoints import place
@@ -140,21 +141,26 @@ def _produce(
             produced.counts.update(texts)
             produced.stages["render"] = time.perf_counter() - started
         elif suffix in FILMS:
-            if changing is None:
-                shoot = film.film
-            else:
-                shoot = partial(film.changing, draw=_ahead(changing, output))
-            done = shoot(
-                built,
-                path=path,
-                engine=output.composed.engine,
-                samples=output.samples,
-                seconds=output.seconds,
-                fps=output.fps,
-                purpose=purpose,
-                progress=rest,
-                output=output,
-            )
+            with contextlib.ExitStack() as kept:
+                shoot: Callable[..., tuple[str, int]]
+                if changing is not None:
+                    shoot = partial(film.changing, draw=_ahead(changing, output))
+                elif output.sound:
+                    heard = kept.enter_context(sound.sound_file(drawing, output.seconds))
+                    shoot = partial(film.film, sound=heard)
+                else:
+                    shoot = film.film
+                done = shoot(
+                    built,
+                    path=path,
+                    engine=output.composed.engine,
+                    samples=output.samples,
+                    seconds=output.seconds,
+                    fps=output.fps,
+                    purpose=purpose,
+                    progress=rest,
+                    output=output,
+                )
             produced.counts["engine"], produced.counts["frames"] = done
             produced.stages["render"] = time.perf_counter() - started
         else:
@@ -162,6 +168,9 @@ def _produce(
                 place(built, viewpoints, output.fps)
             else:
                 play(built, output.seconds, output.fps)
+            if output.sound:
+                with sound.sound_file(drawing, output.seconds) as heard:
+                    sound.add_sound(built.scene, heard, packed=True)
             export.write(built, path, engine=output.engine, progress=rest)
             produced.stages["export"] = time.perf_counter() - started
     finally:

@@ -20,7 +20,7 @@ _JPEG_SIZES = {0xC0, 0xC1, 0xC2}
 #: Elements of Matroska: the file's content, groups of frames, and frames.
 _SEGMENT, _CLUSTER, _SIMPLE_BLOCK, _BLOCK_GROUP = 0x18538067, 0x1F43B675, 0xA3, 0xA0
 #: Boxes of MP4 on the way to a track's sample sizes.
-_TO_SAMPLES = (b"moov", b"trak", b"mdia", b"minf", b"stbl", b"stsz")
+_TO_MEDIA, _TO_SAMPLES = (b"moov", b"trak", b"mdia"), (b"minf", b"stbl", b"stsz")
 _ZSTD_SEEKABLE = 0x8F92EAB1
 
 
@@ -134,8 +134,17 @@ def _mp4(data: Data) -> int | None:
     kinds = {kind for kind, _, _ in _boxes(data, 0, len(data))}
     if not {b"moov", b"mdat"} <= kinds:
         return None
+    # The sound's track has samples of its own.
     return max(
-        (struct.unpack_from(">I", data, low + 8)[0] for low in _find_boxes(data, _TO_SAMPLES)), default=None
+        (
+            struct.unpack_from(">I", data, low + 8)[0]
+            for begin, end in _find_boxes(data, _TO_MEDIA)
+            if any(
+                data[low + 8 : low + 12] == b"vide" for low, _ in _find_boxes(data, (b"hdlr",), begin, end)
+            )
+            for low, _ in _find_boxes(data, _TO_SAMPLES, begin, end)
+        ),
+        default=None,
     )
 
 
@@ -153,16 +162,18 @@ def _boxes(data: Data, low: int, high: int) -> Iterator[tuple[bytes, int, int]]:
         low += length
 
 
-def _find_boxes(data: Data, kinds: tuple[bytes, ...]) -> Iterator[int]:
-    ranges = [(0, len(data))]
+def _find_boxes(
+    data: Data, kinds: tuple[bytes, ...], low: int = 0, high: int | None = None
+) -> Iterator[tuple[int, int]]:
+    ranges = [(low, len(data) if high is None else high)]
     for wanted in kinds:
         ranges = [
             (begin, end)
-            for low, high in ranges
-            for kind, begin, end in _boxes(data, low, high)
+            for first, last in ranges
+            for kind, begin, end in _boxes(data, first, last)
             if kind == wanted
         ]
-    return (begin for begin, _ in ranges)
+    return iter(ranges)
 
 
 def _matroska(data: Data) -> int | None:
@@ -171,8 +182,13 @@ def _matroska(data: Data) -> int | None:
         if kind == _SEGMENT:
             for part, begin, end in _elements(data, low, high):
                 if part == _CLUSTER:
-                    inner = (one for one, _, _ in _elements(data, begin, end))
-                    frames += sum(one in (_SIMPLE_BLOCK, _BLOCK_GROUP) for one in inner)
+                    # The picture's track is the first; a block begins with its number.
+                    blocks = [
+                        first if one == _SIMPLE_BLOCK else next(_elements(data, first, last))[1]
+                        for one, first, last in _elements(data, begin, end)
+                        if one in (_SIMPLE_BLOCK, _BLOCK_GROUP)
+                    ]
+                    frames += sum(data[first] == 0x81 for first in blocks)
     return frames or None
 
 

@@ -219,6 +219,7 @@ VIEW = View(
     name="icicle",
     title="Icicle",
     sentence="The call tree of each thread: width is time, height is stack depth, thickness a chosen measure",
+    runs_right=True,
     docs="icicle.md",
     traces=(1, 1),
     parameters=Parameters,

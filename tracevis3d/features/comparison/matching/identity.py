@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ....errors import InputError, MissingDependency, UsageError
 from ....trace.model import Trace
 from ....units import percentage
+from ....views.everywhere.rewrite import substitute
 from .defaults import IDENTITIES, IDENTITY
-from .rewrite import substitute
 
 #: Names of identities.
 KINDS = tuple(IDENTITIES)

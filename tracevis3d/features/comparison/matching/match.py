@@ -24,10 +24,10 @@ from ....kernels.comparison.groups import cover, flag_above, sum_outermost
 from ....progress import Progress, part, silent
 from ....trace.cache import cached
 from ....trace.model import Calls, Trace
+from ....views.everywhere.rewrite import check_rules
 from .defaults import IDENTITY, MEASURE, TAU
 from .groups import Groups, Paths, count_literal, find_groups, find_paths
 from .identity import KINDS, Identity, Renamed, identify
-from .rewrite import check_rules
 from .similarity import MEASURES, PairCounts, Row, Side, Similarity, similarity
 
 #: Part of the cache's key: raise it when the results of this module or of those that it uses change.

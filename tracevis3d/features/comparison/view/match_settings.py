@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ....errors import UsageError
+from ....views.everywhere.rewrite import check_rules
 from ..matching.identity import Renamed
-from ..matching.rewrite import check_rules
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -288,5 +288,6 @@ VIEW = View(
     lists=(finding_list(_findings),),
     commands=COMMANDS,
     tables=TABLES,
+    runs_right=True,
     docs="memory.md",
 )

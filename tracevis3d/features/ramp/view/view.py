@@ -145,5 +145,6 @@ VIEW = View(
     draw=draw,
     level_of_detail=LevelOfDetail,
     suits=lambda trace: 0.15 if len(trace.calls) else 0.0,
+    runs_right=True,
     docs="ramp.md",
 )

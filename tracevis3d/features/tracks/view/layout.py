@@ -22,7 +22,7 @@ from .parameters import Parameters
 SHARE = (0.94, 0.76)
 _SMALL_TEXT, _READABLE = 0.2, 2.0
 #: How much wider cells are in the forms of which many would make no legible shape.
-_COARSER = {"wall": 1.0, "tube": 3.0, "path": 2.5}
+_COARSER = {"wall": 1.0, "tube": 3.0, "path": 2.5, "mural": 0.5}
 #: A window has at most this many cells.
 _MOST_CELLS = 4000
 

@@ -19,6 +19,7 @@ class Parameters:
             "wall": "strips along time, one for each track",
             "tube": "a polygon swept along time, with a corner for each thread (or module, or counter): it "
             "bends towards what is loaded most",
+            "mural": "all calls at once: each moment a column, each depth a row, as dark as calls take of it",
             "path": "two series against each other, with time as the third axis: a phase portrait",
         },
         group="Data",

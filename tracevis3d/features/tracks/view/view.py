@@ -20,7 +20,8 @@ from ....trace.model import Trace
 from ....views.view import View
 from ..findings import findings
 from ..loads import MOST, loads_of
-from . import path, tube, wall
+from . import mural, path, tube, wall
+from .backdrop import backdrop
 from .colors import FINDING
 from .describe import describe
 from .detail import LevelOfDetail
@@ -66,12 +67,18 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             drawing.note(f"the {MOST} busiest threads of {int(np.count_nonzero(trace.threads.count)):,}")
     elif parameters.form == "path":
         camera, said = path.draw(drawing, picture)
+    elif parameters.form == "mural":
+        camera, said = mural.draw(drawing, picture, mark)
     else:
         camera = wall.draw(drawing, picture, shown, mark)
     step = (picture.window[1] - picture.window[0]) / (len(picture.edges) - 1)
+    drawing.note(trace.source.title)
+    if parameters.form == "mural":
+        drawing.note(f"a cell is {units.duration(step)} wide ({parameters.resolution:g} px): {mural.NOTE}")
     drawing.note(
-        trace.source.title,
-        f"a cell is {units.duration(step)} wide ({parameters.resolution:g} px) and shows the mean"
+        ""
+        if parameters.form == "mural"
+        else f"a cell is {units.duration(step)} wide ({parameters.resolution:g} px) and shows the mean"
         + (", pale above it the highest value" if parameters.peaks and parameters.form == "wall" else ""),
         trace.problems.note(),
     )
@@ -97,5 +104,6 @@ VIEW = View(
     level_of_detail=LevelOfDetail,
     describe=describe,
     suits=_suits,
+    backdrop=backdrop,
     docs="tracks.md",
 )

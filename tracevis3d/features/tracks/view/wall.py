@@ -158,7 +158,7 @@ def draw(drawing: DrawingBuilder, picture: Layout, found: tuple[Finding, ...], m
     draw_strips(drawing, [(picture, one) for one in strips], colors)
     _terraces(drawing, strips, base)
     axis = time_axis(picture, -_PLATE)
-    drawing.measure(axis, *(_ruler(picture, one) for one in strips))
+    drawing.measure(axis, *(ruler(picture, one) for one in strips))
     _grid(drawing, strips, axis, hair)
     _headings(drawing, picture, strips)
     for one, color in zip(strips, colors, strict=True):
@@ -336,8 +336,18 @@ def _grid(drawing: DrawingBuilder, strips: list[Strip], axis: Axis, hair: int) -
         drawing.add(lines("grid", points, _HAIR, hair))
 
 
-def _ruler(picture: Layout, strip: Strip) -> Axis:
-    """Return the ruler of a strip's values, at its left end."""
+def ruler(picture: Layout, strip: Strip) -> Axis:
+    """Return the ruler of a strip's values, at its left end.
+
+    Parameters
+    ----------
+    picture : Layout
+    strip : Strip
+
+    Returns
+    -------
+    Axis
+    """
     write = strip.track.tick or strip.track.write
     whole = strip.track.tick is not None and strip.high >= 2
     at = [v for v in ticks.rounds(strip.low, strip.high, 4) if not whole or v == round(v)]

@@ -339,5 +339,6 @@ VIEW = View(
     lists=(THREADS, finding_list(_findings)),
     commands=COMMANDS,
     tables=TABLES,
+    runs_right=True,
     docs="threads.md",
 )

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 
-from ....errors import UsageError
+from ...errors import UsageError
 
 #: Time limit of all substitutions together, in seconds.
 SECONDS = 10.0
