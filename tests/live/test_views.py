@@ -340,7 +340,7 @@ def test_what_is_pointed_at_says_what_it_is_also_when_pages_are_written_anew(vie
             continue
         for page in (*ring.pages, ring.open):
             scale = LENGTH / flow.window_ns
-            for i in range(0, page.count, 7):
+            for i in range(0, page.count, 5):
                 corner = page.corner[i].astype(float)
                 if not corner.any() or np.ptp(corner, axis=0).min() < 1e-5:
                     continue

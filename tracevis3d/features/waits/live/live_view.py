@@ -15,6 +15,7 @@ from ....live.growing import GrowingTrace
 from ....live.stream.calls import CallStream, Ended
 from ....live.stream.description import describe_call
 from ....live.stream.lanes import Lanes
+from ....live.stream.live_bytes import LiveBytes
 from ....live.stream.live_view import LiveView
 from ....units import duration
 
@@ -22,11 +23,14 @@ _MOST_ROWS = 24
 #: Number of levels of calls in a row; deeper ones are merged with the last.
 _LEVELS = 12
 _WAIT, _RELEASE, _IO = 0, 1, 2
-#: Kinds: computing by level, waits, I/O, what releases another thread.
-_COMPUTES, _WAITS, _READS, _LINK = 0, _LEVELS, _LEVELS + 1, _LEVELS + 2
+#: Kinds: computing by level, waits, I/O, what releases another thread, live bytes.
+_COMPUTES, _WAITS, _READS, _LINK, _LIVE = 0, _LEVELS, _LEVELS + 1, _LEVELS + 2, _LEVELS + 3
 _LINKS = 1 << 20  # added to the key of a link
+_BYTES = -1  # key of the curve of live bytes
 #: Scene units: how high the rows lie above each other and how far behind; height of a row's calls.
 _RADIUS, _BARS = 4.6, 0.52
+#: Above them: the gap below the curve of live bytes, and its height.
+_GAP, _CURVE = 0.35, 0.9
 #: Maximum number of waits and transfers whose texts are stored.
 _MOST_WORDS = 1 << 16
 #: Maximum number of stored releases of an object, to find the thread that a wait was for.
@@ -57,6 +61,7 @@ class Threads(LiveView):
         self._place = np.zeros((_MOST_ROWS, 2), np.float32)
         self._waited = np.zeros(_MOST_ROWS)
         self.waits = 0
+        self._bytes = LiveBytes(growing, window_ns, _BYTES, _LIVE)
 
     def advance(self) -> Bars:
         self.calls.learn()
@@ -72,6 +77,10 @@ class Threads(LiveView):
         for batch in batches:
             parts += self._sync(batch, since)
         self.hidden = self.calls.lost
+        before = bool(self._bytes)
+        parts.append(self._bytes.advance(self.growing.now))
+        self.relaid |= self._bytes.changed or bool(self._bytes) != before
+        self._bytes.changed = False
         return Bars.joined(parts)
 
     def _lane(self, thread: int) -> int:
@@ -183,6 +192,8 @@ class Threads(LiveView):
     def describe(self, bar: Bars, at: int, now: int) -> Description | None:
         key, kind = int(bar.key[0]), int(bar.color[0, 0])
         begin, end = (int(t) for t in bar.time[0])
+        if key == _BYTES:
+            return self._bytes.describe(bar)
         if key >= _LINKS:
             giver, taker = divmod(key - _LINKS, _MOST_ROWS)
             said = Description(f"{self.lanes.name(giver)} releases {self.lanes.name(taker)}")
@@ -220,7 +231,8 @@ class Threads(LiveView):
     def sections(self, given: Bars) -> Sections:
         out: Sections = np.empty((len(given), 2, 4, 2), np.float32)
         link = given.key >= _LINKS
-        own = ~link
+        curve = given.key == _BYTES
+        own = ~(link | curve)
         across, base = self._place[given.key[own], 0], self._place[given.key[own], 1]
         kind = given.color[own, 0]
         # Waits stand before the calls, so that both are seen.
@@ -231,6 +243,9 @@ class Threads(LiveView):
         heights[kind >= _WAITS] = [0.0, 0.34]
         sides = np.stack([across + before, across + before + deep], axis=1)
         out[own] = box_sections(sides, base[:, None] + heights)
+        if curve.any():
+            side, bottom = self._above()
+            out[curve] = self._bytes.sections(given[curve], (side, side + 0.1), (bottom, bottom + _CURVE))
         pair = given.key[link] - _LINKS
         for end, lane in ((0, pair // _MOST_ROWS), (1, pair % _MOST_ROWS)):
             a, h = self._place[lane, 0] - 0.16, self._place[lane, 1] + 0.2
@@ -239,15 +254,21 @@ class Threads(LiveView):
             )[:, 0]
         return out
 
+    def _above(self) -> tuple[float, float]:
+        """Return where across the curve of live bytes stands, and its height: above the highest row."""
+        highest = self._place[int(self._place[:, 1].argmax())]
+        return float(highest[0]), float(highest[1]) + _BARS + _GAP
+
     def palette(self) -> NDArray[np.float32]:
         low, high = parse("8f7d57 e3cf9e")
         shade = np.linspace(0, 1, _LEVELS)[:, None]
-        found = np.concatenate([low + (high - low) * shade, parse("2fae66 e8863a 4fb3ff")])
+        found = np.concatenate([low + (high - low) * shade, parse("2fae66 e8863a 4fb3ff 8a7cc2")])
         return np.asarray(found, np.float32)
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
         used = self._place
-        return (-0.25, float(used[:, 0].max()) + 0.45), (0.0, float(used[:, 1].max()) + _BARS + 0.1)
+        high = float(used[:, 1].max()) + _BARS + (_GAP + _CURVE if self._bytes else 0.0) + 0.1
+        return (-0.25, float(used[:, 0].max()) + 0.45), (0.0, high)
 
     def legend(self) -> Legend:
         return Legend(
@@ -257,6 +278,7 @@ class Threads(LiveView):
                 LegendEntry("waiting", _WAITS),
                 LegendEntry("reading or writing", _READS),
                 LegendEntry("from a release to the wait that it ended", _LINK),
+                *([LegendEntry("live bytes, the most at each time", _LIVE)] if self._bytes else []),
             ),
         )
 
@@ -273,7 +295,11 @@ class Threads(LiveView):
                 warnings.add(f"{self.lanes.name(lane)}: {wrong[thread]}", place, size, BESIDE)
             else:
                 names.add(self.lanes.name(lane), place, size, BESIDE)
-        return StreamLabels(still=(names.labels(), warnings.labels()))
+        values = LabelList("value")
+        if self._bytes:
+            side, bottom = self._above()
+            values.add(self._bytes.words(), (self.beside, side, bottom + 0.3 * _CURVE), size, BESIDE)
+        return StreamLabels(still=(names.labels(), warnings.labels(), values.labels()))
 
     def facts(self) -> str:
         words = f"{self.waits:,} waits"
