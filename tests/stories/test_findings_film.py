@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import split, walked_trace
+from tests.waits.sync_traces import trace_of
 from tracevis3d import api
 from tracevis3d.cli import main
 from tracevis3d.features.comparison.report.film import story_of as of_comparison
@@ -48,6 +49,15 @@ def test_a_story_can_be_edited_and_made(stories, name):
     assert from_words(yaml.safe_load(as_text(story)), "story") == story
     assert story.shots[0].kind == "establish"
     assert all(shot.caption for shot in story.shots)
+
+
+@pytest.mark.parametrize("name", ["waits", "memory"])
+def test_each_picture_of_a_finding_has_its_number(stories, name):
+    waits = "h 0 1 Lock.acquire wait L 0\nh 90 90 Lock.release release L\nw 0 90 Lock.acquire wait L 1"
+    story = stories[name] if name == "memory" else of_waits(trace_of(waits), "a.tv3")
+    own = [shot.picture for shot in story.shots if dict(shot.picture.settings).get("finding")]
+    assert own
+    assert [picture.title.partition(" ")[0] for picture in own] == [f"{n}." for n in range(1, len(own) + 1)]
 
 
 def test_the_first_three_findings_are_shown(stories):

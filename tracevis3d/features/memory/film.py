@@ -6,7 +6,7 @@ from ...stories.findings_film import MOST, FilmedFinding, place_of, story_of_fin
 from ...stories.story import Picture, Story
 from ...trace.model import Trace
 from ...units import byte_size, counted
-from .summary import name_of
+from .summary import heading, name_of
 from .view.arrangement import memory_use
 
 #: Findings of one kind that a film tells.
@@ -49,7 +49,7 @@ def story_of(trace: Trace, file: str) -> Story:
     for n, i in enumerate(chosen, 1):
         one = use.findings[i]
         place = place_of(one.start_ns, one.end_ns, trace.span_ns)
-        picture = Picture("memory", (file,), (("finding", f"{i + 1}"),))
+        picture = Picture("memory", (file,), (("finding", f"{i + 1}"),), title=f"{n}. {heading(one, use)}")
         headline = f"{n}. {one.kind.capitalize()}: {name_of(one, use)}"
         found.append(FilmedFinding(headline, MEANING[one.kind], picture, place))
     blocks = counted(len(use.blocks), "block")

@@ -173,6 +173,25 @@ def memory_facts(use: MemoryUse, most: int = 20) -> dict[str, Any]:
     return facts
 
 
+def heading(found: MemoryFinding, use: MemoryUse) -> str:
+    """Return the title of a picture about a finding, which says if it is only inferred.
+
+    Parameters
+    ----------
+    found : MemoryFinding
+    use : MemoryUse
+
+    Returns
+    -------
+    str
+    """
+    text = sentence(found, use)
+    if found.how == "inferred":
+        return f"Probably: {text}"
+    # Names keep their first letters.
+    return text if found.site >= 0 else text[0].upper() + text[1:]
+
+
 def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
     """Return a finding in a sentence.
 

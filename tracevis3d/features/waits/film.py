@@ -41,7 +41,9 @@ def story_of(trace: Trace, file: str, rules: str = "") -> Story:
         FilmedFinding(
             f"{n}. {all_found[i].title}",
             _words(all_found[i]),
-            Picture("threads", (file,), (*settings, ("finding", f"{i + 1}"))),
+            Picture(
+                "threads", (file,), (*settings, ("finding", f"{i + 1}")), title=f"{n}. {all_found[i].heading}"
+            ),
             place_of(all_found[i].start, all_found[i].end, trace.span_ns),
         )
         for n, i in enumerate(chosen, 1)

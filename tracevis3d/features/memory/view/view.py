@@ -27,7 +27,7 @@ from ....views.view import LiveForm, View
 from ..actions import MEMORY_ABOVE, SHOW_ALL_BYTES, ZOOM
 from ..commands import COMMANDS
 from ..live.settings import Settings, apply, wheel
-from ..summary import sentence
+from ..summary import heading, sentence
 from ..tables import TABLES
 from . import captions, names, wall
 from .arrangement import PACKED, memory_use
@@ -197,11 +197,7 @@ def _title(picture: Layout) -> str:
     found = headline_finding(picture.use, picture.parameters)
     if not found:
         return _amounts(picture)
-    text = sentence(found, picture.use)
-    if found.how == "inferred":
-        return f"Probably: {text}"
-    # Names keep their first letters.
-    return text if found.site >= 0 else text[0].upper() + text[1:]
+    return heading(found, picture.use)
 
 
 def _amounts(picture: Layout) -> str:

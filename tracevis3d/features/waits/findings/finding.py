@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ....trace.model import Trace
-from ..outcomes import FOLLOWS, HOW
+from ..outcomes import FOLLOWS, HOW, INFERRED
 
 if TYPE_CHECKING:
     from ..waits import Waits
@@ -93,6 +93,11 @@ class Finding:
         point = self.sentence.split("; ")[0]
         point = _shortened(point if len(point) <= _TITLE else point.split(": ")[0])
         return point[0].upper() + point[1:] if point.startswith(_NO_NAMES) else point
+
+    @property
+    def heading(self) -> str:
+        """The title of a picture about it, which says if it is only inferred."""
+        return f"Probably: {self.title}" if self.how == HOW[INFERRED] else self.title
 
 
 #: Maximum length of a title.

@@ -29,7 +29,6 @@ from ....views.lists import finding_list
 from ....views.view import LiveForm, View
 from ..commands import COMMANDS
 from ..findings.finding import Finding
-from ..outcomes import HOW, INFERRED
 from ..tables import TABLES
 from . import calls as blocks
 from . import certainty, group_bands
@@ -164,7 +163,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     progress(1.0, "drawn")
     return drawing.finish(
         picture.camera,
-        _title(finding) if finding is not None else noted.title(trace, waits),
+        finding.heading if finding is not None else noted.title(trace, waits),
         calls=blocks.whole(picture),
         calls_in_clusters=sum(int(cut.clusters.calls.sum()) for cut in picture.cuts),
         threads=sum(len(row.threads) for row in picture.rows),
@@ -176,11 +175,6 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         steps_of_the_critical_path=steps,
         resolution_ns=max((cut.resolution for cut in picture.cuts), default=0),
     )
-
-
-def _title(finding: Finding) -> str:
-    """Return the title of a picture about a finding, which says if it is only inferred."""
-    return f"Probably: {finding.title}" if finding.how == HOW[INFERRED] else finding.title
 
 
 def _draw_funnels(
