@@ -6,6 +6,7 @@ import json
 import pytest
 
 from tests.support.chrome_twin import load, read
+from tracevis3d import api
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry, unpack
 from tracevis3d.progress import silent
@@ -172,3 +173,18 @@ def test_arguments_are_decoded_when_asked_for(recorded):
     assert arguments["kind"] in ("wait", "io")
     assert arguments["objects"]
     assert trace.arguments(int((trace.calls.record < 0).argmax())) == {}
+
+
+def test_what_is_out_of_order_is_told_also_beside_waits_that_never_ended(tmp_path):
+    """Such waits are written last by our recorder: that alone is nothing to repair, other calls are."""
+
+    def call(name, start, lasts, **said):
+        return {"ph": "X", "name": name, "pid": 1, "tid": 1, "ts": start, "dur": lasts, "args": said}
+
+    wait = call("Lock.acquire", 20, 80, kind="wait", objects=["L"], contended=True, unfinished=True)
+    for late in (0, 1, 3):
+        early = [call("g", 40 - i, 0.2) for i in range(late + 1)]
+        path = tmp_path / f"{late}.json"
+        path.write_text(json.dumps({"traceEvents": [call("main", 0, 100), *early, call("h", 60, 1), wait]}))
+        problems = api.load(str(path), cache=False).problems
+        assert [(kind, problems[kind].count) for kind in problems] == [("out of order", late)][: late > 0]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...kernels.formats.scan import json as kernels
 from ...kernels.trace.pair_spans import pair_spans
-from ...trace.events import END
+from ...trace.events import COMPLETE, END
 from ...trace.model import STILL, SYNC_KINDS, RecordedId, Source, Trace
 from ...trace.recording import ContainerPath, Recording
 from .. import names
@@ -97,6 +97,8 @@ class _Maker:
         self._recording = Recording()
         self._decoded: dict[int, str] = {}
         self._process: list[RecordedId] = []
+        #: Events that are waits which never ended.
+        self._unfinished: NDArray[np.int64] = np.empty(0, np.int64)
 
     def make(self) -> Trace:
         """Fill the recording and finish it."""
@@ -115,9 +117,7 @@ class _Maker:
         add_memory(self._metadata, self._recording)
         add_problems(self._metadata, self._recording)
         trace = self._recording.finish(Source(), names.split, self._place)
-        # Waits without an end are recorded last, whenever the calls around them were closed.
-        unfinished = int(np.count_nonzero(trace.sync.contended == STILL))
-        trace.problems.subtract("out of order", late + unfinished)
+        trace.problems.subtract("out of order", late + self._late_by_waits(threads))
         return trace
 
     def raw_events(
@@ -133,6 +133,28 @@ class _Maker:
         }  # fmt: skip
         names = [self._text(number) if number >= 0 else "" for number in functions.tolist()]
         return names, [self._ids_of(number) for number in threads.tolist()], columns
+
+    def _late_by_waits(self, threads: NDArray[np.int32]) -> int:
+        """Return how many events are out of order only because of waits that never ended.
+
+        These are recorded last, whenever the calls around them were closed.
+        """
+        if not len(self._unfinished):
+            return 0
+        rows, n = self._rows, self._n
+        thread, start = threads[rows.thread[:n]], rows.time[:n]
+        end = np.where(rows.kind[:n] == COMPLETE, np.maximum(rows.stop[:n], start), start)
+        others = np.ones(n, np.bool_)
+        others[self._unfinished] = False
+        late = 0
+        order = np.argsort(thread, kind="stable")
+        first = np.searchsorted(thread[order], np.unique(thread[self._unfinished]))
+        last = np.searchsorted(thread[order], np.unique(thread[self._unfinished]), "right")
+        for a, b in zip(first.tolist(), last.tolist()):
+            all_ = order[a:b]
+            for part, sign in ((all_, 1), (all_[others[all_]], -1)):
+                late += sign * min(_before_their_turn(start[part]), _before_their_turn(end[part]))
+        return max(late, 0)
 
     # -- texts ---------------------------------------------------------------------------------
 
@@ -319,6 +341,8 @@ class _Maker:
         }
         numbers = text.tolist()
         is_call = phase == kernels.CALL_ROW
+        still = np.array([found[number][1] == STILL for number in numbers], np.bool_)
+        self._unfinished = event[is_call & still]
         end = start.copy()
         end[is_call] = self._rows.stop[event[is_call]]
         self._recording.add_sync(
@@ -590,6 +614,11 @@ def _decode_object(raw: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _before_their_turn(time: NDArray[np.int64]) -> int:
+    """Return how many times are earlier than one before them."""
+    return int(np.count_nonzero(time[1:] < np.maximum.accumulate(time)[:-1])) if len(time) else 0
 
 
 def _sync_of(raw: bytes) -> tuple[int, int, list[str], str, int] | None:
