@@ -1,6 +1,6 @@
 """Judge ``explain`` on pairs with a known change: ``python -m benchmarks.explain [--write] [FOLDER]``.
 
-The twenty pairs with which the rules were made, and five and eight that were made afterwards. Recordings are
+The twenty pairs with which the rules were made, and five, eight and eight made afterwards. Recordings are
 made in FOLDER, or taken from it; ``--write`` puts the tables into ``docs/explain.md``.
 """
 
@@ -17,6 +17,7 @@ BEGIN = {
     "pairs": "<!-- pairs with a known change -->\n",
     "unseen": "<!-- pairs made after the rules -->\n",
     "later": "<!-- pairs made later still -->\n",
+    "latest": "<!-- pairs made last -->\n",
 }
 END = "<!-- end -->"
 

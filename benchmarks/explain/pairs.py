@@ -63,7 +63,7 @@ class Pair(NamedTuple):
 
 
 def pairs(name: str = "pairs") -> list[Pair]:
-    """Return the pairs of ``pairs.toml``, or of ``unseen.toml`` or ``later.toml``."""
+    """Return the pairs of ``pairs.toml``, or of another file beside it."""
     rows = tomllib.loads((HERE / f"{name}.toml").read_text())["pair"]
     return [
         Pair(

@@ -370,7 +370,14 @@ class Plain:
         if len(pairs) >= 3:
             rows = [(a.own[i], b.own[j]) for i, j in pairs]
             out = min(1 + len(rows) // 20, (len(rows) - 1) // 2)
-            return {**group, **self.without_stalls(rows, out)}
+            seen = self.without_stalls(rows, out)
+            if len(rows) < 10:
+                # All but the outliers have to agree: the smallest change that one of them shows counts.
+                ratios = sorted(self.log_ratio(was, now) for was, now in rows)
+                within = ratios[out : len(ratios) - out]
+                up, down = all(r > 0 for r in within), all(r < 0 for r in within)
+                seen["ratio"] = within[0] if up else within[-1] if down else 0.0
+            return {**group, **seen}
         if abs(sum(group["extra"])) < 0.01 * self.most_time:
             return group
         gaps = [(a.gaps(i), b.gaps(j)) for i, j in pairs]
@@ -773,6 +780,38 @@ class Plain:
             if best and f["kind"] == "only":
                 f["score"] = self.share(sum(self.self_time[s][n] for n in f["nodes"]), f["calls"][s])
         return found
+
+    def together(self, found):
+        """Take calls that the same callers make alone, as often, as one finding."""
+
+        def side(f):
+            return "AB".index(f["details"]["trace"])
+
+        def where(f):
+            s = side(f)
+            return s, sorted((self.parent[n], self.calls[s][n]) for n in f["nodes"])
+
+        result = []
+        for i, f in enumerate(found):
+            same = [g for g in found if f["kind"] == g["kind"] == "alone" and where(f) == where(g)]
+            if len(same) < 2:
+                result.append(f)
+                continue
+            s = side(f)
+            longest = max(g["time_ns"][s] for g in same)
+            new = [g for g in same if not g["details"]["elsewhere"]]
+            if new:
+                longest = max(g["time_ns"][s] for g in new)
+            first = next(g for g in new or same if g["time_ns"][s] == longest)
+            if first is not found[i]:
+                continue
+            others = [g for g in same if g is not first]
+            others.sort(key=lambda g: (bool(g["details"]["elsewhere"]), -g["time_ns"][s]))
+            score = self.share(*(sum(g[name][s] for g in same) for name in ("time_ns", "below")))
+            nodes = [*first["nodes"], *(n for g in others for n in g["nodes"])]
+            details = {**first["details"], "with": [g["functions"][s] for g in others]}
+            result.append({**first, "score": score, "nodes": nodes, "details": details})
+        return result
 
     def joined(self, found):
         lone = [f for f in found if f["kind"] == "alone"]

@@ -235,3 +235,46 @@ def test_what_has_no_match_because_of_what_it_calls_is_no_finding_of_its_own():
     first, *others = found(a, b)
     assert (first.kind, first.functions[0]) == ("repetitions", "work")
     assert all(f.kind in NOISE for f in others)
+
+
+def test_few_calls_have_to_agree():
+    """Six openings of a file, each of a time of its own: the median says nothing, unless nearly all agree."""
+
+    def run(*opened):
+        # What else runs varies, too.
+        rest = [leaf(f"own{i}", 5_000 + (opened[0] * (i + 1)) % 300) for i in range(12)]
+        return traced(("main", 300, [*rest, *[leaf("open", time) for time in opened]]))
+
+    def told(a, b):
+        return [
+            f.kind
+            for f in found(run(*a), run(*b))
+            if "open" in f.functions and f.kind in ("slower", "faster")
+        ]
+
+    assert told((40_000, 500, 30_000, 400, 28_000, 600), (500, 450, 700, 20_000, 600, 480)) == []
+    assert told((40_000, 41_000, 39_000, 40_500, 38_000, 42_000), (900, 800, 950, 700, 600, 880)) == [
+        "faster"
+    ]
+
+
+def test_counts_are_told_where_nothing_else_differs():
+    """Three calls more among thousands are no noise, and runs that differ in them are not alike."""
+
+    def run(times):
+        return traced(("main", 300, [("batch", 10, [leaf("step", 10)] * 2000), *[leaf("send", 10)] * times]))
+
+    (send,) = [f for f in found(run(2), run(5)) if f.kind not in ("stall", "drift", "pace")]
+    assert (send.kind, send.functions, send.calls) == ("repetitions", ("send", "send"), (2, 5))
+    assert [f.kind for f in found(run(2), run(2))] == ["alike"]
+
+
+def test_what_a_caller_makes_alone_equally_often_is_one_finding():
+    """It is told by the function that the other run never calls, though a helper takes longer."""
+
+    def run(times):
+        made = [("keep", 50, [leaf("write", 20)]), leaf("join", 500)] * times
+        return traced(("main", 300, [*[leaf("join", 500)] * 3, ("deliver", 50, [leaf("count"), *made])]))
+
+    told = [f for f in found(run(0), run(6)) if f.kind in ("alone", "only", "repetitions")]
+    assert [(f.kind, f.functions[1], f.details["with"]) for f in told] == [("alone", "keep", ["join"])]

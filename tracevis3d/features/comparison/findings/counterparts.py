@@ -13,6 +13,8 @@ from .evidence import Evidence
 
 #: Minimum number of calls in both traces for which a path is judged by itself.
 _ENOUGH = 3
+#: With fewer calls than these, the median is not relied on.
+FEW_CALLS = 10
 #: For each this many calls of a group, one more outlier counts no more than the next value.
 _PER_STALL = 20
 #: Minimum number of stretches between the calls of a single call for which these are judged.
@@ -149,6 +151,10 @@ def groups(evidence: Evidence) -> Groups:
     each = np.log(np.maximum(own[1], 1) / np.maximum(own[0], 1)) - math.log(evidence.pace)
     by_ratio = each[np.lexsort((each, of))]
     ratio = (by_ratio[begin + (n - 1) // 2] + by_ratio[begin + n // 2]) / 2
+    # A median of few says little where a run varies more than the runs differ: but for outliers, all agree.
+    some = n < FEW_CALLS
+    agreed = np.where(ratio > 0, by_ratio[begin + out].clip(0), by_ratio[begin + n - 1 - out].clip(None, 0))
+    ratio[some] = agreed[some]
     ratio[few] = 0.0
     found = Groups(a, b, extra, first, function[begin], low, high, change, ratio)
     return _with_gaps(evidence, found, np.flatnonzero(few))

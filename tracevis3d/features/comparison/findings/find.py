@@ -39,13 +39,13 @@ import numpy as np
 
 from ....progress import Progress, silent
 from ..matching.match import Comparison
-from .counterparts import groups
+from .counterparts import FEW_CALLS, groups
 from .counts import alone, detours, new_functions, recursions, repetitions
 from .disturbances import drifts, importing, inner, slow_start, stalls
 from .durations import changed, extra_times, pace, times
 from .evidence import LEAST, Evidence, Finding
 from .likeness import groups_of
-from .moves import add_most_similar, joined
+from .moves import add_most_similar, joined, together
 from .order import find_pairs, offsets, out_of_order
 from .ranking import NOISE, rank
 from .stretches import stretches
@@ -85,6 +85,8 @@ _CALLED = ("unmatched", "moved", "only", "alone", "repetitions")
 _EXPLAINED = 0.5
 #: Maximum number of findings reported.
 TOP = 10
+#: Those that are too small to be reported, where nothing else differs.
+_SMALL = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +138,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
         *repetitions(evidence),
         *recursions(evidence),
         *offsets(evidence, pairs),
-        *times(evidence, judged),
+        *(f for f in times(evidence, judged) if not _from_cold_disk(f, start)),
         *out_of_order(evidence, pairs),
         *detours(evidence),
         *pace(evidence),
@@ -144,12 +146,24 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
         *drifts(evidence, judged, known),
         *stalls(evidence, judged, start),
     ]
-    worth = [finding for finding in every if finding.score >= _LEAST_COUNTED.get(finding.kind, LEAST)]
     within = inner(evidence, loading)
-    worth = [f for f in worth if f.kind in NOISE or not len(f.nodes) or not np.isin(f.nodes, within).all()]
-    worth.sort(key=rank)
+    every = [f for f in every if f.kind in NOISE or not len(f.nodes) or not np.isin(f.nodes, within).all()]
     progress(0.6, "looking for the most similar calls")
-    worth = joined(evidence, add_most_similar(evidence, worth))
+    reported = _reported(evidence, [f for f in every if f.score >= _LEAST_COUNTED.get(f.kind, LEAST)])
+    if all(finding.kind in NOISE for finding in reported):
+        # However few they are, calls that are counted are no noise: nothing else differs.
+        small = [finding for finding in every if finding.kind in _LEAST_COUNTED and finding.score > 0]
+        reported = [*_reported(evidence, small)[:_SMALL], *reported]
+    if all(finding.kind in NOISE for finding in reported):
+        reported.append(_alike(evidence))
+    progress(0.9, "grouping matches")
+    return Findings(evidence, _grouped(evidence, reported[:top]), max(len(reported) - top, 0))
+
+
+def _reported(evidence: Evidence, worth: list[Finding]) -> list[Finding]:
+    """Return findings that are worth reporting, the most important first: those with one cause as one."""
+    worth = sorted(worth, key=rank)
+    worth = together(evidence, joined(evidence, add_most_similar(evidence, worth)))
     worth.sort(key=rank)
     reported: list[Finding] = []
     for finding in worth:
@@ -160,10 +174,16 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
             reported.append(finding)
         else:
             unit.details["with"].append(finding.functions[0])
-    if all(finding.kind in NOISE for finding in reported):
-        reported.append(_alike(evidence))
-    progress(0.9, "grouping matches")
-    return Findings(evidence, _grouped(evidence, reported[:top]), max(len(reported) - top, 0))
+    return reported
+
+
+def _from_cold_disk(finding: Finding, start: list[Finding]) -> bool:
+    """Return whether few calls differ no more than the imports do: what is slow may be the disk of both."""
+    if not start or min(finding.calls) >= FEW_CALLS:
+        return False
+    usual = [max(time, 1.0) for time in finding.details["median_ns"]]
+    factor, imports = math.log(usual[1] / usual[0]), math.log(start[0].details["factor"])
+    return factor * imports > 0 and abs(factor) <= abs(imports)
 
 
 def _of_profiles(evidence: Evidence, top: int) -> Findings:

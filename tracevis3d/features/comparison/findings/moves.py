@@ -53,6 +53,44 @@ def add_most_similar(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     return completed
 
 
+def together(evidence: Evidence, found: list[Finding]) -> list[Finding]:
+    """Take calls that the same callers make alone, equally often each, as one finding.
+
+    It is told by the function that the other trace never calls, if there is one, else by the one that takes
+    longest; ``with`` holds the others' names.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    found : list of Finding
+
+    Returns
+    -------
+    list of Finding
+    """
+    made: dict[tuple[Any, ...], list[Finding]] = {}
+    for f in found:
+        if f.kind == "alone":
+            s = "AB".index(f.details["trace"])
+            calls = sorted(
+                zip(evidence.paths.parent[f.nodes].tolist(), evidence.paths.calls[s, f.nodes].tolist())
+            )
+            made.setdefault((s, *calls), []).append(f)
+    instead: dict[int, Finding | None] = {}
+    for (s, *_), findings in made.items():
+        if len(findings) > 1:
+            first, *others = sorted(findings, key=lambda f: (f.details["elsewhere"] > 0, -f.time_ns[s]))
+            time, below = (sum(getattr(f, name)[s] for f in findings) for name in ("time_ns", "below"))
+            instead.update(dict.fromkeys(map(id, others)))
+            instead[id(first)] = replace(
+                first,
+                score=evidence.share(time, below),
+                nodes=np.concatenate([first.nodes, *(f.nodes for f in others)]),
+                details={**first.details, "with": [f.functions[s] for f in others]},
+            )
+    return [kept for f in found if (kept := instead.get(id(f), f)) is not None]
+
+
 def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     """Join findings of the kind ``alone`` that are the same work: one finding of the kind ``moved``.
 

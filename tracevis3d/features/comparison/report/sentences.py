@@ -151,7 +151,7 @@ def _alone(f: Finding) -> str:
     )
     return (
         f"Only {name} calls `{f.functions[s]}`{_where(f)}: {_times(f.calls[s])}, "
-        f"{duration(f.time_ns[s])}{held}{else_}." + _most_alike(f, other)
+        f"{duration(f.time_ns[s])}{held}{else_}.{_as_often(f)}" + _most_alike(f, other)
     )
 
 
@@ -168,10 +168,18 @@ def _repetitions(f: Finding) -> str:
     if whole != [a, b]:
         text += f" In all, A calls it {_times(whole[0])} and B {_times(whole[1])}."
     if alike := f.details["with"]:
-        named = ", ".join(f"`{name}`" for name in alike[:_PARTS])
-        more = f" and {len(alike) - _PARTS} more" if len(alike) > _PARTS else ""
-        text += f" So are, by nearly the same factor, {named}{more}."
+        text += f" So are, by nearly the same factor, {_some(alike)}."
     return text
+
+
+def _as_often(f: Finding) -> str:
+    others = f.details.get("with", [])
+    return f" So often it calls {_some(others)} there, too." if others else ""
+
+
+def _some(names: list[str]) -> str:
+    named = ", ".join(f"`{name}`" for name in names[:_PARTS])
+    return named + (f" and {len(names) - _PARTS} more" if len(names) > _PARTS else "")
 
 
 def _offset(f: Finding) -> str:
@@ -235,8 +243,8 @@ def _drift(f: Finding) -> str:
                 text += f": {name} compiles {n:,} of them anew"
         return text + "."
     return (
-        f"Everything in `{f.functions[0]}`{_caller(f.path)} takes {d['factor']:.2f} times as long in B: "
-        f"{a} and {b}. The rest of the run does not."
+        f"Everything in `{f.functions[0]}`{_caller(f.path)} takes {d['factor']:.2f} times as long in B, "
+        f"stalls left out ({a} and {b} with them). The rest of the run does not."
     )
 
 
