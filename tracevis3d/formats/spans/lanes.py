@@ -7,6 +7,7 @@ it.
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass, field
 
 from ...trace.events import BEGIN, END
@@ -132,6 +133,9 @@ class _Lanes:
         self._spans = spans
         self._recording = recording
         self._lanes: dict[str, list[list[int]]] = {}
+        #: Lanes on which something continues: until when, whether it takes no time, the number; and others.
+        self._busy: dict[str, list[tuple[int, bool, int]]] = {}
+        self._free: dict[str, list[int]] = {}
         self._lane = [-1] * len(spans)
         self._thread = [0] * len(spans)
         self._events: list[tuple[int, int, int, int]] = []
@@ -154,13 +158,26 @@ class _Lanes:
         """Put a span on a lane on which nothing continues."""
         span = self._spans[row]
         lanes = self._lanes.setdefault(span.service, [])
-        for number, stack in enumerate(lanes):
-            self._end(stack, span.start)
-            if not stack:
-                self._put(row, number, stack)
-                return
-        lanes.append([])
-        self._put(row, len(lanes) - 1, lanes[-1])
+        busy = self._busy.setdefault(span.service, [])
+        free = self._free.setdefault(span.service, [])
+        # Those that have ended before, but not at once, with when they began.
+        while busy and (busy[0][0] < span.start or (busy[0][0] == span.start and not busy[0][1])):
+            heapq.heappush(free, heapq.heappop(busy)[2])
+        taken = []
+        number = len(lanes)
+        while free:
+            lane = heapq.heappop(free)
+            self._end(lanes[lane], span.start)
+            if not lanes[lane]:
+                number = lane
+                break
+            taken.append(lane)
+        for lane in taken:
+            heapq.heappush(free, lane)
+        if number == len(lanes):
+            lanes.append([])
+        heapq.heappush(busy, (span.end, span.start == span.end, number))
+        self._put(row, number, lanes[number])
 
     def _put(self, row: int, lane: int, stack: list[int]) -> None:
         span, recording = self._spans[row], self._recording
