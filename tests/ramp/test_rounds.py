@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tests.support.walked_traces import walked_trace
+from tracevis3d import api
 from tracevis3d.errors import UsageError
 from tracevis3d.features.ramp.findings import compare, findings
 from tracevis3d.features.ramp.rounds import Rounds, find_rounds, joined
@@ -115,3 +117,25 @@ def test_what_is_not_repeated_is_said():
         repeated_function(trace, "")
     with pytest.raises(UsageError, match="repeated=other: no function has this name"):
         repeated_function(trace, "other")
+
+
+def test_phases_are_rounds_with_the_outermost_calls_within_them() -> None:
+    trace = api.load(ROOT / "examples" / "vt_sphinxtext_E.json.gz")
+    found, rounds = api.phases(trace)["phases"], find_rounds(trace, "phases", "")
+    assert rounds.start.tolist() == [each["start_ns"] for each in found]
+    assert (rounds.end[:-1] == rounds.start[1:]).all()
+    assert (rounds.end >= [each["end_ns"] for each in found]).all()
+    # The plain twin, for the phases one by one.
+    calls = trace.calls
+    for i in range(0, len(rounds), 3):
+        low, high = int(rounds.start[i]), int(rounds.end[i])
+        following = int(rounds.start[i + 1]) if i + 1 < len(rounds) else high + 1
+        within = (calls.start >= low) & (calls.start < following) & (calls.end <= high)
+        inside = np.flatnonzero(within).tolist()
+        outer = [c for c in inside if calls.parent[c] < 0 or not within[calls.parent[c]]]
+        assert sorted(rounds.stage_call[rounds.of == i].tolist()) == outer
+    does = [each["does"] for each in found]
+    name = next(each for each in does if each)
+    assert len(find_rounds(trace, "phases", name)) == does.count(name)
+    with pytest.raises(UsageError, match="no phase does this"):
+        find_rounds(trace, "phases", "nothing")

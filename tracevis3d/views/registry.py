@@ -11,7 +11,7 @@ from .actions import Action
 from .checks import check
 from .everywhere.complete import complete
 from .own import OWN
-from .view import LiveForm, View
+from .view import LiveForm, PhaseTimes, View
 
 if TYPE_CHECKING:
     from ..live.growing import GrowingTrace
@@ -41,6 +41,20 @@ def others() -> list[str]:
 def suited(trace: Trace) -> str:
     """Return the name of the view that suits a trace best."""
     return max((view for view in loadable() if view.traces[0] == 1), key=lambda view: view.suits(trace)).name
+
+
+def phases(trace: Trace) -> PhaseTimes:
+    """Return the phases of a trace's run, as the first view that finds phases does.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    PhaseTimes
+    """
+    return next(view.phases for view in _views.each() if view.phases is not None)(trace)
 
 
 def actions_of(view: View) -> tuple[Action, ...]:

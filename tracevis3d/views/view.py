@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..parameters import Values, read
 from ..trace.cached_results import cached_with_traces
@@ -12,6 +12,9 @@ from .actions import Action
 from .calls.actions import CALL_ACTIONS
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..command_line.command import Command
     from ..drawing.frame import Frame
     from ..drawing.picked import Description, PickedElement
@@ -27,6 +30,14 @@ if TYPE_CHECKING:
     from .everywhere.behind import Backdrop
     from .lists import FindingList, RowList
     from .time_window import TimeAxis
+
+
+class PhaseTimes(NamedTuple):
+    """The phases of a run: when each begins and ends, in nanoseconds, and what it does."""
+
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    does: tuple[str, ...]
 
 
 def suits_calls(trace: Trace) -> float:
@@ -126,6 +137,8 @@ class View:
         What belongs to it on the command line. Of ours they are those of the package that :mod:`.own` names.
     tables : tuple of TableDeclaration
         What its analysis finds, as tables for queries.
+    phases : callable or None
+        ``phases(trace)``: the phases of its run, one after another, for other views.
     runs_right : bool
         Time runs along x, from 0 to :data:`.time_window.WIDTH`: tracks can stand behind it.
     backdrop : callable or None
@@ -156,6 +169,7 @@ class View:
     live: LiveForm | None = None
     commands: tuple[Command, ...] = ()
     tables: tuple[TableDeclaration, ...] = ()
+    phases: Callable[[Trace], PhaseTimes] | None = None
     runs_right: bool = False
     backdrop: Backdrop | None = None
     docs: str = ""

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...trace.model import Trace
-from .interactions import Interactions
-from .phases import Phases
+from ...views.view import PhaseTimes
+from .hierarchy import element_hierarchy
+from .interactions import Interactions, interactions
+from .phases import Phases, find_phases
 
 Floats = NDArray[np.float64]
 
@@ -55,6 +57,28 @@ def names_of_kinds(trace: Trace, found: Interactions, phases: Phases) -> list[st
         free &= words != labels[function]
         names[kind] = labels[function]
     return names
+
+
+def phase_times(trace: Trace) -> PhaseTimes:
+    """Return the phases of a run, with the function that is typical of each.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    PhaseTimes
+    """
+    found = interactions(trace, element_hierarchy(trace, "auto", "auto"))
+    phases = find_phases(found)
+    if not len(phases):
+        return PhaseTimes(np.empty(0, np.int64), np.empty(0, np.int64), ())
+    names = names_of_kinds(trace, found, phases)
+    start = found.time[phases.edge[:-1]]
+    # A phase lasts until the next one begins, the last until the last call ends.
+    end = np.append(start[1:], trace.calls.end.max())
+    return PhaseTimes(start, end, tuple(names[k] for k in phases.kind.tolist()))
 
 
 def _typical(trace: Trace, found: Interactions, phases: Phases) -> tuple[Floats, Floats]:

@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from ...errors import UsageError, not_recorded
 from ...trace.model import Trace
 from ...views.calls.rounds import repeated_function, rounds_of
+from ...views.registry import phases
 
 #: With so many names, none of them with this share of the time, a name is an operation's own, not a kind's.
 _MANY_NAMES, _KIND, _ANY = 20, 0.2, "all operations"
+#: What phases are called as rounds.
+PHASES = "the run's phases"
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -90,9 +93,9 @@ def find_rounds(trace: Trace, by: str, repeated: str) -> Rounds:
     ----------
     trace : Trace
     by : str
-        ``calls``, ``spans``, or ``auto``: calls where there are any.
+        ``calls``, ``phases``, ``spans``, or ``auto``: calls where there are any.
     repeated : str
-        The name of the function or of the operations; empty: the program chooses.
+        The name of the function, of the operations, or of what phases do; empty: the program chooses.
 
     Returns
     -------
@@ -107,6 +110,8 @@ def find_rounds(trace: Trace, by: str, repeated: str) -> Rounds:
     """
     if by == "auto":
         by = "calls" if len(trace.calls) else "spans"
+    if by == "phases" and len(trace.calls):
+        return _of_phases(trace, repeated)
     if by == "spans":
         return _of_spans(trace, repeated)
     if not len(trace.calls):
@@ -129,6 +134,36 @@ def _of_calls(trace: Trace, function: int) -> Rounds:
         trace.functions.label[function], calls.start[which], calls.end[which],
         calls.thread[which].astype(np.int64), which, of, calls.start[inner], calls.end[inner],
         stage.astype(np.int64), inner, tuple(trace.functions.label[f] for f in used.tolist()),
+    )  # fmt: skip
+
+
+def _of_phases(trace: Trace, repeated: str) -> Rounds:
+    """Return the phases of a run; their stages are the outermost calls that lie within them."""
+    calls, found = trace.calls, phases(trace)
+    which = np.arange(len(found.start))
+    if repeated.strip() and repeated != PHASES:
+        which = np.flatnonzero(np.array(found.does, object) == repeated)
+        if not len(which):
+            known = ", ".join(dict.fromkeys(filter(None, found.does))) or "none has a typical function"
+            raise UsageError(f"repeated={repeated}: no phase does this: {known}")
+    if not len(which):
+        raise UsageError("by=phases: the run has no phases: take by=calls")
+    start, end = found.start[which], np.maximum(found.end, found.start)[which]
+    time = np.bincount(calls.thread, ((calls.end - calls.start) * (calls.depth == 1)).astype(np.float64))
+    busiest = int(np.argmax(time))
+    phase = np.searchsorted(start, calls.start, "right") - 1
+    last = end[np.maximum(phase, 0)]
+    inside = (phase >= 0) & (calls.end <= last) & (calls.thread == busiest)
+    above = np.maximum(calls.parent, 0)
+    outer = inside & ~((calls.parent >= 0) & inside[above] & (phase[above] == phase))
+    inner = np.flatnonzero(outer)
+    inner = inner[np.lexsort((calls.start[inner], phase[inner]))]
+    used, stage = np.unique(calls.function[inner], return_inverse=True)
+    return Rounds(
+        repeated.strip() or PHASES, start, end, np.full(len(which), busiest, np.int64),
+        np.full(len(which), -1, np.int64), phase[inner].astype(np.int64),
+        calls.start[inner], calls.end[inner], stage.astype(np.int64), inner.astype(np.int64),
+        tuple(trace.functions.label[f] for f in used.tolist()),
     )  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from ....views.view import LiveForm, View
 from ..actions import SHOW_TIME, ZOOM_AROUND
 from ..commands import COMMANDS
 from ..headline import Headline, of_pair, of_run
+from ..phase_names import phase_times
 from ..phases import describe, find_repeats
 from . import chords, mantle, metadata, ring, thread_rows, timeline, tones
 from .layout import Drum, Layout, compose
@@ -550,5 +551,6 @@ VIEW = View(
     actions=with_actions(ZOOM_AROUND, SHOW_TIME),
     time_axis=TimeAxis("rim", DrumPlaces, lambda parameters: parameters["mantle"] == "whole"),
     commands=COMMANDS,
+    phases=phase_times,
     docs="interactions.md",
 )

@@ -18,12 +18,15 @@ class Parameters:
         choices={
             "auto": "a call; in a trace without calls, an asynchronous operation",
             "calls": "a call of one function; its stages are what it calls",
+            "phases": "a phase of the run, found automatically; its stages are the calls within it of the "
+            "busiest thread",
             "spans": "an asynchronous operation; its stages are those within it",
         },
         group="Data",
     )
     repeated: str = parameter(
-        "", "The function, or the operation, whose rounds are shown; empty: the one that takes most time",
+        "", "The function, or the operation, whose rounds are shown, or the function typical of phases; "
+        "empty: the one that takes most time, all phases",
         group="Data",
     )  # fmt: skip
     start: str = common_parameters.window_start()
