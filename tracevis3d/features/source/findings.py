@@ -27,6 +27,8 @@ def summary(trace: Trace, lines: Lines) -> str:
     str
     """
     top, total = int(lines.value.argmax()), float(lines.value.sum())
+    if not lines.differ:
+        return _covered(lines)
     ordered = np.sort(lines.value)[::-1]
     few = int(np.searchsorted(np.cumsum(ordered), _MOST * total * (1 - 1e-12))) + 1
     share = units.percentage(float(lines.value[top] / total))
@@ -34,6 +36,20 @@ def summary(trace: Trace, lines: Lines) -> str:
     if few > 1:
         said += f"; {few:,} of {np.count_nonzero(lines.value):,} lines have {units.percentage(_MOST)}"
     return said
+
+
+def _covered(lines: Lines) -> str:
+    """Say in how many lines and files something is that all have alike, and which file has most lines."""
+    of_file = np.bincount(lines.file[lines.value > 0], minlength=len(lines.files))
+    top, files = int(of_file.argmax()), int(np.count_nonzero(of_file))
+    what, many = lines.height.title, units.counted(int(of_file.sum()), "line")
+    alike = {
+        "lines that ran": "that ran",
+        "beginnings of functions that ran": "where a function that ran begins",
+    }
+    said = f"{many} {alike.get(what, f'with the same {what}')}"
+    where = file_titles(lines.files)[top]
+    return f"{said}, in {units.counted(files, 'file')}, most of them in {where}: {int(of_file[top]):,}"
 
 
 def place(lines: Lines, line: int) -> str:

@@ -25,6 +25,7 @@ METRICS = {
     "waits": "time that the line waits; where it isn't recorded, the function around the wait",
     "bytes": "bytes that the line allocates",
     "blocks": "how many blocks the line allocates",
+    "coverage": "that it ran: the line of a sample, or the one where a called function begins",
     "weight": "what a profile weighs (samples, time, instructions, cache misses), of the line that ran",
 }
 #: What ``auto`` tries, in this order.
@@ -134,7 +135,34 @@ def _weight(trace: Trace, kind: int) -> Items:
     return _of_stacks(trace, bare_kind(name), lambda value: weighed(name, value), stack, weight)
 
 
+def _coverage(trace: Trace, _: int) -> Items:
+    """Return each line that ran once: those of samples, and where called functions begin."""
+    called = np.flatnonzero(calls_by_function(trace))
+    function, line = called.astype(np.int64), _first_lines(trace, called)
+    if len(stacks := trace.stacks) and len(trace.samples.stack):
+        inner = np.unique(trace.samples.stack[trace.samples.stack >= 0]).astype(np.int64)
+        # Whatever calls something runs, too.
+        ran = np.zeros(len(stacks), np.bool_)
+        ran[inner] = True
+        while len(inner):
+            inner = np.unique(stacks.parent[inner].astype(np.int64))
+            inner = inner[inner >= 0]
+            inner = inner[~ran[inner]]
+            ran[inner] = True
+        at = np.flatnonzero(ran)
+        own = stacks.function[at].astype(np.int64)
+        where = np.where(stacks.line[at] > 0, stacks.line[at], _first_lines(trace, own)).astype(np.int64)
+        function, line = np.concatenate([function, own]), np.concatenate([line, where])
+    place = _files(trace)[1]
+    file = np.where(function >= 0, place[np.maximum(function, 0)] if len(place) else -1, -1)
+    # Of functions that begin at one line the line counts once.
+    _, first = np.unique(np.stack([file, line]), axis=1, return_index=True)
+    title = "lines that ran" if len(trace.samples.stack) else "beginnings of functions that ran"
+    return Items(title, units.count, function[first], line[first], np.ones(len(first)))
+
+
 _OF = {
+    "coverage": _coverage,
     "time": _time, "calls": _calls, "waits": _waits, "bytes": _bytes, "blocks": _blocks, "weight": _weight,
 }  # fmt: skip
 
@@ -237,6 +265,12 @@ class Lines:
 
     def __len__(self) -> int:
         return len(self.line)
+
+    @property
+    def differ(self) -> bool:
+        """Whether some line has more than another, of those that have anything."""
+        value = self.value[self.value > 0]
+        return len(value) < 2 or bool(np.ptp(value) > 0)
 
 
 def lines_of(trace: Trace, height: Items, color: Items) -> Lines:

@@ -19,6 +19,7 @@ from .parameters import Parameters
 
 #: Scene units.
 WIDE, DEEP, HIGH = 15.0, 8.0, 3.0
+LOW = 0.05
 SLAB, _WIDEST = 0.08, 4.5
 #: Share of a column's width that its slabs take, and the distance of files in it.
 _SHARE_OF_COLUMN, APART = 0.86, 0.16
@@ -102,8 +103,9 @@ class Layout:
 
     @property
     def high(self) -> float:
-        """How high the highest bar is."""
-        return HIGH * self.parameters.relief * self.open
+        """How high the highest bar is; where all are alike they need no room."""
+        high = HIGH if self.lines.differ else LOW
+        return high * self.parameters.relief * self.open
 
     @property
     def heading(self) -> float:

@@ -214,7 +214,8 @@ def names(drawing: DrawingBuilder, picture: Layout, mark: int) -> None:
     order = drawn.id[np.argsort(-value, kind="stable")]
     order = order[lines.value[order] > 0]
     total = float(lines.value.sum())
-    first = order[: p.findings]
+    # Of lines that are all alike none is to be noticed first.
+    first = order[: p.findings if lines.differ else 0]
     at = tops(picture, drawn, first)
     for i, (line, point) in enumerate(zip(first.tolist(), at, strict=True)):
         call = int(lines.call[line])
