@@ -16,7 +16,7 @@ from ..mixin import OperatorMixin
 from ..state import filter_stacks, selection, settings, sources, trace_state
 from ..task import LongOperator, idle
 from ..views import make_view
-from .motion import transition, window_time
+from .motion import transition, undoing, window_time
 
 
 def declared_of(view: bpy.types.Collection) -> tuple[Action, ...]:
@@ -203,6 +203,11 @@ class OnAction(LongOperator, OnCall):
                 make_view.new_view(context, list(change.figure.traces), figure, drawing, style, "THIS")
                 if change.figure.above:
                     context.scene.tracevis3d_overview = True
+            shows_way = change.between is not None and not action.takes_time and change.filters is None
+            if shows_way and self._may_wait(context):
+                # It ends later, in a step of its own that can be undone: this one changes nothing yet.
+                transition.start(view, change, lambda: undoing.push(bpy.context, change.message))
+                return {"INTERFACE"}
             if change.parameters or change.filters is not None:
                 with ExitStack() as contexts:
                     for context_of in around:

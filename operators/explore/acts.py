@@ -13,7 +13,7 @@ from ...tracevis3d.views.linking.lit import best_matches
 from ...tracevis3d.views.time_window import span_of
 from ..state import selection, settings, sources, trace_state
 from . import actions, marks, pointer, related
-from .motion import drum, transition, window_time, zoom
+from .motion import drum, transition, undoing, window_time, zoom
 from .overlay import redraw, state
 
 
@@ -174,7 +174,4 @@ def mark_selection(context: bpy.types.Context) -> str:
     return ""
 
 
-def push(context: bpy.types.Context, message: str) -> None:
-    """Make a step of undo."""
-    if bpy.ops.ed.undo_push.poll():
-        bpy.ops.ed.undo_push(message=message)
+push = undoing.push

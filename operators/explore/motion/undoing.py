@@ -19,6 +19,12 @@ def leave_all() -> None:
             detail_objects.leave(view)
 
 
+def push(context: bpy.types.Context, message: str) -> None:
+    """Make a step of undo, where no operator that ends now makes it."""
+    if bpy.ops.ed.undo_push.poll():
+        bpy.ops.ed.undo_push(message=message)
+
+
 def _before() -> None:
     # A view on its way arrives, which is a step that can be undone.
     window_time.finish()
