@@ -611,3 +611,22 @@ def test_legends_in_lines_overlap_nothing_and_answer_the_mouse():
         (k, i) for k, legend in enumerate(what.legends) for i in range(len(legend.entries))
     ][: len(entries)]
     assert len(entries) > 3
+
+
+def test_callouts_fade_towards_the_edge_and_away_from_their_points():
+    what = explained((), legends=0, callouts=1)
+    (callout,) = what.callouts
+
+    def strength(eye, taken=()):
+        out = Overlay()
+        out.taken += taken
+        lay_callouts((callout,), seen_from(eye), FREE, Theme(), measure, out)
+        return [color[3] for box, color in out.fills if box in out.taken]
+
+    x, _, z = callout.point
+    (middle,), (edge,) = (strength(np.array([x - dx, -20.0, z])) for dx in (0.0, 9.4))
+    assert middle == 1.0
+    assert 0.3 < edge < 0.9
+    # With no room nearby it stands farther away.
+    (far,) = strength(np.array([x, -20.0, z]), [(230.0, 150.0, 770.0, 550.0)])
+    assert 0.6 < far < 1.0

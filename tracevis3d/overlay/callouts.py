@@ -10,7 +10,7 @@ import numpy as np
 from ..drawing.primitives import Callout
 from ..layout.dashes import dashes
 from ..layout.sight.view_projection import ViewProjection
-from .items import Measure, Overlay, Rectangle, Target, Theme, fitted
+from .items import Color, Measure, Overlay, Rectangle, Target, Theme, fitted
 
 #: Maximum number of callouts.
 MOST = 3
@@ -19,6 +19,9 @@ _WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0, 26.0, 36.0)
 #: Cost of a place: per size of the type away from the point, for its share over data, and for each leader
 #: line or statement crossed; a callout stays where it was unless another place is so much better.
 _FAR, _OVER, _CROSSED, _STAYS = 0.025, 2.0, 0.7, 0.5
+#: A callout is fainter where its point is nearer to the edge than the first of these, in sizes of the type, and
+#: where it stands farther away than the second; how opaque it is at least for each.
+_EDGE, _AWAY, _FAINTEST = 5.0, 12.0, (0.35, 0.7)
 _DIRECTIONS = (
     (1.0, 0.6),
     (-1.0, 0.6),
@@ -94,13 +97,18 @@ def lay_callouts(
             out.places[k] = place
         statements.append(box)
         shown += 1
-        own = theme.accent
         near = _nearest(x, y, box)
+        strength = _strength(x, y, near, free, size)
+
+        def faded(color: Color, strength: float = strength) -> Color:
+            return (*color[:3], color[3] * strength)
+
+        own = faded(theme.accent)
         leaders.append((x, y, *near))
         for start, end in dashes((x, y), near, size) if callout.inferred else (((x, y), near),):
             out.lines.append((start, end, 1.2 * theme.scale, own))
         out.dots.append((x, y, 0.33 * size, own))
-        out.fills.append((box, theme.panel))
+        out.fills.append((box, faded(theme.panel)))
         out.fills.append(((box[0], box[1], box[0] + 0.3 * pad, box[3]), own))
         base = box[3] - 0.6 * pad
         for text, (_, color) in zip(words, rows):
@@ -110,12 +118,20 @@ def lay_callouts(
                 box[0] + 1.2 * pad,
                 base + 0.4 * size,
                 size,
-                color,
+                faded(color),
                 "callout",
                 measure(text) * size,
             )
         out.taken.append(box)
         out.targets.append(Target(box, "callout", (k,)))
+
+
+def _strength(x: float, y: float, near: tuple[float, float], free: Rectangle, size: float) -> float:
+    """Return how opaque a callout is: less where its point leaves the region, and where it is far from it."""
+    edge = min(x - free[0], y - free[1], free[2] - x, free[3] - y) / (_EDGE * size)
+    away = (np.hypot(near[0] - x, near[1] - y) / size - _AWAY) / (_DISTANCES[-1] - _AWAY)
+    shares = min(max(edge, 0.0), 1.0), 1.0 - min(max(float(away), 0.0), 1.0)
+    return float(np.prod([least + (1 - least) * share for least, share in zip(_FAINTEST, shares)]))
 
 
 def _room(
