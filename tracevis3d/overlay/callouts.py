@@ -19,7 +19,7 @@ _WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0, 26.0, 36.0)
 #: Cost of a place: per size of the type away from the point, for its share over data, and for each leader
 #: line or statement crossed; a callout stays where it was unless another place is so much better.
 _FAR, _OVER, _CROSSED, _STAYS = 0.025, 2.0, 0.7, 0.5
-#: A callout is fainter where its point is nearer to the edge than the first of these, in sizes of the type, and
+#: A callout is fainter where its point is nearer to the edge than the first of these sizes of the type, and
 #: where it stands farther away than the second; how opaque it is at least for each.
 _EDGE, _AWAY, _FAINTEST = 5.0, 12.0, (0.35, 0.7)
 _DIRECTIONS = (
