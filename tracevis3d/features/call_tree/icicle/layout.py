@@ -234,10 +234,13 @@ def _unfolded(trace: Trace, p: Parameters, threads: Ints, busy: Ints, deepest: F
     if wanted == "none":
         return np.zeros(len(threads), np.bool_)
     if wanted == "auto":
-        by_time = threads[np.argsort(-busy[threads], kind="stable")]
-        fits = np.cumsum(deepest[by_time]) <= UNFOLDED
-        fits[:1] = True
-        return np.isin(threads, by_time[fits])
+        by_time = threads[np.argsort(-busy[threads], kind="stable")].tolist()
+        left, chosen = float(UNFOLDED), []
+        for thread in by_time:
+            if deepest[thread] <= left:
+                chosen.append(thread)
+                left -= float(deepest[thread])
+        return np.isin(threads, chosen or by_time[:1])
     return np.isin(threads, choose_threads(trace, wanted, p.order, busy, deepest, 0.0))
 
 

@@ -32,7 +32,7 @@ class Parameters:
     unfolded: str = parameter(
         "",
         "Threads with all of their levels, while the lanes of others are folded and stay where they are: "
-        "'auto' (the busiest, up to 32 levels together), 'none', or as for threads; empty: all are unfolded",
+        "'auto' (the busiest that have room in 32 levels), 'none', or as for threads; empty: all",
         group="Data",
     )
     order: str = parameter("recorded", "Order of the threads, from the front", choices=ORDERS, group="Data")
