@@ -20,7 +20,16 @@ from tracevis3d.overlay.callouts import lay_callouts
 from tracevis3d.overlay.compose import compose
 from tracevis3d.overlay.framing import frame
 from tracevis3d.overlay.heading import lay_legends
-from tracevis3d.overlay.items import Choices, Overlay, Text, Theme, fitted, shortened
+from tracevis3d.overlay.items import (
+    Choices,
+    Overlay,
+    Text,
+    Theme,
+    fitted,
+    longest_of,
+    shortened,
+    start_of,
+)
 from tracevis3d.overlay.names import prepare, standing_on
 from tracevis3d.overlay.ramps import choices
 from tracevis3d.overlay.rulers import ticks_of
@@ -373,15 +382,16 @@ def before_the_eye(anchor, end, eye):
     st.text(min_size=1, max_size=40) | st.text("ab. ", min_size=1, max_size=40),
     st.floats(0, 20),
 )
-def test_a_shortened_text_stays_until_there_is_room_for_more(text, room):
+def test_a_text_is_shortened_to_the_most_of_it_that_fits(text, room):
     if measure(text) <= room:
         return
-    found, wide, more = shortened(text, room, measure)
-    assert wide == measure(found) <= room < more
-    for other in (wide, (room + more) / 2):
-        if other < more:
-            assert shortened(text, max(other, wide), measure)[0] == found
-    assert more >= measure(text) or shortened(text, more, measure)[0] != found
+    starts = [start_of(text, n) for n in range(1, len(text) + 1)]
+    fit = [start for start in starts[3:] if measure(start) <= room]
+    found, wide = shortened(text, room, measure)
+    assert found == (fit[-1] if fit else "")
+    assert wide == measure(found) <= room
+    # From what is known of a name the same follows at once.
+    assert longest_of(room, starts, [measure(start) for start in starts]) == (found, wide)
 
 
 @settings(max_examples=50, deadline=None)

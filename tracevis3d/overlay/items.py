@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -237,7 +238,7 @@ def fitted(text: str, room: float, size: float, measure: Measure) -> str:
     return shortened(text, room / size, measure)[0]
 
 
-def shortened(text: str, room: float, measure: Measure) -> tuple[str, float, float]:
+def shortened(text: str, room: float, measure: Measure) -> tuple[str, float]:
     """Return the start of a text and an ellipsis, so that both fit into a room.
 
     Parameters
@@ -254,33 +255,67 @@ def shortened(text: str, room: float, measure: Measure) -> tuple[str, float, flo
         Empty if not even four characters fit.
     float
         How wide that is, in type of size 1.
-    float
-        The least room in which there is more of it.
 
     Examples
     --------
     >>> shortened("read_the_file", 8, len)
-    ('read_th…', 8, 9)
+    ('read_th…', 8)
     >>> shortened("352 ms for work", 9, len)
-    ('352 ms…', 7, 11)
+    ('352 ms…', 7)
     """
 
-    def start(characters: int) -> str:
-        cut = text[:characters]
-        word = cut.rfind(" ") + 1
-        # One or two letters of a word say nothing.
-        if word > _FEWEST and characters - word <= _STUMP and text[characters : characters + 1].strip():
-            cut = cut[:word]
-        return cut.rstrip(" .:") + "…"
+    def wide(characters: int) -> float:
+        return measure(start_of(text, characters))
 
-    low, high = 0, len(text)
-    while low < high:
-        middle = (low + high + 1) // 2
-        if measure(start(middle)) <= room:
-            low = middle
-        else:
-            high = middle - 1
-    more = measure(text)
-    if low < len(text) >= _FEWEST:
-        more = min(measure(start(max(low + 1, _FEWEST))), more)
-    return (start(low), measure(start(low)), more) if low >= _FEWEST else ("", 0.0, more)
+    fits = bisect_right(range(1, len(text) + 1), room, key=wide)
+    return (start_of(text, fits), wide(fits)) if fits >= _FEWEST else ("", 0.0)
+
+
+def start_of(text: str, characters: int) -> str:
+    """Return the start of a text with an ellipsis: so many characters, or fewer where a word would be cut.
+
+    Parameters
+    ----------
+    text : str
+    characters : int
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> start_of("352 ms for work", 12)
+    '352 ms for…'
+    """
+    cut = text[:characters]
+    word = cut.rfind(" ") + 1
+    # One or two letters of a word say nothing.
+    if word > _FEWEST and characters - word <= _STUMP and text[characters : characters + 1].strip():
+        cut = cut[:word]
+    return cut.rstrip(" .:") + "…"
+
+
+def longest_of(room: float, starts: list[str], widths: list[float]) -> tuple[str, float]:
+    """Return the longest of a text's starts that fits into a room, and how wide it is.
+
+    Parameters
+    ----------
+    room : float
+    starts : list of str
+        With one character, two, and so on.
+    widths : list of float
+        Of these, in type of size 1; none is narrower than the one before.
+
+    Returns
+    -------
+    (str, float)
+        Empty if not even four characters fit.
+
+    Examples
+    --------
+    >>> longest_of(6, [start_of("read_it", n) for n in range(1, 8)], list(range(2, 9)))
+    ('read_…', 6)
+    """
+    fits = bisect_right(widths, room)
+    return (starts[fits - 1], widths[fits - 1]) if fits >= _FEWEST else ("", 0.0)

@@ -16,7 +16,7 @@ from ..kernels.layout.naming import find_names
 from ..kernels.layout.placing import place
 from ..layout.sight.affine import Floats
 from ..layout.sight.view_projection import ViewProjection
-from .items import Measure, Overlay, Rectangle, Theme, shortened
+from .items import Measure, Overlay, Rectangle, Text, Theme, longest_of, start_of
 
 #: Maximum number of names on the screen, and of candidates tried.
 MOST, _TRIED = 400, 2400
@@ -146,8 +146,8 @@ class Prepared:
         return np.empty(len(self), np.int32), np.empty((len(self), 8))
 
     @cached_property
-    def _shortened(self) -> dict[int, tuple[str, float, float]]:
-        """Row -> how it was shortened last, how wide that is, and how wide it is with one character more."""
+    def _starts(self) -> dict[int, tuple[list[str], list[float]]]:
+        """Row -> its starts with an ellipsis, and how wide they are."""
         return {}
 
     def within(self, row: int, room: float, measure: Measure) -> tuple[str, float]:
@@ -167,10 +167,12 @@ class Prepared:
         float
             How wide it is in type of size 1.
         """
-        known = self._shortened.get(row)
-        if known is None or not known[1] <= room < known[2]:
-            known = self._shortened[row] = shortened(self.text[row], room, measure)
-        return known[:2]
+        known = self._starts.get(row)
+        if known is None:
+            text = self.text[row]
+            starts = [start_of(text, characters) for characters in range(1, len(text) + 1)]
+            known = self._starts[row] = starts, [measure(start) for start in starts]
+        return longest_of(room, *known)
 
 
 def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Measure) -> Prepared:
@@ -292,6 +294,7 @@ def lay_names(
     base, room = at[:, 4] - 0.35 * size, at[:, 6] / size
     strength = _FAINTEST + (1 - _FAINTEST) * np.clip((at[:, 7] - 1) / (_CLEAR - 1), 0.0, 1.0)
     widths = names.width[rows]
+    texts, keys = out.texts, names.keys
     columns = (rows, at[:, 3], base, room, strength, widths, widths <= room, at[:, 7])
     for i, left, low, most, alpha, wide, whole, fits in zip(*(column.tolist() for column in columns)):
         text, ink = names.text[i], names.inks[i]
@@ -303,9 +306,12 @@ def lay_names(
         if ink is None:
             plate, ink = len(out.fills), theme.ink
             out.put_plate(left, low, size, wide * size, theme)
-        out.write(text, left, low, size, (*ink, alpha), "name", wide * size)
-        out.names[names.keys[i]] = text
-        out.lettered[names.keys[i]] = len(out.texts) - 1, plate, fits
+        # As ``out.write`` does, of hundreds in each picture.
+        box = (left, low - 0.25 * size, left + wide * size, low + 0.85 * size)
+        texts.append(Text(text, left, low, size, (*ink, alpha), "name", box))
+        key = keys[i]
+        out.names[key] = text
+        out.lettered[key] = len(texts) - 1, plate, fits
 
 
 def _placed(at: Floats, half: float, margin: float, taken: Sequence[Rectangle]) -> NDArray[np.bool_]:
