@@ -10,6 +10,8 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from mathutils import Vector  # noqa: E402
+
 from tests.support.drawings import everything, pixels, rows  # noqa: E402
 from tests.support.evaluated import in_picture  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
@@ -308,3 +310,29 @@ def test_engines_are_named():
     assert all(e.ok or e.remedy for e in engines.examine())
     with pytest.raises(UsageError):
         film(build.build(rows(), style="flat", frame=SMALL), "a.gif")
+
+
+def test_other_programs_frame_the_data_and_read_what_it_is(tmp_path):
+    out = tmp_path / "a.glb"
+    produce(rows(), out, Output(style="stage", frame=SMALL))
+    content = glb_json(out)
+    kinds = {
+        node["extras"]["tracevis3d_kind"]: node["extras"] for node in content["nodes"] if "extras" in node
+    }
+    assert {element.kind: len(element) for element in rows().elements} == {
+        kind: said["tracevis3d_elements"] for kind, said in kinds.items() if said["tracevis3d_elements"]
+    }
+    assert content["scenes"][0]["extras"]["title"] == rows().title
+    # All texts are near the data: what is there is not much larger than the data.
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.import_scene.gltf(filepath=str(out))
+    points = np.array(
+        [
+            shown.matrix_world @ Vector(c)
+            for shown in bpy.data.objects
+            if shown.type == "MESH"
+            for c in shown.bound_box
+        ]
+    )
+    low, high = np.array(rows().camera.low), np.array(rows().camera.high)
+    assert (np.ptp(points, axis=0) < 1.6 * np.linalg.norm(high - low)).all()

@@ -23,6 +23,7 @@ from ..build import Built
 from ..geometry import forms, meshes
 from ..geometry.forms import Form
 from ..node_groups import Builder
+from . import eyes
 from .glb import Scene
 from .redirect import captured_output
 from .render import prepare, reason
@@ -134,6 +135,11 @@ def _plain(built: Built) -> Iterator[list[Any]]:
     collection = bpy.data.collections.new(f"{built.collection.name} plain")
     built.scene.collection.children.link(collection)
     material = _shown_as_is(built.style.name)
+    # Other programs frame all that is there: texts before the lens would leave the data a corner.
+    nearer = eyes.before_data(built)
+    counts: dict[str, int] = {}
+    for element in built.drawing.elements:
+        counts[element.kind] = counts.get(element.kind, 0) + len(element)
     made: list[Any] = []
     forms.show(built.collection.objects, Form.FULL)
     try:
@@ -143,14 +149,19 @@ def _plain(built: Built) -> Iterator[list[Any]]:
             modifier = shown.modifiers.new("real", "NODES")
             modifier.node_group = _real_group()
             graph.update()
-            mesh = bpy.data.meshes.new_from_object(shown.evaluated_get(graph), depsgraph=graph)
+            evaluated = shown.evaluated_get(graph)
+            mesh = bpy.data.meshes.new_from_object(evaluated, depsgraph=graph)
+            # Only in the window's scene the object itself knows where its parent takes it.
+            pose = evaluated.matrix_world.copy()
             shown.modifiers.remove(modifier)
             mesh.name = f"{shown.name} plain"
             mesh.materials.clear()
             mesh.materials.append(material)
             _keep_one_color(mesh)
             plain = bpy.data.objects.new(f"{shown.name} plain", mesh)
-            plain.matrix_world = shown.matrix_world
+            plain.matrix_world = nearer @ pose if shown.parent == built.camera else pose
+            if kind := shown.get("tracevis3d_kind"):
+                plain["tracevis3d_kind"], plain["tracevis3d_elements"] = str(kind), counts.get(str(kind), 0)
             collection.objects.link(plain)
             made.append(plain)
         yield made
@@ -228,7 +239,8 @@ def _glb(built: Built, path: Path) -> None:
     with _plain(built) as plain:
         for shown in plain:
             position, color, triangle = _triangles(shown.data)
-            scene.add_mesh(shown.name, np.array(shown.matrix_world), position, color, triangle)
+            said = {key: value for key, value in shown.items() if key.startswith("tracevis3d")}
+            scene.add_mesh(shown.name, np.array(shown.matrix_world), position, color, triangle, said)
     eye, view = built.camera, built.view
     near, far = float(eye.data.clip_start), float(eye.data.clip_end)
     ratio = built.frame.width / built.frame.height
@@ -241,7 +253,14 @@ def _glb(built: Built, path: Path) -> None:
         lens = {"xmag": view.tangent, "ymag": view.tangent / ratio, "znear": near, "zfar": far}
         words = {"name": eye.name, "type": "orthographic", "orthographic": lens}
     scene.add_camera(eye.name, np.array(eye.matrix_world), words)
-    scene.write(path, "TraceVis3D")
+    drawing = built.drawing
+    legends = [
+        {"title": legend.title, "entries": [entry.text for entry in legend.entries]}
+        for legend in drawing.legends
+    ]
+    scene.write(
+        path, "TraceVis3D", {"title": drawing.title, "notes": list(drawing.notes), "legends": legends}
+    )
 
 
 def _triangles(mesh: Any) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.uint32]]:

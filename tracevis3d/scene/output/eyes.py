@@ -84,10 +84,9 @@ def prepare(built: Built, output: Output) -> None:
     scene: Any = built.scene
     eyes = scene.camera.data.stereo
     near, far = _SCREEN * built.view.nearest, built.view.farthest
-    closer = near / Pane.of(built.view).depth
     for shown in built.collection.objects:
         if shown.parent == built.camera:
-            shown.scale = (closer,) * 3
+            shown.scale = (near / Pane.of(built.view).depth,) * 3
     if output.panorama:
         eyes.convergence_mode, eyes.interocular_distance = "OFFAXIS", _EYES * built.view.nearest
         eyes.convergence_distance = built.view.nearest
@@ -108,6 +107,25 @@ def prepare(built: Built, output: Output) -> None:
         form.use_sidebyside_crosseyed = form.use_squeezed_frame = False
     else:
         form.use_squeezed_frame = False
+
+
+def before_data(built: Built) -> Matrix:
+    """Return what brings the frame's texts from before the lens to before the data, where they look the same.
+
+    Parameters
+    ----------
+    built : Built
+
+    Returns
+    -------
+    mathutils.Matrix
+        Of the scene.
+    """
+    depth, near = Pane.of(built.view).depth, _SCREEN * built.view.nearest
+    eye = built.camera.matrix_world
+    if not built.view.perspective:
+        return Matrix.Translation((near - depth) * Vector(built.view.forward.tolist()))
+    return eye @ Matrix.Scale(near / depth, 4) @ eye.inverted()
 
 
 def _look_around(built: Built, output: Output) -> None:

@@ -68,6 +68,7 @@ class Scene:
         position: NDArray[np.float32],
         color: NDArray[np.float32],
         triangle: NDArray[np.uint32],
+        extras: dict[str, Any] | None = None,
     ) -> None:
         """Add a mesh.
 
@@ -80,6 +81,8 @@ class Scene:
         color : float32 (v, 4)
             Linear.
         triangle : uint32 (t, 3)
+        extras : dict, optional
+            What else is said of it.
         """
         if not len(triangle):
             return
@@ -95,9 +98,9 @@ class Scene:
             "material": 0,
         }
         self.meshes.append({"name": name, "primitives": [primitive]})
-        self.nodes.append(
-            {"name": name, "mesh": len(self.meshes) - 1, "matrix": np.asarray(matrix).T.reshape(-1).tolist()}
-        )
+        where = np.asarray(matrix).T.reshape(-1).tolist()
+        node = {"name": name, "mesh": len(self.meshes) - 1, "matrix": where}
+        self.nodes.append({**node, "extras": extras} if extras else node)
 
     def add_camera(self, name: str, matrix: NDArray[np.float64], camera: dict[str, Any]) -> None:
         """Add a camera.
@@ -114,7 +117,7 @@ class Scene:
         where = np.asarray(matrix).T.reshape(-1).tolist()
         self.nodes.append({"name": name, "camera": len(self.cameras) - 1, "matrix": where})
 
-    def write(self, path: Path, generator: str) -> None:
+    def write(self, path: Path, generator: str, extras: dict[str, Any]) -> None:
         """Write the file.
 
         Parameters
@@ -122,13 +125,15 @@ class Scene:
         path : Path
         generator : str
             The program that is named in it.
+        extras : dict
+            What is said of the scene.
         """
         children = list(range(len(self.nodes)))
         content: dict[str, Any] = {
             "asset": {"version": "2.0", "generator": generator},
             "extensionsUsed": ["KHR_materials_unlit"],
             "scene": 0,
-            "scenes": [{"nodes": [len(children)]}],
+            "scenes": [{"nodes": [len(children)], "extras": extras}],
             "nodes": [
                 *self.nodes,
                 {"name": "TraceVis3D", "rotation": _UPRIGHT, **({"children": children} if children else {})},
