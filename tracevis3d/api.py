@@ -780,7 +780,18 @@ class Figure:
         """
         folder = Path(path).absolute().parent
         frame, changing = output.frame, animate or {}
-        words = {"style", "engine", "samples", "transparent", "seconds", "fps", "draft", "stereo", "panorama"}
+        words = {
+            "style",
+            "engine",
+            "samples",
+            "transparent",
+            "seconds",
+            "fps",
+            "draft",
+            "stereo",
+            "panorama",
+            "device",
+        }
         return {
             "tracevis3d": __version__,
             "view": self.name,

@@ -87,6 +87,23 @@ def test_a_ride_goes_along_the_time_at_one_distance():
     assert {round(pose.width, 6) for pose in at} == {100}
 
 
+def test_a_ride_is_slow_where_the_story_says_and_its_speed_never_jumps():
+    ride = {"shot": "ride", "time": "0us..1us", "span": "10%", "seconds": 20}
+    usual, slow = (
+        [p.focus[0] for p in poses(film({**ride, **more}, fps=10))[45:]]
+        for more in ({}, {"slow": "0.4us..0.6us"})
+    )
+    assert slow == sorted(slow)
+    assert (slow[0], slow[-1]) == pytest.approx((usual[0], usual[-1]), abs=15)
+
+    def inside(places):
+        return sum(400 <= x <= 600 for x in places)
+
+    assert inside(slow) > 1.8 * inside(usual)
+    speed = np.diff(slow)
+    assert np.abs(np.diff(speed)).max() < 0.5 * speed.max()
+
+
 def test_a_picture_turns_gently_into_another():
     frames = film({"shot": "hold", "seconds": 1}, {"shot": "hold", "view": "cone", "seconds": 2}, fps=10)
     assert [bool(frame.before) for frame in frames] == [False] * 10 + [True] * 7 + [False] * 3 + [False] * 10

@@ -48,6 +48,11 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--font", default="", help="a font's family, or its file (.ttf .otf .woff2); default Noto Sans"
     )
+    parser.add_argument(
+        "--device",
+        default="cpu",
+        help="what cycles computes with: cpu (default), gpu (any card), optix, cuda, hip, oneapi or metal",
+    )
     parser.add_argument("--dpi", type=float, help="dots per inch (default 300 for sizes in mm, cm or in)")
     parser.add_argument("--samples", type=int, default=0, help="per pixel; 0 (default): by engine")
     parser.add_argument("--transparent", action="store_true", help="transparent background (.png .exr .webp)")
@@ -159,6 +164,7 @@ def run(args: argparse.Namespace) -> None:
         stereo=args.stereo,
         panorama=args.panorama,
         sound=args.sound,
+        device=args.device,
     )
     api.check_output(args.output, options)
     if not args.output.lower().endswith(PAGES):

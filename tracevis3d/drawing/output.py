@@ -26,6 +26,8 @@ STYLES: dict[str, str] = {
     "flat": "The exact two-dimensional twin, seen straight from the front",
 }
 ENGINES: tuple[str, ...] = get_args(Engine)
+#: What Cycles computes with: the processor, any graphics card that it finds, or one by its interface.
+DEVICES = ("cpu", "gpu", "optix", "cuda", "hip", "oneapi", "metal")
 #: How pictures for two eyes lie in one file.
 STEREO = ("side-by-side", "top-bottom", "anaglyph")
 #: What lies ahead: a share of a panorama's width, 90 of 360 degrees, and a share of that in height.
@@ -72,6 +74,8 @@ class Output:
         All directions around a place before the data, twice as wide as high, for a headset.
     sound : bool
         What begins is heard, in films and scenes of Blender.
+    device : str
+        What Cycles computes with: one of :data:`DEVICES`.
     """
 
     style: str = "paper"
@@ -85,6 +89,7 @@ class Output:
     stereo: str = ""
     panorama: bool = False
     sound: bool = False
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "frame", replace(self.frame, straight=self.style == "flat"))
@@ -170,6 +175,10 @@ def check(path: str | os.PathLike[str], output: Output) -> None:
     if output.draft and suffix in (*SCENES, *PAGES):
         drafts = " ".join((*STILLS, *FIGURES, *FILMS))
         raise UsageError(f"--draft: {suffix} is not rendered; drafts are {drafts}")
+    if output.device not in DEVICES:
+        raise UsageError(f"--device {output.device}: one of {', '.join(DEVICES)} is expected")
+    if output.device != "cpu" and output.engine in ("workbench", "eevee"):
+        raise UsageError(f"--device: is for the engine cycles, not for {output.engine}")
     if output.stereo and output.stereo not in STEREO:
         raise UsageError(f"--stereo {output.stereo}: one of {', '.join(STEREO)} is expected")
     for option, wanted in (("--stereo", bool(output.stereo)), ("--panorama", output.panorama)):

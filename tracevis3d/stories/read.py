@@ -126,6 +126,7 @@ def _shot(row: dict[str, Any], before: Picture | None, last: Shot | None, where:
         _number(row, "travel", usual, where, 0.0, seconds) if "travel" in kind.words else 0.0,
         _number(row, "degrees", _DEGREES, where, -360.0, 360.0) if "degrees" in kind.words else 0.0,
         _share(row, where),
+        _range(row, "slow", where),
         sides,
     )
 
@@ -175,19 +176,23 @@ def _selection(row: Mapping[str, Any], where: str) -> Selection:
     trace = _text(row, "trace", where).upper()
     if trace and (len(trace) > 1 or not "A" <= trace <= "Z"):
         raise UsageError(f"{where}: trace: {row['trace']} is no letter of a trace, such as A or B")
-    time: tuple[int, int] | None = None
-    if row.get("time"):
-        ends = str(row["time"]).split("..")
-        if len(ends) != 2:
-            raise UsageError(f"{where}: time: {row['time']}: FROM..TO is expected, such as 1.2s..1.5s")
-        low, high = (read_time(f"{where}: time", end.strip()) for end in ends)
-        if high <= low:
-            raise UsageError(f"{where}: time: {row['time']}: its end is not behind its start")
-        time = low, high
+    time = _range(row, "time", where)
     call = _text(row, "call", where)
     if call and not call.isdigit():
         raise UsageError(f"{where}: call: {call}: the number of a call is expected")
     return Selection(trace, time, _text(row, "function", where), call, _text(row, "thread", where))
+
+
+def _range(row: Mapping[str, Any], name: str, where: str) -> tuple[int, int] | None:
+    if not row.get(name):
+        return None
+    ends = str(row[name]).split("..")
+    if len(ends) != 2:
+        raise UsageError(f"{where}: {name}: {row[name]}: FROM..TO is expected, such as 1.2s..1.5s")
+    low, high = (read_time(f"{where}: {name}", end.strip()) for end in ends)
+    if high <= low:
+        raise UsageError(f"{where}: {name}: {row[name]}: its end is not behind its start")
+    return low, high
 
 
 def _share(row: Mapping[str, Any], where: str) -> float:
@@ -258,6 +263,8 @@ def as_words(story: Story, folder: str | os.PathLike[str] = "") -> dict[str, Any
         row |= _words_of_selection(shot.selection)
         ways = {"travel": shot.travel, "degrees": shot.degrees, "span": shot.span}
         row |= {name: value for name, value in ways.items() if name in KINDS[shot.kind].words}
+        if shot.slow:
+            row["slow"] = "{}ns..{}ns".format(*shot.slow)
         for name, side in zip(_SIDES, shot.sides):
             drawn = _words_of(side.picture, None, folder) if shot.kind == "split" else {}
             row[name] = {**drawn, **_words_of_selection(side.selection)}

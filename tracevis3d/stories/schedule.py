@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -198,13 +200,17 @@ def _orbit(shot: Shot, sight: Sight, start: Pose) -> _Way:
 def _ride(shot: Shot, sight: Sight, start: Pose) -> _Way:
     low, high = shot.selection.time or sight.window
     span = max(round((high - low) * shot.span), 1)
-    poses = []
+    poses: list[Pose] = []
+    slow: list[bool] = []
     for i in range(_PLACES + 1):
         begin = low + round((high - low - span) * i / _PLACES)
+        middle = begin + span // 2
+        slow.append(shot.slow is not None and shot.slow[0] <= middle <= shot.slow[1])
         try:
             poses.append(sight.pose_of(replace(shot.selection, time=(begin, begin + span))))
         except UsageError:
             if not poses:  # nothing happens yet
+                slow.pop()
                 continue
             poses.append(poses[-1])
     if not poses:
@@ -213,19 +219,39 @@ def _ride(shot: Shot, sight: Sight, start: Pose) -> _Way:
     # One distance all the way; only what is looked at changes.
     width = sorted(pose.width for pose in poses)[len(poses) // 2]
     poses = [replace(pose, width=width) for pose in poses]
-    smooth = list(_smoothed(poses))
+    smooth, reached = list(_smoothed(poses)), _reached(slow)
 
     def at(share: float) -> Pose:
         # The first seconds bring the camera to the beginning.
         if share < _ENTRY:
             return between(start, smooth[0], eased(share / _ENTRY))
-        place = eased((share - _ENTRY) / (1 - _ENTRY)) * (len(smooth) - 1)
+        place = _place_at(reached, eased((share - _ENTRY) / (1 - _ENTRY)))
         i = min(int(place), len(smooth) - 2) if len(smooth) > 1 else 0
         return along(smooth[i], smooth[min(i + 1, len(smooth) - 1)], place - i)
 
     return at
 
 
+def _reached(slow: Sequence[bool]) -> list[float]:
+    """Return at which share of a ride each of its places is reached: slow ones take longer, with ramps."""
+    taken = [_SLOWER if one else 1.0 for one in slow]
+    ramped = [sum(near) / len(near) for i in range(len(taken)) for near in [taken[max(i - 1, 0) : i + 2]]]
+    ends = [0.0]
+    for one, other in itertools.pairwise(ramped):
+        ends.append(ends[-1] + (one + other) / 2)
+    return [end / (ends[-1] or 1.0) for end in ends]
+
+
+def _place_at(reached: Sequence[float], share: float) -> float:
+    """Return which place is reached at a share of a ride, with a fraction between two."""
+    i = min(max(bisect.bisect_right(reached, share) - 1, 0), max(len(reached) - 2, 0))
+    if len(reached) < 2:
+        return 0.0
+    return i + min(max((share - reached[i]) / max(reached[i + 1] - reached[i], 1e-12), 0.0), 1.0)
+
+
+#: How much longer a ride takes where it is slow.
+_SLOWER = 4.0
 #: Share of a ride in which the camera goes to its beginning.
 _ENTRY = 0.2
 

@@ -42,11 +42,11 @@ KINDS: dict[str, Kind] = {
     "orbit": Kind("the camera turns around what it looks at", 4.0, ("degrees",)),
     "ride": Kind(
         "the camera goes along the time, and sees a part of it at once",
-        8.0, (*SELECTION, "span"), ("time",),
+        8.0, (*SELECTION, "span", "slow"), ("time",),
     ),
     "follow_thread": Kind(
         "the camera goes along a thread, from its first call to its last",
-        8.0, ("trace", "time", "thread", "span"), ("thread",),
+        8.0, ("trace", "time", "thread", "span", "slow"), ("thread",),
     ),
     "compare": Kind(
         "two selections of one picture beside each other", 6.0, ("left", "right"), ("left", "right")
@@ -147,6 +147,8 @@ class Shot:
         How far an ``orbit`` turns.
     span : float
         How much of the time of a ride is seen at once, as a share.
+    slow : (int, int) or None
+        From which nanosecond to which a ride goes at a quarter of its speed.
     sides : tuple of Side
         The halves of ``compare`` and ``split``.
     """
@@ -160,6 +162,7 @@ class Shot:
     travel: float = 0.0
     degrees: float = 0.0
     span: float = 0.2
+    slow: tuple[int, int] | None = None
     sides: tuple[Side, ...] = ()
 
 

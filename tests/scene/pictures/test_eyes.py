@@ -96,6 +96,8 @@ def test_what_has_no_depth_is_refused(tmp_path):
         ({"stereo": "anaglyph"}, "a.pdf", "--stereo: .png"),
         ({"stereo": "anaglyph", "style": "flat"}, "a.png", "--stereo: the style flat has no depth"),
         ({"panorama": True, "engine": "eevee"}, "a.png", "--panorama: the engine eevee can't look around"),
+        ({"device": "abacus"}, "a.png", "--device abacus: one of cpu, gpu"),
+        ({"device": "gpu", "engine": "workbench"}, "a.png", "--device: is for the engine cycles"),
         ({"panorama": True, "frame": Frame(400, 100)}, "a.png", "--panorama: it is twice as wide as high"),
     ):
         with pytest.raises(UsageError, match=sentence.replace("(", r"\(")):

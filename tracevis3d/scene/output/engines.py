@@ -7,6 +7,7 @@ import ctypes.util
 import functools
 import sys
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 
@@ -15,6 +16,9 @@ from .. import compat
 
 _NEED_OPENGL = ("workbench", "eevee")
 _REMEDY = "install OpenGL without a screen: apt-get install libegl1 libgl1-mesa-dri (Debian, Ubuntu)"
+
+#: Interfaces to graphics cards, the fastest first.
+_CARDS = ("OPTIX", "CUDA", "HIP", "ONEAPI", "METAL")
 
 _EGL_PLATFORM_SURFACELESS = 0x31DD
 
@@ -102,6 +106,43 @@ def suited(style: str, quick: bool) -> str:
     working = {engine.name for engine in examine() if engine.ok}
     wanted = ("workbench", "cycles") if quick or style == "flat" else ("cycles", "workbench")
     return next((name for name in wanted if name in working), "cycles")
+
+
+def choose_device(scene: Any, device: str) -> None:
+    """Let Cycles render a scene with a device.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    device : str
+        One of :data:`...drawing.output.DEVICES`.
+
+    Raises
+    ------
+    MissingDependency
+        If there is none here.
+    """
+    if "cycles" not in compat.engine_ids():
+        return
+    if device == "cpu":
+        scene.cycles.device = "CPU"
+        return
+    preferences: Any = bpy.context.preferences.addons["cycles"].preferences
+    kinds = [kind[0] for kind in preferences.get_device_types(bpy.context)]
+    wanted = _CARDS if device == "gpu" else (device.upper(),)
+    for kind in (kind for kind in wanted if kind in kinds):
+        preferences.compute_device_type = kind
+        preferences.refresh_devices()
+        found = [one for one in preferences.devices if one.type == kind]
+        for one in found:
+            one.use = True
+        if found:
+            scene.cycles.device = "GPU"
+            return
+    preferences.compute_device_type = "NONE"
+    raise MissingDependency(
+        f"--device {device}: Cycles finds none here; 'tracevis3d doctor' shows what there is."
+    )
 
 
 @functools.cache

@@ -24,7 +24,7 @@ from ..films import film, sound
 from ..films.film import play
 from ..geometry.forms import Purpose
 from ..window.viewpoints import place
-from . import export, figure, visible
+from . import engines, export, figure, visible
 from .covered import legible
 from .render import still
 
@@ -110,6 +110,7 @@ def _produce(
             built = legible(make, built)
         produced.stages["build"] = time.perf_counter() - started
         produced.counts.update(built.counts)
+        engines.choose_device(scene, output.device)
         if (share := visible.share_in(built)) is not None:
             produced.counts["visible_share"] = round(share, 4)
         started = time.perf_counter()
