@@ -178,6 +178,14 @@ def _callgrind(trace: Any, data: bytes) -> Rows:
     yield _top(said, own, "instructions")
 
 
+@_of("callgrind", "words.gperftools.callgrind", "google-pprof --text")
+def _gperftools(trace: Any, data: bytes) -> Rows:
+    head, *lines = _lines("words.gperftools.txt")
+    yield "samples", int(head.split()[1]), _total(trace)
+    own = Counter({line.split()[5]: int(line.split()[0]) for line in lines})
+    yield _top(own, _own(trace), "samples")
+
+
 @_of("callgrind", "php.cachegrind.gz", "the lines, counted")
 def _xdebug(trace: Any, data: bytes) -> Rows:
     # Its summary adds what Xdebug itself took.

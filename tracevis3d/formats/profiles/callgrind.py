@@ -416,10 +416,12 @@ FORMAT = registry.Format(
     suffixes=(".callgrind", ".cachegrind", ".out"),
     sniff=sniff,
     read=read,
-    programs="Valgrind's callgrind, Xdebug",
+    programs="Valgrind's callgrind, Xdebug, gperftools (by `google-pprof --callgrind`)",
     recipe=(
         "valgrind --tool=callgrind --callgrind-out-file=run.callgrind ./program",
         ("php -d zend_extension=xdebug -d xdebug.mode=profile -d xdebug.use_compression=0 script.php"),
+        "LD_PRELOAD=libprofiler.so.0 CPUPROFILE=run.prof ./program; "
+        "google-pprof --callgrind ./program run.prof > run.callgrind",
     ),
     left_out="jumps; paths of calls, which callgrind does not write, are estimated",
 )

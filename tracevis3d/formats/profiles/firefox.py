@@ -7,6 +7,7 @@ docs-developer/processed-profile-format.md. Raw tables have a schema and rows, p
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from ...trace.recording import Recording
 
 _MS = 1_000_000
+#: Rows with no more columns than this are turned into columns at once.
+_FEW_COLUMNS = 32
 #: Milliseconds: latest start and maximum duration of a profile, so that their sum fits.
 _LATEST, _LONGEST = 3e12, 1e12
 #: ``name (file:line:column)``, or the place alone; Firefox may add the number of the source.
@@ -109,8 +112,16 @@ def _columns(table: Any) -> dict[str, list[Any]]:
     schema = fields_of(table.get("schema"))
     if not schema:
         return {name: column for name, column in table.items() if isinstance(column, list)}
-    rows = [items_of(row) for row in items_of(table.get("data"))]
+    rows = [row if type(row) is list else items_of(row) for row in items_of(table.get("data"))]
     places = {name: whole_of(place, -1) for name, place in schema.items()}
+    if max(map(len, rows), default=0) <= _FEW_COLUMNS:
+        columns = list(zip_longest(*rows))
+        none = [None] * len(rows)
+        return {
+            name: list(columns[place]) if place < len(columns) else none
+            for name, place in places.items()
+            if place >= 0
+        }
     return {
         name: [row[place] if place < len(row) else None for row in rows]
         for name, place in places.items()
@@ -221,8 +232,10 @@ class _Profile:
         weight: list[NDArray[np.int64]] = []
         for row, raw, times, weights in samples:
             rows = min(len(raw), len(times))
-            at = indices_of([-1 if one is None else one for one in raw[:rows]], count)
-            lost = np.array([one is not None for one in raw[:rows]], np.bool_) & (at < 0)
+            said = [-1 if one is None else one for one in raw[:rows]]
+            at = indices_of(said, count)
+            lost = at < 0
+            lost[lost] = [raw[one] is not None for one in np.flatnonzero(lost).tolist()]
             self._recording.problems.add("unknown", "a sample's stack", int(lost.sum()))
             thread.append(np.full(rows, row))
             stack.append(at)
