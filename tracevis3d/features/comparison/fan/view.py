@@ -107,6 +107,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
         labels += texts
         legends = (*legends, *more_legends)
     progress(1.0, "drawn")
+    alike = None if known is None else known.mutual(cells)[np.ix_(order, order)]
     camera = replace(stage.camera, low=(*stage.camera.low[:2], floor_of(swept)))
     return Drawing(
         palette=paint.palette,
@@ -115,7 +116,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
         labels=tuple(x for x in labels if len(x)),
         axes=(fan_ruler(stage),),
         legends=legends,
-        title=p.caption or _title(stage),
+        title=p.caption or _title(stage, alike),
         notes=_notes(stage, pairs, tubes_each, p),
         counts={
             "traces": n,
@@ -277,8 +278,19 @@ def _meaning(
     return meaning
 
 
-def _title(stage: Stage) -> str:
+def _title(stage: Stage, alike: Floats | None) -> str:
+    """Return which traces are most alike and least, where that is known: float64 (n, n), symmetric."""
     n = len(stage.walls)
+    if alike is not None and n > 2:
+        a, b = np.triu_indices(n, 1)
+        share = alike[a, b]
+        most, least = int(share.argmax()), int(share.argmin())
+        if share[most] > share[least]:
+            pairs = [" and ".join(sorted(stage.letters[k] for k in (a[i], b[i]))) for i in (most, least)]
+            return (
+                f"{pairs[0]} are most alike ({share[most]:.2f}), {pairs[1]} least ({share[least]:.2f}), "
+                f"of {n} traces"
+            )
     if n > _NAMED:
         calls = sum(len(w.trace.calls) for w in stage.walls)
         return f"{n} traces compared ({calls:,} calls)"

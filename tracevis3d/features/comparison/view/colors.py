@@ -297,11 +297,11 @@ def of_similarity(
     entries = []
     if faded.any():
         pale = paint.add(OTHER * np.array([1, 1, 1, _FAINTEST], np.float32))
-        entries.append(LegendEntry(f"thin and pale: similarity near {tau:g}", pale))
+        entries.append(LegendEntry(f"pale: similar by {tau:g} alone", pale))
     if shining.any():
         entries.append(
             LegendEntry(
-                f"wide: brighter if more similar, up to {STRONG:g}",
+                f"brightest: similar by {STRONG:g} and more",
                 paint.add(OTHER),
                 "gloss",
             )
