@@ -1,7 +1,8 @@
 """Quantities as people read and write them: times, numbers of things and of bytes, shares.
 
 Every text of a quantity is made here, so that a value reads the same in a picture, a panel, a report and a
-terminal. Where ticks of an axis go is in :mod:`.layout.ticks`.
+terminal. Where ticks of an axis go is in :mod:`.layout.ticks`. Recorded texts become
+harmless here, too.
 """
 
 from __future__ import annotations
@@ -291,3 +292,23 @@ def _significant(value: float, digits: int) -> float:
 def _plain(value: float) -> str:
     text = f"{value:,.12f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
+
+
+def printable(text: str) -> str:
+    r"""Return a recorded text with U+FFFD for what terminals, pages and editors would obey.
+
+    Parameters
+    ----------
+    text : str
+
+    Returns
+    -------
+    str
+        On one line, as long as ``text``.
+
+    Examples
+    --------
+    >>> printable("red\x1b[31m")
+    'red�[31m'
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else "\ufffd" for c in text)

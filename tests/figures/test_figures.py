@@ -14,6 +14,7 @@ from tests.support.walked_traces import walked_trace
 from tracevis3d.cli import main
 from tracevis3d.errors import UsageError
 from tracevis3d.figures import pdf, svg
+from tracevis3d.figures.caption import sentences
 from tracevis3d.figures.fonts import Fonts
 from tracevis3d.figures.page import Page, Patch, line, straight
 
@@ -185,6 +186,10 @@ def test_a_picture_is_made_again(rendered, tmp_path, capsys) -> None:
         )
     finally:
         (folder / "run.json").write_bytes(kept)
+
+
+def test_a_caption_does_nothing_to_a_terminal() -> None:
+    assert sentences("a\x1b[2J\nb", "how", []) == "A\ufffd[2J b. How."
 
 
 def test_the_caption(rendered) -> None:

@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import zlib
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -169,9 +170,12 @@ def test_a_report_is_a_page(name, tmp_path, capsys):
 
 def test_names_are_data(tmp_path):
     path = tmp_path / "a.html"
-    api.icicle(evil_trace()).render(path)
+    drawing = replace(api.icicle(evil_trace()).drawing(), title="a\x1b]0;b\x07")
+    page.write(drawing, [evil_trace()], path)
     text = path.read_text("utf-8")
     elements, facts, _ = read(path)
+    assert "<title>a\ufffd]0;b\ufffd</title>" in text
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f]", text)
     assert [tag for tag, _ in elements].count("script") == 3
     assert "img" not in {tag for tag, _ in elements}
     assert EVIL in facts["names"]

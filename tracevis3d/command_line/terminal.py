@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from .. import interrupts
+from ..units import printable
 
 #: Minimum width of a shortened column, in characters.
 _LEAST_WIDTH = 12
@@ -180,7 +181,7 @@ def aligned(
     -------
     str
     """
-    cells = [[_printable(text) for text in row] for row in (head, *rows)]
+    cells = [[printable(text) for text in row] for row in (head, *rows)]
     widths = [max(map(len, column)) for column in zip(*cells)]
     while width and sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > _LEAST_WIDTH:
         widths[widths.index(max(widths))] -= 1
@@ -195,8 +196,3 @@ def aligned(
         )
     lines.insert(1, "  ".join("─" * most for most in widths))
     return "\n".join(lines)
-
-
-def _printable(text: str) -> str:
-    """Return a text without what moves the cursor or changes colours."""
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)

@@ -10,6 +10,7 @@ from pathlib import Path
 from ..atomic import write_text
 from ..errors import UsageError
 from ..places import check_folder
+from ..units import printable
 
 SUFFIXES = (".tex", ".md", ".txt")
 _LATEX = {
@@ -45,7 +46,7 @@ def sentences(title: str, how: str, notes: Iterable[str]) -> str:
 
 
 def _sentence(text: str) -> str:
-    text = " ".join(text.split())
+    text = printable(" ".join(text.split()))
     text = text[0].upper() + text[1:] if text[:1].islower() and "." not in text.split()[0] else text
     return text if text.endswith((".", "!", "?")) else f"{text}."
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..atomic import write_text
 from ..drawing.primitives import Axis, Camera, Drawing, Labels, Legend
 from ..trace.model import Trace
+from ..units import printable
 from ..version import __version__
 from .geometry import geometry_of
 
@@ -160,7 +161,7 @@ def _write(path: str | os.PathLike[str], title: str, sheets: Sequence[str]) -> i
     script = (_HERE / "viewer.js").read_text("utf-8")
     sheet = (_HERE / "viewer.css").read_text("utf-8")
     text = _TEMPLATE.format(
-        title=html.escape(title or "TraceVis3D"), version=__version__, style=sheet, script=script,
+        title=html.escape(printable(title or "TraceVis3D")), version=__version__, style=sheet, script=script,
         style_hash=_hash(sheet), script_hash=_hash(script), sheets="\n".join(sheets),
     )  # fmt: skip
     write_text(path, text)

@@ -12,6 +12,7 @@ from ...atomic import write_text
 from ...drawing.output import Output
 from ...errors import InputError
 from ...progress import Progress, part, silent
+from ...units import printable
 from ...web.report import ReportedFinding, with_pictures
 from .produce import produce
 
@@ -92,5 +93,5 @@ def escaped(text: str) -> str:
     str
         What can't be shown is U+FFFD.
     """
-    shown = "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
+    shown = printable(" ".join(text.split()))
     return _ACTIVE.sub(r"\\\g<0>", shown)

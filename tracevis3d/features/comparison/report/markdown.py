@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from ....drawing.output import Output
-from ....units import duration, percentage
+from ....units import duration, percentage, printable
 from ..findings.evidence import Finding
 from ..findings.find import KINDS
 from .explained import Explained
@@ -93,7 +93,7 @@ def _quotable(value: Any) -> Any:
     Names come from recordings: Markdown obeys nothing between backticks but another one and the line's end.
     """
     if isinstance(value, str):
-        return "".join(c if c.isprintable() else "\ufffd" for c in value.replace("`", "'"))
+        return printable(value.replace("`", "'"))
     if isinstance(value, (list, tuple)):
         return type(value)(_quotable(item) for item in value)
     if isinstance(value, dict):
