@@ -63,6 +63,14 @@ def test_what_is_no_trace_gets_one_sentence(tmp_path, content, part):
     assert str(path) in text
 
 
+@pytest.mark.parametrize("first", [b"[", b"a", b"a-1 [000] "])
+def test_a_line_of_blanks_is_no_riddle(tmp_path, first):
+    """Patterns with two runs of blanks in a row took minutes to find that they don't fit."""
+    path = tmp_path / "thing.bin"
+    path.write_bytes(first + b" " * registry.HEAD)
+    assert "not a trace in a known format" in sentence(path)
+
+
 def test_a_program_is_to_be_recorded(tmp_path):
     (tmp_path / "a.py").write_text("call a b 1\n")
     assert f"'tracevis3d record -o run.json.gz -- {tmp_path}/a.py'" in sentence(tmp_path / "a.py")

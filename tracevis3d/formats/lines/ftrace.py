@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 #: Program and thread, its process where that is recorded, processor, flags, time, and what happened.
+# Nothing is tried twice: a line of many blanks took seconds.
 _LINE = re.compile(
-    rb"\s*(?P<comm>\S.*?)\s*-(?P<tid>\d{1,9})\s+(?:\(\s*(?P<process>\d{1,9}|-+)\)\s+)?\[(?P<cpu>\d{1,9})\]\s+"
+    rb"\s*+(?P<comm>\S(?:.*?\S)??)\s*+-(?P<tid>\d{1,9})\s+(?:\(\s*(?P<process>\d{1,9}|-+)\)\s+)?\[(?P<cpu>\d{1,9})\]\s+"
     rb"(?:(?P<flags>[^\s:]{4,6})\s+)?(?P<seconds>\d{1,9})\.(?P<parts>\d{6,9}):\s+(?P<event>\S.*)"
 )
 _SWITCH = re.compile(

@@ -26,9 +26,11 @@ from ..samples import COUNTED, SAMPLE_NS, FrameTree, add_timed, add_weighed
 if TYPE_CHECKING:
     from ....trace.model import RecordedId, Trace
 
+# Nothing is tried twice: a line of many blanks took minutes.
 _HEAD = re.compile(
-    rb"\s*(?P<comm>\S.*?)\s+(?:(?P<pid>-?\d+)/\s*)?(?P<tid>-?\d+)(?:\s+\[(?P<cpu>\d+)\])?(?:\s+[-.\w]{4,5})?"
-    rb"(?:\s+(?P<time>\d+\.\d+):)?(?:\s+(?P<period>\d+))?(?:\s+(?P<event>[^\s:][^\s=]*):(?=\s|$))?(?P<rest>\s.*)?"
+    rb"\s*+(?P<comm>\S(?:.*?\S)??)\s++(?:(?P<pid>-?\d+)/\s*)?(?P<tid>-?\d+)"
+    rb"(?:\s+\[(?P<cpu>\d+)\])?(?:\s+[-.\w]{4,5})?(?:\s+(?P<time>\d+\.\d+):)?(?:\s+(?P<period>\d+))?"
+    rb"(?:\s+(?P<event>[^\s:][^\s=]*):(?=\s|$))?(?P<rest>\s.*)?"
 )
 _FRAME = re.compile(rb"\s+[0-9a-f]+(?: \S.*)?")
 _SOURCE = re.compile(rb" {2}(\S.*):(\d+)")
