@@ -232,7 +232,8 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
         budget=budget, focus=focus, weight=p.near,
     )  # fmt: skip
     nodes = choose()
-    if ways := ways_to_busiest(trace, graph, threads, nodes, budget):
+    # With a focus, what is far from it is not what is looked for.
+    if not focus and (ways := ways_to_busiest(trace, graph, threads, nodes, budget)):
         nodes = choose(also=ways)
     known = nodes.edge >= 0
     iterations = np.where(known, forest.count[nodes.edge], 1)
