@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import units
+from ..errors import UsageError
 from .cached_results import cached_with_trace
 from .model import Trace
 
@@ -105,6 +107,28 @@ def note(trace: Trace) -> str:
     if not len(trace.samples):
         return ""
     return f"{MEANING if trace.samples.are_timed else MEANING_UNTIMED} ({amount(trace)})"
+
+
+def check_order(traces: Sequence[Trace], view: str) -> None:
+    """Check that calls lie in the order in which they happened.
+
+    Parameters
+    ----------
+    traces : sequence of Trace
+    view : str
+        What needs it.
+
+    Raises
+    ------
+    UsageError
+        If one is a profile without times: its calls lie side by side, the heaviest first.
+    """
+    for trace in traces:
+        if len(trace.samples) and not trace.samples.are_timed:
+            raise UsageError(
+                f"the view {view!r} shows calls in the order in which they happened, "
+                "and this profile has only weights of call paths: draw 'icicle', 'cone' or 'city'"
+            )
 
 
 def share_of(trace: Trace, call: int) -> Share | None:

@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
+from tracevis3d.errors import UsageError
+from tracevis3d.formats import registry
 from tracevis3d.formats.names import split
 from tracevis3d.formats.profiles import samples as module
 from tracevis3d.formats.profiles.samples import (
@@ -174,3 +177,12 @@ def test_a_tree_of_places_is_that_of_its_stacks_one_by_one(stacks, places, is_ro
     # Frames get their numbers in the order in which they appear, here as there.
     assert stack.tolist() == expected
     assert [column.tolist() for column in columns] == [column.tolist() for column in tree.columns()]
+
+
+@pytest.mark.parametrize("view", ["ramp", "interactions"])
+def test_views_of_the_order_of_calls_refuse_weights_of_paths(view):
+    trace = registry.open_trace(ROOT / "tests" / "data" / "profiles" / "go_cpu.pprof")
+    with pytest.raises(UsageError, match=f"the view '{view}' shows calls in the order .* draw 'icicle'"):
+        profile.check_order([trace], view)
+    timed = registry.open_trace(ROOT / "tests" / "data" / "profiles" / "node20.cpuprofile.gz")
+    profile.check_order([timed], view)

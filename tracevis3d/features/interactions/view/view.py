@@ -16,6 +16,7 @@ from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
 from ....drawing.selector import Selector
 from ....errors import UsageError
 from ....progress import Progress
+from ....trace import profile
 from ....trace.model import Trace
 from ....units import read_time
 from ....views.calls.actions import with_actions
@@ -96,6 +97,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     UsageError
         If the window is empty, or the marked stretch is not a stretch.
     """
+    profile.check_order(traces, "interactions")
     p = replace(parameters, color=resolved(parameters.color, len(traces)))
     progress(0.0, "finding elements and their calls")
     marked = _stretch(p.mark)

@@ -16,6 +16,7 @@ from ....drawing.frame import Frame
 from ....drawing.palettes import Colors
 from ....drawing.primitives import Drawing
 from ....progress import Progress
+from ....trace import profile
 from ....trace.model import Trace
 from ....views.detail import Detail, Pane
 from ....views.time_window import WIDTH
@@ -50,6 +51,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     UsageError
         If nothing is repeated, or no round is in the window.
     """
+    profile.check_order(traces, "ramp")
     progress(0.0, "finding rounds")
     picture = compose(traces, parameters, frame)
     progress(0.6, "building the ramp")
