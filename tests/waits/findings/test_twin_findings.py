@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from tests.waits.sync_traces import lines, trace_of, with_lines
 from tracevis3d.features.waits.findings.find import findings
-from tracevis3d.features.waits.findings.finding import COSTLY, GRAVE, KINDS
+from tracevis3d.features.waits.findings.finding import COSTLY, GRAVE, KINDS, USUAL
 from tracevis3d.features.waits.findings.locks import strongly_connected
 from tracevis3d.features.waits.operations import DONE, FAILED, TIMED_OUT, UNFINISHED
 from tracevis3d.features.waits.outcomes import FOLLOWS, HOW, INFERRED, RECORDED
@@ -487,6 +487,11 @@ class Plain:
                     f"{self.title(worst.thread)} holds {object} for {duration(worst.lasted)} while up to "
                 )
                 headline += f"{most} threads queue for it"
+            elif (who := self.mostly(mine)) is not None:
+                headline = (
+                    f"{self.title(who)} holds {object} {self.times(mine, who)} times while up to {most} "
+                )
+                headline += "threads queue for it"
             found.append((
                 "convoy", said, waited, sorted({hold.thread for hold in got}), [object],
                 stretches[0][0][0][0], stretches[-1][0][-1][0], len(got), -1, HOW[FOLLOWS], headline,
@@ -547,6 +552,17 @@ class Plain:
         return functions.label[f] + (
             f" ({Path(trace.files[file]).name}:{line})" if file >= 0 and line > 0 else ""
         )
+
+    def mostly(self, holds):
+        """Return the thread whose holds delayed others for nine tenths of the time; None: there is none."""
+        sums = {}
+        for hold in holds:
+            sums[hold.thread] = sums.get(hold.thread, 0) + self.delay(hold)
+        who = min(sums, key=lambda thread: (-sums[thread], thread))
+        return who if sums[who] and sums[who] >= 0.9 * sum(sums.values()) else None
+
+    def times(self, holds, thread):
+        return sum(hold.thread == thread and self.delay(hold) > 0 for hold in holds)
 
     def why(self, holds):
         """Say who caused the most of a convoy."""
@@ -934,7 +950,7 @@ def test_findings_are_those_of_the_plain_twin(rows, recorded):
     waits = find_waits(with_lines(trace, islice(cycle(recorded), len(trace.sync))))
     found = [row(finding) for finding in findings(waits)]
     assert sorted(found) == sorted(Plain(waits).findings())
-    tiers = [*([kind] for kind in GRAVE), COSTLY, set(KINDS) - {*GRAVE, *COSTLY}]
+    tiers = [*([kind] for kind in GRAVE), COSTLY, set(KINDS) - {*GRAVE, *COSTLY, *USUAL}, USUAL]
     order = [
         (next(i for i, tier in enumerate(tiers) if kind in tier), -score) for kind, _, score, *_ in found
     ]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import locks, readers, threads
-from .finding import COSTLY, GRAVE, Finding
+from .finding import COSTLY, GRAVE, USUAL, Finding
 
 if TYPE_CHECKING:
     from ..waits import Waits
 
 
 def findings(waits: Waits) -> list[Finding]:
-    """Return all findings: serious ones by kind, contention, then the others, each by cost.
+    """Return all findings: serious ones by kind, contention, the others, and idleness, each by cost.
 
     Parameters
     ----------
@@ -32,4 +32,5 @@ def findings(waits: Waits) -> list[Finding]:
     ]
     found = [*before, *others, *threads.findings(waits)]
     place = {kind: i for i, kind in enumerate(GRAVE)} | dict.fromkeys(COSTLY, len(GRAVE))
+    place |= dict.fromkeys(USUAL, len(GRAVE) + 2)
     return sorted(found, key=lambda finding: (place.get(finding.kind, len(GRAVE) + 1), -finding.score_ns))

@@ -40,6 +40,8 @@ COSTLY = (
     "convoy", "held over I/O", "held over sleep", "held over a wait", "held over work", "readers first",
     "starvation", "one goes first", "given up",
 )  # fmt: skip
+#: True of nearly every program whose main thread waits for others: they come last.
+USUAL = ("does nothing", "mostly idle")
 #: Findings that can end a program's work.
 GRAVE = ("deadlock", "broken deadlock", "lock order", "never released", "held to the end")
 

@@ -219,6 +219,13 @@ def _convoys(waits: Waits) -> list[Finding]:
                 f"{duration(held.end[worst] - held.start[worst])}" + (f" in {at}" if at else "")
             )
         elif causes:
+            by_thread = np.bincount(held.thread[begin:end], delays)
+            who = int(by_thread.argmax())
+            if by_thread[who] >= _NEARLY_ALL * total:
+                times = int(np.count_nonzero((held.thread[begin:end] == who) & (delays > 0)))
+                headline = (
+                    f"{title(who)} holds {name} {times:,} times while up to {most} threads queue for it"
+                )
             by_place: dict[str, int] = {}
             for _, f, at_line, ns in causes:
                 if words := place(waits.trace, f, at_line):
