@@ -25,7 +25,7 @@ NAMES = (
     *("a lock held while a pipe is read, 1 wait", "a healthy monitor", "2 threads apart"),
     *("a lock held while a program runs", "a lock held while its holder computes, 1 wait"),
     *("2 places, 5 guests", "a pipeline with a slow stage", "a barrier that one never reaches"),
-    *("a signal before its wait, with a timeout", "trying a lock", "a queue between processes"),
+    *("a signal before its wait, with a timeout", "trying a lock"),
     *("an event that nobody sets", "a lock that its holder wants again", "a ring of 3, for ever"),
 )
 _RUN = """
