@@ -24,7 +24,7 @@ from ..views import viewport
 from . import actions, acts, keys, marks, pointer, related, tooltip
 from .background import background
 from .motion import drop, drum, live_bars, orbit, ride, trails, transition, wheel, window_time, zoom
-from .overlay import covers, redraw, state
+from .overlay import covers, redraw, say, state
 from .place import Place, place_of
 from .sight import lens, slabs, visible, xray
 
@@ -640,9 +640,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         self._say(found or "Select a range of time or a call to mark it")
 
     def _say(self, sentence: str) -> None:
-        state.message = sentence
-        redraw()
-        bpy.app.timers.register(lambda: _hush(sentence), first_interval=2.5)
+        say(sentence)
 
 
 #: The running mode: Blender sends no event when the extension is disabled meanwhile.
@@ -677,12 +675,6 @@ def _why_no_window(view: Any, traces: Any) -> str:
     if traces is None:
         return NOT_IN_MEMORY
     return "This view has no time window"
-
-
-def _hush(sentence: str) -> None:
-    if state.message == sentence:
-        state.message = ""
-        redraw()
 
 
 def _step_aside(by_tool: bool) -> None:

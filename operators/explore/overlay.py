@@ -408,6 +408,19 @@ def _draw_message(region: Any, words: str, scale: float) -> None:
     shapes.write(words, left, low, size, _INK)
 
 
+def say(sentence: str) -> None:
+    """Show a sentence at the foot of the 3D views for a while."""
+
+    def hush() -> None:
+        if state.message == sentence:
+            state.message = ""
+            redraw()
+
+    state.message = sentence
+    redraw()
+    bpy.app.timers.register(hush, first_interval=2.5)
+
+
 def redraw() -> None:
     """Let all 3D views be drawn again."""
     manager = bpy.context.window_manager

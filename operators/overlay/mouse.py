@@ -97,7 +97,8 @@ class _Cover(explore.Cover):
         if found is None:
             if (named := _name_at(place)) is not None:
                 explore.state.descriptions = []
-                acts.trigger(named.view, "click", source=named.element.source, element=named.element)
+                source = named.element.source
+                acts.trigger(named.view, "click", say=explore.say, source=source, element=named.element)
             return
         name, target = found
         collection = bpy.data.collections.get(name)

@@ -29,7 +29,12 @@ def main():
     yield support.at_rest()
     # In the workspace that has opened meanwhile.
     shown = support.Window()
-    shown.explore()
+    # There the tool is at work wherever the mouse is.
+    state = support.extension(".operators.explore.overlay").state
+    shown.move(shown.region.x + 0.5 * shown.region.width, shown.region.y + 0.5 * shown.region.height)
+    yield lambda: state.exploring
+    # The view is framed anew until its sidebar has its width.
+    yield 1.2
     yield support.at_rest()
     values = settings.parameters(support.only_view())
     assert values.unfolded == "auto"
@@ -57,7 +62,7 @@ def main():
     for sign in "▾▸":
         at = middle(threads()[name])
         shown.move(*at)
-        yield support.at_rest()
+        yield lambda: any("click" in row for said in state.descriptions for row in said.rows)
         shown.press("LEFTMOUSE", *at)
         yield support.at_rest()
         assert threads()[name].text.startswith(sign), (name, threads()[name].text)
@@ -111,8 +116,6 @@ def main():
     assert (values.start, values.end) != window
     assert texts()
     support.screenshot(place / "reading-zoomed.png")
-    shown.press("ESC", *over)
-    yield support.at_rest()
 
 
 support.drive(main(), place, "read", patience=60.0)

@@ -13,20 +13,21 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.picked import PickedElement
 from tracevis3d.drawing.primitives import Boxes, Drawing
 from tracevis3d.features.call_tree.icicle.actions import in_window
-from tracevis3d.features.call_tree.icicle.parameters import Parameters
-from tracevis3d.features.call_tree.icicle.view import VIEW
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
+from tracevis3d.views import registry
 from tracevis3d.views.actions import State
 from tracevis3d.views.time_window import WIDTH
 
+#: As it is registered: with the parameters that all views have.
+VIEW = registry.find("icicle")
 FRAME = Frame(960, 540)
 ACTION = {action.name: action for action in VIEW.actions}
 
 
 def draw(trace: Trace, **values) -> Drawing:
-    return VIEW.draw([trace], read(Parameters, values), FRAME, silent)
+    return VIEW.draw([trace], read(VIEW.parameters, values), FRAME, silent)
 
 
 def boxes_of(drawing: Drawing, *kinds: str) -> list[Boxes]:
@@ -67,7 +68,7 @@ def test_lanes_stay_where_they_are_whatever_time_is_shown():
 
 def test_a_click_on_a_thread_folds_and_unfolds_it():
     trace = walked_trace(5)
-    values = {**vars(read(Parameters, in_window(0.012))), "unfolded": "none"}
+    values = {**vars(read(VIEW.parameters, in_window(0.012))), "unfolded": "none"}
     before = heights(draw(trace, **values))
     for thread in sorted(before):
         state = State(VIEW, (trace,), values, element=PickedElement("thread", id=thread))
@@ -85,7 +86,7 @@ def test_a_click_on_a_thread_folds_and_unfolds_it():
 @pytest.mark.parametrize("level", [0.0, 0.2])
 def test_levels_become_higher_by_a_factor(level):
     trace = walked_trace(4)
-    values = {**vars(read(Parameters, {})), "level": level, "taper": 0.0, "threads": "busiest 1"}
+    values = {**vars(read(VIEW.parameters, {})), "level": level, "taper": 0.0, "threads": "busiest 1"}
     tall = {**values, **ACTION["heighten_levels"].run(State(VIEW, (trace,), values, amount=1.5)).parameters}
     if not level:
         values["level"] = tall["level"] / 1.5

@@ -10,7 +10,6 @@ from ....trace.names import word_of_thread
 from ....views.actions import Action, Change, State
 from ....views.time_window import WIDTH
 from .layout import compose
-from .parameters import Parameters
 
 #: Height of a level in lines of the window's type.
 _ROW = 1.6
@@ -54,7 +53,7 @@ def fold(state: State) -> Change:
     Change
     """
     trace, thread = state.trace, _thread_of(state)
-    picture, _, _ = compose(trace, read(Parameters, dict(state.parameters)), Frame())
+    picture, _, _ = compose(trace, read(state.view.parameters, dict(state.parameters)), Frame())
     unfolded = set(picture.threads[~picture.folded].tolist())
     opens = thread not in unfolded
     unfolded ^= {thread}
@@ -76,7 +75,7 @@ def heighten(state: State) -> Change:
     -------
     Change
     """
-    p = read(Parameters, dict(state.parameters))
+    p = read(state.view.parameters, dict(state.parameters))
     level = p.level
     if not level:
         edge = compose(state.trace, p, Frame())[0].lanes.edge
