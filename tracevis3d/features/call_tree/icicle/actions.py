@@ -75,7 +75,7 @@ def heighten(state: State) -> Change:
     -------
     Change
     """
-    p = read(state.view.parameters, dict(state.parameters))
+    p: Any = read(state.view.parameters, dict(state.parameters))
     level = p.level
     if not level:
         edge = compose(state.trace, p, Frame())[0].lanes.edge
