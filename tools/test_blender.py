@@ -248,13 +248,18 @@ class Way:
         )
         self.windows(
             self.overlays(trace),
-            Turn("read an icicle of several threads in a window", "sight/reading.py", self.drum, done="read"),
             Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             *self.shared(
                 Turn("align, brush, move, in a window", "sight/moving.py", *sphinx, done="moved"),
                 Turn("see more of a view in a window", "sight/seeing.py", trace, done="seen"),
                 Turn("open source files from a window", "windows/source.py", done="sourced"),
+                Turn(
+                    "read an icicle of several threads in a window",
+                    "sight/reading.py",
+                    self.drum,
+                    done="read",
+                ),
             ),
             Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
             Turn("stand in a view with a headset", "sight/immersion.py", threaded, done="stood"),
