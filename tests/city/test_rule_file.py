@@ -30,23 +30,23 @@ def file(tmp_path):
 
 
 MISTAKES = {
-    'widht = "calls"': "rules.toml: widht is unknown: width, height, hue, glyph and [[rule]] are known",
-    'width = "sise"': 'rules.toml: width = "sise": one of self, calls, functions, ',
-    'height = "age"': 'rules.toml: height = "age": only hue can show a point in time',
-    "height = 3": "rules.toml: height = 3: one of self, ",
+    'widht = "calls"': "rules.toml: widht is unknown: use width, height, hue, glyph and [[rule]]",
+    'width = "sise"': 'rules.toml: width = "sise": write one of self, calls, functions, ',
+    'height = "age"': 'rules.toml: height = "age": use it for hue: it is a point in time',
+    "height = 3": "rules.toml: height = 3: write one of self, ",
     "rule = 3": "rules.toml: rule: write [[rule]] above the lines of each rule",
-    "[[rule]]\ncolour = 1": "rule 1: colour is unknown: name, field, above, below, hue, glyph and says",
+    "[[rule]]\ncolour = 1": "rule 1: colour is unknown: use name, field, above, below, hue, glyph and says",
     '[[rule]]\nname = "*"': "rule 1: changes nothing: give it a hue or a glyph",
     '[[rule]]\nhue = "#ff0000"': "rule 1: says of no building that it fits: give a name, or field and above",
-    '[[rule]]\nname = "*"\nhue = "red"': 'rule 1: hue = "red": a colour such as "#c0392b" is expected',
-    '[[rule]]\nname = "*"\nglyph = "star"': 'rule 1: glyph = "star": one of sphere, diamond, ',
-    '[[rule]]\nname = ""\nglyph = "pin"': 'rule 1: name = "": a text in quotes is expected',
-    '[[rule]]\nabove = 1\nglyph = "pin"': "rule 1: field and above, or below, belong together",
-    '[[rule]]\nfield = "calls"\nglyph = "pin"': "rule 1: field and above, or below, belong together",
-    '[[rule]]\nfield = "calls"\nabove = "many"\nglyph = "pin"': 'above = "many": a number is expected',
-    '[[rule]]\nfield = "self"\nabove = "long"\nglyph = "pin"': 'above = "long": a time such as "5 ms"',
-    '[[rule]]\nfield = "bytes"\nabove = "big"\nglyph = "pin"': 'above = "big": a size such as "1 MB"',
-    "[[rule]]\n" * 13: "13 rules: 12 are the maximum",
+    '[[rule]]\nname = "*"\nhue = "red"': 'rule 1: hue = "red": write a colour such as "#c0392b"',
+    '[[rule]]\nname = "*"\nglyph = "star"': 'rule 1: glyph = "star": write one of sphere, diamond, ',
+    '[[rule]]\nname = ""\nglyph = "pin"': 'rule 1: name = "": write a text in quotes',
+    '[[rule]]\nabove = 1\nglyph = "pin"': "rule 1: write field together with above or below",
+    '[[rule]]\nfield = "calls"\nglyph = "pin"': "rule 1: write field together with above or below",
+    '[[rule]]\nfield = "calls"\nabove = "many"\nglyph = "pin"': 'above = "many": write a number',
+    '[[rule]]\nfield = "self"\nabove = "long"\nglyph = "pin"': 'above = "long": write a time such as "5 ms"',
+    '[[rule]]\nfield = "bytes"\nabove = "big"\nglyph = "pin"': 'above = "big": write a size such as "1 MB"',
+    "[[rule]]\n" * 13: "13 rules: write at most 12",
     "width = ": "rules.toml: ",
 }
 
@@ -62,7 +62,7 @@ def test_each_mistake_is_one_sentence(file, text):
 def test_files_that_are_none_are_refused(tmp_path):
     with pytest.raises(InputError, match="No such file"):
         read_rules(str(tmp_path / "none.toml"))
-    with pytest.raises(InputError, match=r"a file of rules ends in \.yaml"):
+    with pytest.raises(InputError, match=r"name a file of rules that ends in \.yaml"):
         read_rules(str(tmp_path / "rules.txt"))
 
 

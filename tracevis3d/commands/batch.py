@@ -87,7 +87,9 @@ def run(args: argparse.Namespace) -> None:
         # Without the name of the program.
         complain(f"line {row['line']}: {said[-1].partition(': ')[2] or said[-1]}")
     if failed:
-        raise InputError(f"{args.file}: {len(failed)} of {len(left)} commands failed")
+        raise InputError(
+            f"{args.file}: {len(failed)} of {len(left)} commands failed: run it again when they are mended"
+        )
 
 
 def _check(line: Any, file: str) -> None:

@@ -107,7 +107,9 @@ def read(path: str | os.PathLike[str]) -> list[Line]:
         if words:
             lines.append(Line(number, tuple(words)))
     if not lines:
-        raise InputError(f"{path}: no command is in it, such as 'render compare a.json b.json -o ab.png'")
+        raise InputError(
+            f"{path}: no command is in it: write one on each line, such as 'render city a.json -o a.png'"
+        )
     return lines
 
 

@@ -322,7 +322,7 @@ class _Renderer:
         self._process.wait()
         self._said.seek(0)
         lines = self._said.read().strip().splitlines()
-        raise InputError(lines[-1] if lines else "the process that renders was ended")
+        raise InputError(lines[-1] if lines else "the process that renders was ended: run it again")
 
     def close(self) -> None:
         """End it."""

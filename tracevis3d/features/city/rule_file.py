@@ -122,18 +122,18 @@ def read_rules(path: str) -> Rules:
         If it can't be read, or says something that is not known: the sentence names the place.
     """
     if Path(path).suffix.lower() not in settings_file.SUFFIXES:
-        raise InputError(f"{path}: a file of rules ends in {', '.join(settings_file.SUFFIXES)}")
+        raise InputError(f"{path}: name a file of rules that ends in {', '.join(settings_file.SUFFIXES)}")
     found = settings_file.read(path)
     _known(path, found, (*_BINDINGS, "rule"), "width, height, hue, glyph and [[rule]]")
     bound = {key: _field(f"{path}: {key}", found[key]) for key in _BINDINGS if key in found}
     for key in ("width", "height", "glyph"):
         if bound.get(key) == "age":
-            raise InputError(f'{path}: {key} = "age": only hue can show a point in time')
+            raise InputError(f'{path}: {key} = "age": use it for hue: it is a point in time')
     listed = found.get("rule", [])
     if not isinstance(listed, list) or not all(isinstance(one, Mapping) for one in listed):
         raise InputError(f"{path}: rule: write [[rule]] above the lines of each rule")
     if len(listed) > _MOST:
-        raise InputError(f"{path}: {len(listed):,} rules: {_MOST} are the maximum")
+        raise InputError(f"{path}: {len(listed):,} rules: write at most {_MOST}")
     rules = tuple(_rule(f"{path}: rule {i + 1}", one) for i, one in enumerate(listed))
     return Rules(**bound, rules=rules)
 
@@ -141,12 +141,12 @@ def read_rules(path: str) -> Rules:
 def _known(place: str, given: Mapping[str, Any], known: tuple[str, ...], said: str) -> None:
     for key in given:
         if key not in known:
-            raise InputError(f"{place}: {key} is unknown: {said} are known")
+            raise InputError(f"{place}: {key} is unknown: use {said}")
 
 
 def _field(place: str, value: Any) -> str:
     if not isinstance(value, str) or value not in METRICS:
-        raise InputError(f"{place} = {_shown(value)}: one of {', '.join(METRICS)} is expected")
+        raise InputError(f"{place} = {_shown(value)}: write one of {', '.join(METRICS)}")
     return value
 
 
@@ -154,17 +154,17 @@ def _rule(place: str, given: Mapping[str, Any]) -> Rule:
     _known(place, given, _KEYS, ", ".join(_KEYS[:-1]) + " and " + _KEYS[-1])
     for key in ("name", "hue", "glyph", "says"):
         if key in given and (not isinstance(given[key], str) or not given[key]):
-            raise InputError(f"{place}: {key} = {_shown(given[key])}: a text in quotes is expected")
+            raise InputError(f"{place}: {key} = {_shown(given[key])}: write a text in quotes")
     field = _field(f"{place}: field", given["field"]) if "field" in given else ""
     bounds = [key for key in ("above", "below") if key in given]
     if bool(bounds) != bool(field):
-        raise InputError(f"{place}: field and above, or below, belong together")
+        raise InputError(f"{place}: write field together with above or below")
     if not field and "name" not in given:
         raise InputError(f"{place}: says of no building that it fits: give a name, or field and above")
     if "hue" in given and not _COLOR.fullmatch(given["hue"]):
-        raise InputError(f'{place}: hue = {_shown(given["hue"])}: a colour such as "#c0392b" is expected')
+        raise InputError(f'{place}: hue = {_shown(given["hue"])}: write a colour such as "#c0392b"')
     if given.get("glyph", GLYPHS[0]) not in GLYPHS:
-        raise InputError(f"{place}: glyph = {_shown(given['glyph'])}: one of {', '.join(GLYPHS)} is expected")
+        raise InputError(f"{place}: glyph = {_shown(given['glyph'])}: write one of {', '.join(GLYPHS)}")
     if "hue" not in given and "glyph" not in given:
         raise InputError(f"{place}: changes nothing: give it a hue or a glyph")
     values = {key: _bound(f"{place}: {key}", field, given[key]) for key in bounds}
@@ -179,15 +179,15 @@ def _bound(place: str, field: str, value: Any) -> float:
         try:
             return float(units.read_time("bound", value))
         except UsageError:
-            raise InputError(f'{place} = {_shown(value)}: a time such as "5 ms" is expected') from None
+            raise InputError(f'{place} = {_shown(value)}: write a time such as "5 ms"') from None
     if isinstance(value, str) and field == "bytes":
         try:
             return float(units.read_byte_size("bound", value))
         except UsageError:
-            raise InputError(f'{place} = {_shown(value)}: a size such as "1 MB" is expected') from None
+            raise InputError(f'{place} = {_shown(value)}: write a size such as "1 MB"') from None
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
         wanted = 'a time such as "5 ms"' if field in _TIMES else "a number"
-        raise InputError(f"{place} = {_shown(value)}: {wanted} is expected")
+        raise InputError(f"{place} = {_shown(value)}: write {wanted}")
     return float(value) * (1e6 if field in _TIMES else 1.0)
 
 

@@ -46,16 +46,6 @@ class Parameters:
     )
     start: str = common_parameters.window_start()
     end: str = common_parameters.window_end()
-    form: str = parameter(
-        "auto",
-        "What stands on the floor",
-        choices={
-            "auto": "a surface for rounds, bars for others",
-            "bars": "a bar for each pair",
-            "surface": "slopes between neighbours where rows or columns have an order: rounds, sizes",
-        },
-        group="Shape",
-    )
     most: int = parameter(
         28, "The maximum number of rows and columns; the rest is summed up in one more", low=2, high=200,
         group="Detail",
@@ -83,6 +73,16 @@ class Parameters:
         group="Detail",
     )
     findings: int = parameter(1, "The maximum number of findings marked", low=0, high=5, group="Detail")
+    form: str = parameter(
+        "auto",
+        "What stands on the floor",
+        choices={
+            "auto": "a surface for rounds, bars for others",
+            "bars": "a bar for each pair",
+            "surface": "slopes between neighbours where rows or columns have an order: rounds, sizes",
+        },
+        group="Shape",
+    )
     opening: float = parameter(
         1.0, "From the flat matrix seen from above (0) to bars between walls (1)", low=0.0, high=1.0,
         group="Shape", in_style={"flat": 0.0},
