@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import os
 import pty
+import select
 import shutil
 import signal
 import socket
@@ -58,6 +59,8 @@ def text_editor(endpoint: str, folder: Path) -> Iterator[None]:
     screen, terminal = pty.openpty()
     program = _record(words, stdin=terminal, stdout=terminal, stderr=subprocess.DEVNULL)
     os.close(terminal)
+    # An editor that takes no keys must not hold up who types.
+    os.set_blocking(screen, False)
     typing = _Using(lambda turn: _type(screen, name, turn), 0.05)
     threading.Thread(target=_swallow, args=(screen,), daemon=True).start()
     try:
@@ -77,13 +80,14 @@ def _type(screen: int, name: str, turn: int) -> None:
     if name == "nano" and turn % 60 == 20:  # 200 lines are marked, copied, and pasted at the end
         keys = b"\x1b\\\x1b6" * 200 + b"\x1b/\x15"
     elif name == "vim":
-        keys = {20: b":%y\r:$put\r", 50: b":%s/line/LINE/e\ru"}.get(turn % 60, b"Go" + keys + b"\x1b")
+        # Not all lines: a text that doubles each time keeps the editor from its keys.
+        keys = {20: b":1,200y\r:$put\r", 50: b":%s/line/LINE/e\ru"}.get(turn % 60, b"Go" + keys + b"\x1b")
     os.write(screen, keys)
 
 
 def _swallow(screen: int) -> None:
     with suppress(OSError):
-        while os.read(screen, 65536):
+        while select.select([screen], [], []) and os.read(screen, 65536):
             pass
 
 
