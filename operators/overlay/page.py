@@ -58,6 +58,12 @@ def settle() -> None:
                 shown.hide_set(hide, view_layer=window.view_layer)
 
 
+def _drawn(*_view: Any) -> None:
+    """Hide what was just printed, before anybody frames it or sees it."""
+    if not bpy.app.background:
+        settle()
+
+
 def _before_saving(_file: str = "") -> None:
     """Without the extension the file opens with a camera that shows the whole picture."""
     for scene in bpy.data.scenes:
@@ -90,7 +96,10 @@ class TRACEVIS3D_OT_page(bpy.types.Operator):
         return {"FINISHED"}
 
 
-_CONNECTIONS = ((signals.on_draw, saw), (signals.on_look, look), (handlers.before_saving, _before_saving))
+_CONNECTIONS = (
+    (signals.on_show, _drawn), (signals.on_draw, saw), (signals.on_look, look),
+    (handlers.before_saving, _before_saving),
+)  # fmt: skip
 
 
 def register() -> None:

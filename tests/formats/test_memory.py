@@ -102,9 +102,10 @@ def plain_allocations(text):
             good = len(said) == 2 and said[1] <= len(stacks)
             wrong += not good
             infos.append((said[0] if good else 0, stacks[said[1] - 1] if good and said[1] else []))
-        elif line[0] == "+" and len(said) == 1 and said[0] < len(infos):
+        elif line[0] == "+" and len(said) == 1:
             found.append(said[0])
-    return [infos[number] for number in found], wrong
+    # What is allocated may be said before what kind of allocation that is.
+    return [infos[number] for number in found if number < len(infos)], wrong
 
 
 SMALL = st.integers(0, 6)

@@ -39,14 +39,16 @@ def main():
         with suppress(AttributeError, TypeError):  # read-only before 4.5
             sidebar.active_panel_category = "TraceVis"
 
+    def texts():
+        area = max((a for a in window().screen.areas if a.type == "VIEW_3D"), key=lambda a: a.width)
+        return overlay.texts(next(r for r in area.regions if r.type == "WINDOW"))
+
     def check(view):
         """What explains the view is over the data, legible, and nowhere in each other's way."""
         area = max((a for a in window().screen.areas if a.type == "VIEW_3D"), key=lambda a: a.width)
         region = next(r for r in area.regions if r.type == "WINDOW")
         assert area.spaces.active.region_3d.view_perspective == "PERSP", view
         shown = overlay.texts(region)
-        kinds = {text.kind for text in shown}
-        assert {"title", "fact", "legend", "tick"} <= kinds, (view, kinds)
         for text in shown:
             assert text.size >= 11, (view, text)
             left, bottom, right, top = text.box
@@ -89,6 +91,8 @@ def main():
         yield lambda: len(feed.tick_s) > 1 and feed.latency_s
         assert not feed.trouble, feed.trouble
         assert feed.shown is not None
+        # Colours are given after a while.
+        yield lambda: {"title", "fact", "legend", "tick"} <= {text.kind for text in texts()}
         check(view)
         support.screenshot(place / f"live-{view}.png")
         support.say(
