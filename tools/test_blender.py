@@ -17,7 +17,7 @@ import sys
 import time
 import tomllib
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -41,6 +41,8 @@ LARGE = (
 #: Calls of a trace that is made up where the large one isn't: so many groups of so many.
 _GROUPS, _LEAVES = 900, 1000
 _TIMEOUT = 420.0
+#: Characters of a folder's name.
+_LONGEST = 120
 #: Where a program keeps compiled kernels from one run to the next.
 _KERNELS = "/var/cache/tracevis3d"
 #: Software draws each pixel: the large one takes twice as long, and has room for what explains a view.
@@ -532,6 +534,11 @@ class Way:
         return self.place / "log.txt"
 
 
+def place_of(version: str, match: Sequence[str]) -> Path:
+    """Return the folder of a program in which steps whose names hold ``match`` are taken."""
+    return OUTPUT / "-".join([version, *" ".join(match).split()])[:_LONGEST]
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description="Try the extension in real Blender programs.")
@@ -555,7 +562,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     def walk(program: Program) -> bool:
         try:
-            place = OUTPUT / "-".join([program.version, *" ".join(words.match).split()])
+            place = place_of(program.version, words.match)
             program.prepare()
             share = -1 if words.all or len(programs) == 1 else programs.index(program)
             Way(program, place, tuple(words.match), words.screen, share).walk()

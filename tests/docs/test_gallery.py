@@ -3,6 +3,7 @@
 import re
 import shlex
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,14 @@ def test_each_format_of_others_has_a_picture():
     ours = {"memray", "perf_data", "otf2", "parquet", "tv3"}  # drawn as others are, made here, or our own
     named = {name for name in formats._OWN if formats.find(name).recipe}
     assert named - ours <= gallery.OF_FORMATS.keys()
+
+
+WINDOWS = tomllib.loads((gallery.PAGES / "windows.toml").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_pictures_of_windows_are_there_and_taken_by_a_step(name):
+    assert (gallery.PAGES / name).is_file()
+    assert any(f"pictures/{name})" in page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md"))
+    step, _ = WINDOWS[name]
+    assert f'"{step}"' in (ROOT / "tools" / "test_blender.py").read_text("utf-8")
