@@ -67,3 +67,13 @@ def test_a_title_is_the_point_of_the_sentence():
 def test_threads_are_called_by_their_titles():
     waits = find_waits(trace_of("a 0 9 run\nb 0 9 run\nc 0 9 run"))
     assert titles(waits, [2, 0]) == [waits.trace.threads.title(2), waits.trace.threads.title(0)]
+
+
+def test_a_heading_says_what_is_only_inferred():
+    for how, words in (
+        ("recorded", "Main holds a lock"),
+        ("follows", "Main holds a lock"),
+        ("inferred", "Probably: Main holds a lock"),
+    ):
+        found = Finding("holder", "", 1, (), (), 0, 1, 1, how=how, headline="Main holds a lock")
+        assert found.heading == words
