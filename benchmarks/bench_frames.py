@@ -213,7 +213,7 @@ def installed(folder: Path) -> Any:
         print(f"  the window is left out: {obstacle}", flush=True)
         return None
     way = Way(program, folder)
-    program.prepare(folder / "setup.txt")
+    program.prepare()
     tag = f"linux-x64-cp{program.python.replace('.', '')}"
     archive = extension.build(extension.Target.parse(tag), folder)
     install = ["extension", "install-file", "-r", "user_default", "--enable", f"/mnt/out/{archive.name}"]
