@@ -3,8 +3,9 @@
     python tools/mutate.py [--module features/interactions/phases.py] [--share 0.2] [--most 40] [--seed 0]
 
 The changes are Cosmic Ray's. They are made in a copy of the project, and each is tried with those tests of
-its subject that run the changed line. What survives is printed with its difference; ``mutants.toml`` beside
-this file says of which changes it is known that they change nothing that matters: these are not tried.
+its subject that run the changed line. What survives is printed with its difference; ``mutation/``
+says which modules are tried with which tests, and of which changes it is known that they change nothing that
+matters: these are not tried.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
+from itertools import accumulate
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -40,136 +42,12 @@ import pytest
 from cosmic_ray import plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
+from mutation.subjects import modules
 
 ROOT = Path(__file__).resolve().parents[1]
 # A kernel that leaves its buffers is noticed; kernels with such checks are kept apart from those without.
 numba.config.BOUNDSCHECK, numba.config.CACHE_DIR = 1, str(ROOT / "build" / "mutate")
-ACCEPTED = ROOT / "tools" / "mutants.toml"
-#: Modules, and the tests that they are tried with, those that take least time first.
-SUBJECTS = {
-    "analysis/compact.py": ("analysis/test_compact",),
-    "analysis/criteria.py": ("analysis/test_compact",),
-    "analysis/grammar.py": ("analysis/test_grammar",),
-    "analysis/join.py": ("comparison/test_match", "comparison/test_groups"),
-    "analysis/listing.py": ("analysis/test_grammar", "call_tree/test_partial_tree"),
-    "analysis/measures.py": ("analysis/test_measures",),
-    "analysis/mural.py": ("analysis/test_mural",),
-    "analysis/pattern_library.py": ("analysis/test_library",),
-    "analysis/repetitions.py": ("analysis/test_repetitions",),
-    "analysis/search.py": ("analysis/test_search",),
-    "analysis/search_results.py": ("analysis/test_search_results",),
-    "analysis/sequences.py": ("analysis/test_grammar",),
-    "analysis/sets.py": ("analysis/test_sets",),
-    "analysis/subtrees.py": ("analysis/test_subtrees",),
-    "features/waits/critical_path.py": ("waits/test_twin_critical_path",),
-    **{
-        f"features/waits/findings/{name}.py": (
-            "waits/findings/test_words",
-            "waits/findings/test_twin_findings",
-        )
-        for name in ("find", "finding", "locks", "threads")
-    },
-    "features/waits/blame.py": ("waits/test_twin_blame",),
-    "features/waits/outcomes.py": ("waits/test_twin_blame",),
-    "features/waits/running.py": ("waits/test_running",),
-    **{
-        f"features/waits/{name}.py": ("waits/test_twin_waits",)
-        for name in ("waits", "correspondences", "holds", "summary")
-    },
-    "features/waits/operations.py": ("waits/test_twin_operations",),
-    "features/waits/rules.py": ("waits/test_rules", "waits/test_waits"),
-    "features/interactions/hierarchy.py": (
-        "interactions/test_interactions",
-        "interactions/elements/test_twin_hierarchy",
-        "interactions/test_layers",
-    ),
-    "features/interactions/interactions.py": ("interactions/test_twin_interactions",),
-    "features/interactions/layers.py": ("interactions/test_twin_layers",),
-    "features/interactions/phases.py": ("interactions/test_twin_phases",),
-    "features/interactions/patterns.py": ("interactions/test_twin_patterns",),
-    "features/interactions/rounds.py": ("interactions/test_twin_rounds", "interactions/test_rounds"),
-    "features/interactions/sector_order.py": (
-        "interactions/test_interactions",
-        "interactions/elements/test_twin_sector_order",
-    ),
-    **{
-        f"filters/{name}.py": ("filters/test_twin_filters", "filters/test_twin_stack")
-        for name in (
-            "facts",
-            "names",
-            "roles",
-            "utilities",
-            "occurrences",
-            "patterns",
-            "alike",
-            "sequence",
-            "promoted",
-        )
-    },
-    **{f"filters/{name}.py": ("filters/test_twin_stack",) for name in ("stack", "reduce", "listed")},
-    "features/comparison/findings/counterparts.py": (
-        "comparison/findings/test_noise",
-        "comparison/test_twin_findings",
-    ),
-    "features/comparison/findings/disturbances.py": (
-        "comparison/findings/test_twin_imports",
-        "comparison/findings/test_noise",
-        "comparison/test_twin_findings",
-    ),
-    "features/comparison/findings/paths.py": ("comparison/test_twin_findings_paths",),
-    **{
-        f"features/comparison/findings/{name}.py": ("comparison/test_twin_findings",)
-        for name in (
-            "evidence",
-            "counts",
-            "durations",
-            "order",
-            "ranking",
-            "stretches",
-            "likeness",
-            "moves",
-            "find",
-        )
-    },
-    **{
-        f"features/comparison/matching/{name}.py": ("comparison/test_match", "comparison/test_groups")
-        for name in ("groups", "match", "similarity")
-    },
-    **{
-        f"features/comparison/matching/{name}.py": ("comparison/test_identity",)
-        for name in ("identity", "rewrite")
-    },
-    "features/comparison/matching/many_traces.py": ("comparison/test_many_traces",),
-    "features/comparison/matching/summary.py": ("comparison/test_twin_summary",),
-    "features/tracks/activity.py": ("tracks/test_activity",),
-    "features/tracks/series.py": ("tracks/test_series",),
-    **{f"features/tracks/{name}.py": ("tracks/test_view",) for name in ("findings", "loads", "tracks")},
-    **{f"features/matrix/{name}.py": ("matrix/test_table",) for name in ("findings", "subjects", "table")},
-    "features/city/metrics.py": ("city/test_metrics",),
-    **{
-        f"features/city/{name}.py": ("city/test_metrics", "city/test_view")
-        for name in ("findings", "treemap")
-    },
-    **{f"features/source/{name}.py": ("source/test_metrics",) for name in ("findings", "metrics", "names")},
-    **{f"features/ramp/{name}.py": ("ramp/test_rounds",) for name in ("findings", "rounds")},
-    **{
-        f"features/{name}/view/layout.py": (f"{name}/test_twin_layout", f"{name}/test_view")
-        for name in ("city", "matrix", "ramp", "source", "tracks")
-    },
-    "views/calls/rounds.py": ("ramp/test_rounds",),
-    **{f"tables/{name}.py": ("tables/test_tables",) for name in ("arrow", "column", "table", "tabular")},
-    **{
-        f"queries/{name}.py": ("queries/test_queries",)
-        for name in ("database", "ready", "results", "sources")
-    },
-    "features/memory/findings.py": ("memory/test_twin_findings",),
-    "features/memory/call_sites.py": ("memory/test_twin_call_sites",),
-    "features/memory/packing.py": ("memory/test_packing",),
-    **{
-        f"features/memory/{name}.py": ("memory/test_allocations",)
-        for name in ("blocks", "curves", "moments", "pyramid", "summary")
-    },
-}
+ACCEPTED = ROOT / "tools" / "mutation" / "mutants.toml"
 #: Changes: to the next number, to the other side of a bound, to the opposite operator.
 OPERATORS = (
     "AddNot", "ExceptionReplacer", "NumberReplacer", "ReplaceAndWithOr", "ReplaceBreakWithContinue",
@@ -186,6 +64,8 @@ OPERATORS = (
 #: Fewer than this share of the changes may survive.
 MOST = 0.05
 _MEMORY = 12 << 30
+#: Tests of one change take so many seconds at most, under a trace.
+_LONGEST = 30
 #: Where the tests write which lines each of them runs.
 COVERAGE = "coverage.json"
 
@@ -295,32 +175,50 @@ def copied(to: Path) -> None:
 
 
 class Coverage:
-    """A plugin of pytest that notes which lines of a module each test runs, and how long each takes."""
+    """A plugin of pytest that notes which lines of some modules each test runs, and how long each takes.
 
-    def __init__(self, module: Path) -> None:
-        self.module, self.of_test = str(module), {}
+    Tests that fail are left out.
+    """
+
+    def __init__(self, modules: list[Path]) -> None:
+        self.lines: dict[str, set[int]] = {str(module): set() for module in modules}
+        self.of_test: dict[str, tuple[float, dict[str, list[int]]]] = {}
+        self.failed: set[str] = set()
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Run a test, with what it needs, under a trace."""
-        lines: set[int] = set()
-
-        def within(frame: FrameType, event: str, value: object) -> Callable[..., Any]:
-            lines.add(frame.f_lineno)
-            return within
+        for lines in self.lines.values():
+            lines.clear()
 
         def called(frame: FrameType, event: str, value: object) -> Callable[..., Any] | None:
-            return within(frame, event, value) if frame.f_code.co_filename == self.module else None
+            if (lines := self.lines.get(frame.f_code.co_filename)) is None:
+                return None
+
+            def within(frame: FrameType, event: str, value: object) -> Callable[..., Any]:
+                lines.add(frame.f_lineno)
+                return within
+
+            return within
 
         began = time.process_time()
         sys.settrace(called)
         yield
         sys.settrace(None)
-        self.of_test[item.nodeid] = (time.process_time() - began, sorted(lines))
+        of = {module: sorted(lines) for module, lines in self.lines.items() if lines}
+        self.of_test[item.nodeid] = (time.process_time() - began, of)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note what fails as it is, or is skipped."""
+        if not report.passed:
+            self.failed.add(report.nodeid)
 
 
 def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]]) -> list[str]:
-    """Return the tests that run a line of a source, the quickest first; all for what runs at the import."""
+    """Return the tests that run a line of a source, all for what runs at the import, the quickest first.
+
+    Those that would take very long together are left out, the slowest first.
+    """
     here = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
     here = [node for node in here if node.lineno <= line <= node.end_lineno]
     made = [node for node in here if isinstance(node, ast.FunctionDef) and line >= node.body[0].lineno]
@@ -329,17 +227,19 @@ def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]
     if inner := max(here, key=lambda node: node.lineno, default=None):
         last = inner.body[0].lineno - 1 if hasattr(inner, "body") else inner.end_lineno
         run = set(range(inner.lineno, max(last, inner.lineno) + 1))
-    return sorted(
+    every = sorted(
         (name for name, (_, lines) in coverage.items() if not made or run & set(lines)),
         key=lambda name: coverage[name][0],
     )
+    spent = list(accumulate(coverage[name][0] for name in every))
+    return [name for name, so_far in zip(every, spent) if so_far <= _LONGEST or name == every[0]]
 
 
-def passes(tree: Path, tests: list[str], limit: float, cover: Path | None = None) -> bool:
+def passes(tree: Path, tests: list[str], limit: float, cover: list[Path] | None = None) -> bool:
     """Return whether the tests pass in a copy of the project within so many seconds of CPU time.
 
-    With ``cover`` they also write what they run of that module beside the copy. What waits for ever uses no
-    CPU time: ten times as long by the clock is the end too, which a busy machine doesn't reach.
+    With ``cover`` all are run, and write what they run of those modules beside the copy. What waits for ever
+    uses no CPU time: ten times as long by the clock is the end too, which a busy machine doesn't reach.
     """
     child = os.fork()
     if not child:
@@ -360,7 +260,7 @@ def passes(tree: Path, tests: list[str], limit: float, cover: Path | None = None
             os.waitpid(child, 0)
 
 
-def _try(tree: Path, tests: list[str], cover: Path | None) -> None:
+def _try(tree: Path, tests: list[str], cover: list[Path] | None) -> None:
     """Run the tests and end the process with their result."""
     code = 3
     try:
@@ -374,24 +274,42 @@ def _try(tree: Path, tests: list[str], cover: Path | None) -> None:
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        words = ["-x", "-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=mutate"]
+        words = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=mutate"]
+        words += [] if cover else ["-x"]
         plugin = Coverage(cover) if cover else None
         code = int(pytest.main([*words, *tests], plugins=[plugin] if plugin else []))
         if plugin:
-            (tree / COVERAGE).write_text(json.dumps(plugin.of_test))
+            of = {test: found for test, found in plugin.of_test.items() if test not in plugin.failed}
+            (tree / COVERAGE).write_text(json.dumps([of, sorted(plugin.failed)]))
     finally:
         os._exit(code)
 
 
-def modules_of(word: str) -> dict[Path, list[str]]:
-    """Return the modules that a pattern stands for, all where it is empty, each with its test files."""
-    found = {}
-    for name, stems in SUBJECTS.items():
+def groups_of(word: str) -> dict[tuple[str, ...], list[Path]]:
+    """Return the modules that a pattern stands for, all where it is empty, by their test files."""
+    found: dict[tuple[str, ...], list[Path]] = {}
+    for name, tests in modules().items():
         if fnmatch(name, word or "*"):
-            tests = [path for stem in stems for path in [ROOT / "tests" / f"{stem}.py"]]
-            found[ROOT / "tracevis3d" / name] = [str(path.relative_to(ROOT)) for path in tests]
+            found.setdefault(tests, []).append(ROOT / "tracevis3d" / name)
     if not found:
-        sys.exit(f"{word}: tools/mutate.py knows no such module; it knows {', '.join(SUBJECTS)}")
+        sys.exit(f"{word}: tools/mutate.py knows no such module; it knows {', '.join(modules())}")
+    return found
+
+
+def covered(
+    tree: Path, tests: tuple[str, ...], of: list[Path]
+) -> dict[Path, dict[str, tuple[float, list[int]]]]:
+    """Run tests as they are; return for each module which tests run it: their time, and its lines."""
+    copies = {str(tree / module.relative_to(ROOT)): module for module in of}
+    passes(tree, list(tests), 3600, [Path(copy) for copy in copies])
+    of_test, failed = json.loads((tree / COVERAGE).read_text())
+    (tree / COVERAGE).unlink()
+    all_of_them = sum(seconds for seconds, _ in of_test.values())
+    print(f"{len(of_test)} tests, {all_of_them:.0f} s; left out as they fail or are skipped: {len(failed)}")
+    found: dict[Path, dict[str, tuple[float, list[int]]]] = {module: {} for module in of}
+    for test, (seconds, lines) in of_test.items():
+        for copy, run in lines.items():
+            found[copies[copy]][test] = (seconds, run)
     return found
 
 
@@ -406,7 +324,12 @@ def accepted_of(module: Path) -> set[tuple[str, str]]:
 
 
 def tried(
-    module: Path, tests: list[str], tree: Path, share: float, most: int | None, seed: int
+    module: Path,
+    coverage: dict[str, tuple[float, list[int]]],
+    tree: Path,
+    share: float,
+    most: int | None,
+    seed: int,
 ) -> tuple[int, int]:
     """Try changes of one module, print what survives; return how many were tried and survived.
 
@@ -415,12 +338,6 @@ def tried(
     name = module.relative_to(ROOT)
     source, copy = module.read_text(), tree / name
     began = time.monotonic()
-    if not passes(tree, tests, 1800, copy):
-        sys.exit(f"{name}: its tests fail as it is: {' '.join(tests)}")
-    coverage = json.loads((tree / COVERAGE).read_text())
-    copy.write_text("raise ImportError\n")
-    if passes(tree, tests, 60):
-        sys.exit(f"{name}: its tests don't import it: {' '.join(tests)}")
     known = accepted_of(module)
     places = places_of(source)
     places = random.Random(seed).sample(places, max(round(share * len(places)), 1))
@@ -468,10 +385,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)
         copied(tree)
-        counts = [
-            tried(module, tests, tree, words.share, words.most, words.seed)
-            for module, tests in modules_of(words.module).items()
-        ]
+        counts = []
+        for tests, of in groups_of(words.module).items():
+            for module, coverage in covered(tree, tests, of).items():
+                counts.append(tried(module, coverage, tree, words.share, words.most, words.seed))
     tried_, survived = (sum(column) for column in zip(*counts))
     share = survived / max(tried_, 1)
     print(f"{survived} of {tried_} changes survive: {100 * share:.1f} %")

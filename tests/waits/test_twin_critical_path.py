@@ -168,6 +168,9 @@ def test_of_threads_that_end_together_the_path_is_of_one_that_was_not_woken_just
     # Who waits for nobody knows what was not woken.
     alone = text.replace("b 100 100 Event.set release E", "")
     assert path_of(find_waits(trace_of(alone)))[-1] == ("a", WAITS, 10, 100)
+    # The first of all threads wakes another one.
+    first = "a 0 99 run\na 99 99 Event.set release E\nb 0 100 run\nb 10 100 Event.wait wait E 1\nc 0 100 run"
+    assert path_of(find_waits(trace_of(first))) == [("c", RUNS, 0, 100)]
     both = "a 0 50 Barrier.wait wait X 1\na 50 50 Event.set release Y\n"
     both += "b 5 50 Event.wait wait Y 1\nb 50 50 Event.set release X"
     assert path_of(find_waits(trace_of(both)))[-1][0] == "a"

@@ -115,7 +115,7 @@ def _by_holders(waits: Synchronization) -> _Part:
             np.ascontiguousarray(ops.end[wait]), np.ascontiguousarray(ops.thread[wait], np.int64),
             np.searchsorted(held.object, objects).astype(np.int64), np.ascontiguousarray(held.start),
             np.ascontiguousarray(held.end), np.ascontiguousarray(held.thread, np.int64),
-            np.ascontiguousarray(site.reshape(-1), np.int64), np.empty(MOST_OPEN, np.int64),
+            np.ascontiguousarray(site.ravel(), np.int64), np.empty(MOST_OPEN, np.int64),
             np.empty(2 * MOST_OPEN, np.int64), np.zeros(len(sites)), np.empty(len(sites), np.int64),
             out[0], out[1], out[2],
         )  # fmt: skip
@@ -222,7 +222,7 @@ def blame(waits: Synchronization, found: Causes) -> Blame:
     counts = np.flatnonzero(ops.asks[found.wait] & ~ops.nested[found.wait])
     keys = np.stack([found.thread, found.function, found.line], axis=1)[counts]
     sites, back, times = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    ns = np.rint(np.bincount(back.reshape(-1), found.ns[counts], len(sites))).astype(np.int64)
+    ns = np.rint(np.bincount(back.ravel(), found.ns[counts], len(sites))).astype(np.int64)
     order = np.argsort(-ns, kind="stable")
     thread, function, line = sites[order].T.reshape(3, -1)
     return Blame(thread, function, line, ns[order], times[order].astype(np.int64))

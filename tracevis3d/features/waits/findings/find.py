@@ -31,6 +31,10 @@ def findings(waits: Waits) -> list[Finding]:
         if finding.kind not in ("starvation", "one goes first") or not said.intersection(finding.objects)
     ]
     found = [*before, *others, *threads.findings(waits)]
-    place = {kind: i for i, kind in enumerate(GRAVE)} | dict.fromkeys(COSTLY, len(GRAVE))
-    place |= dict.fromkeys(USUAL, len(GRAVE) + 2)
-    return sorted(found, key=lambda finding: (place.get(finding.kind, len(GRAVE) + 1), -finding.score_ns))
+
+    def rank(finding: Finding) -> tuple[int, bool, bool, int]:
+        kind = finding.kind
+        grave = GRAVE.index(kind) if kind in GRAVE else len(GRAVE)
+        return grave, kind in USUAL, kind not in COSTLY, -finding.score_ns
+
+    return sorted(found, key=rank)

@@ -185,9 +185,8 @@ def _convoys(waits: Waits) -> list[Finding]:
             continue
         time, length = queue.time[low:high], queue.length[low:high]
         # At any time somebody waits, and several wait at the same time.
-        busy = np.concatenate([[False], length >= 1, [False]])
+        busy = np.concatenate([[False], length >= 1])  # nobody waits after the last change
         starts, ends = np.flatnonzero(busy[1:] & ~busy[:-1]), np.flatnonzero(busy[:-1] & ~busy[1:])
-        ends = np.minimum(ends, len(time) - 1)
         got = held.start[begin:end]
         first, last = np.searchsorted(got, time[starts], "left"), np.searchsorted(got, time[ends], "right")
         most_at_once = np.array([length[a : b + 1].max() for a, b in zip(starts, ends)])

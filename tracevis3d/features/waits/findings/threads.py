@@ -66,6 +66,7 @@ def _rings(waits: Waits) -> list[Finding]:
         rows = list(ring.waits)
         threads, names = ops.thread[rows].tolist(), [", ".join(ops.of(row)) for row in rows]
         after = [*threads[1:], threads[0]]
+        who = several(titles(waits, threads))
         parts = [
             f"{title(t)} waits for {name}, which {title(n)} holds"
             for t, name, n in zip(threads, names, after)
@@ -74,7 +75,7 @@ def _rings(waits: Waits) -> list[Finding]:
         if ring.broken_by >= 0:
             kind, end = "broken deadlock", int(ops.end[ring.broken_by])
             each = [f"{title(t)} for {name}" for t, name in zip(threads, names)]
-            who, last = several(titles(waits, threads)), title(int(ops.thread[ring.broken_by]))
+            last = title(int(ops.thread[ring.broken_by]))
             sentence = (
                 f"{who} wait for each other for {duration(max(end - start, 0))} ({several(each)}), "
                 f"until {last} gives up"
@@ -83,11 +84,11 @@ def _rings(waits: Waits) -> list[Finding]:
             lost = len(rows) * max(end - start, 0)
         elif len(rows) == 1:
             kind, lost, headline = "deadlock", int(ops.lasted[rows].sum()), ""
-            sentence = f"{title(threads[0])} waits for {names[0]}, which it holds itself: it blocks forever"
+            sentence = f"{who} waits for {several(names)}, which it holds itself: it blocks forever"
         else:
             kind, lost = "deadlock", int(ops.lasted[rows].sum())
             sentence = f"{'; '.join(parts)}: none of them continues"
-            headline = f"Deadlock: {several(titles(waits, threads))} wait for each other forever"
+            headline = f"Deadlock: {who} wait for each other forever"
         said = all(outcomes.how[row] == RECORDED for row in ring.waits)
         found.append(
             Finding(

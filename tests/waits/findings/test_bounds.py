@@ -1,0 +1,161 @@
+"""Programs at the bounds of each finding about waits: what is just remarkable, and what just is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.waits.findings.test_twin_findings import Plain, row
+from tests.waits.sync_traces import lines, trace_of
+from tracevis3d.features.waits.findings.find import findings
+from tracevis3d.features.waits.findings.finding import USUAL
+from tracevis3d.features.waits.waits import find_waits
+
+
+def given_work(workers):
+    """The first thread of all gives work to others."""
+    rows = [("main", 0, 100, "run")]
+    for i in range(workers):
+        rows.append((f"w{i}", 0, 50, "Queue.get", "wait", f"Q{i}", 1))
+        rows.append(("main", 50, 50, "Queue.put", "release", f"Q{i}"))
+    return rows
+
+
+def looks(away, name="Event.wait", object="E"):
+    """A thread looks five times after something, at times by which neighbours are not equally far apart."""
+    rows, at = [("main", 0, 700, "run")], 0
+    for every in (100, 100 + away, 100 - away, 100 + away, 100 - away, 100):
+        rows.append(("s", at, at + 55, name, "wait", object, 1))
+        at += every
+    return rows
+
+
+def sleeps_in(function):
+    """A thread sleeps irregularly, in a function that is the first of all or in none."""
+    rows = [("s", 0, 2000, "work")] if function else [("main", 0, 2000, "run")]
+    for at, until in ((0, 200), (201, 390), (400, 900), (901, 1000), (1001, 1400), (1410, 2000)):
+        rows.append(("s", at, until, "time.sleep", "wait", "-", 1))
+    return rows
+
+
+def takes_between(times):
+    """A thread sleeps eight times, and takes something after some of them."""
+    rows = [("main", 0, 900, "run")]
+    rows += [("s", 100 * i, 100 * i + 90, "time.sleep", "wait", "-", 1) for i in range(8)]
+    for i in range(times):
+        rows.append(("s", 100 * i + 92, 100 * i + 96, "Queue.get", "wait", "Q", 0))
+    return rows
+
+
+def visits(lengths, name="visit", thread="a", at=0):
+    rows = []
+    for length in lengths:
+        rows.append((thread, at, at + length, name))
+        at += length + 1
+    return rows
+
+
+def within(parts):
+    """Of 21 calls of several functions the last is long, and each lies in that before it."""
+    rows, at = [], 0
+    for name, _ in parts:
+        rows += visits([1] * 20, name, at=at)
+        at += 50
+    return rows + [("a", at + i, at + i + length, name) for i, (name, length) in enumerate(parts)]
+
+
+def in_vain(threads, how, signal=None):
+    rows = [("main", 0, 200, "run")]
+    if signal is not None:
+        rows.append(("s", signal, signal, "Condition.notify", "release", "C"))
+    return rows + [(f"w{i}", 50, 90 + i, f"Condition.wait{how}", "wait", "C", 1) for i in range(threads)]
+
+
+def passed_on(releaser):
+    """What is read while a lock is held delays others, unless another thread gave the lock back."""
+    return [
+        ("h", 0, 0, "Lock.acquire", "wait", "L", 0), ("h", 2, 98, "read", "io", "file"),
+        (releaser, 100, 100, "Lock.release", "release", "L"), ("w", 1, 100, "Lock.acquire", "wait", "L", 1),
+    ]  # fmt: skip
+
+
+def gets_without_waiting(contended):
+    """A holder takes its time over getting something, which it waits for or not."""
+    return [
+        ("h", 0, 0, "Lock.acquire", "wait", "L", 0), ("h", 2, 98, "Queue.get", "wait", "Q", contended),
+        ("h", 100, 100, "Lock.release", "release", "L"), ("w", 1, 100, "Lock.acquire", "wait", "L", 1),
+    ]  # fmt: skip
+
+
+def sleeps_without_waiting(contended):
+    return [(*row[:3], "time.sleep", "wait", "-", contended) if row[3] == "Queue.get" else row
+            for row in gets_without_waiting(contended)]  # fmt: skip
+
+
+def turns(takers, waiting, times=8, every=10, at=0, what="Lock.acquire"):
+    """Threads get a lock in turn, again and again, while others wait for it all the time."""
+    rows, begin = [], at
+    for i in range(times):
+        who = takers[i % len(takers)]
+        rows.append((who, at + 2, at + 2, "Lock.acquire", "wait", "L", 0))
+        rows.append((who, at + every, at + every, "Lock.release", "release", "L"))
+        at += every
+    return rows + [(who, begin + 1, at, what, "wait", "L", 1) for who in waiting]
+
+
+#: Name, program, and the kinds of findings, in their order, without queues and threads that mostly wait.
+PROGRAMS = {
+    "two workers": (given_work(2), []),
+    "three workers": (given_work(3), ["farmer and workers"]),
+    "regular looks": (looks(15), ["polling"]),
+    "irregular looks": (looks(16), ["never released"]),
+    "given up irregularly": (looks(40, "Event.wait (timed out)"), ["polling"]),
+    "irregular sleeps in one place": (sleeps_in(True), ["polling"]),
+    "irregular sleeps anywhere": (sleeps_in(False), []),
+    "takes little": (takes_between(3), ["polling"]),
+    "takes something half of the time": (takes_between(4), []),
+    "three quarters are short": (visits([*[1] * 15, *[64] * 4, 100]), ["outlier"]),
+    "fewer are short": (visits([*[1] * 14, *[64] * 5, 100]), []),
+    "usually eight": (visits([*[1] * 10, *[8] * 20, 511]), []),
+    "within, nearly all": (within([("visit", 1000), ("inner", 800)]), ["outlier"]),
+    "within, less": (within([("visit", 1000), ("inner", 799)]), ["outlier", "outlier"]),
+    "polls within": (within([("visit", 1000), ("poll_once", 900), ("deep", 800)]), ["outlier"]),
+    "fails": (in_vain(1, " (failed)"), ["given up"]),
+    "two fail": (in_vain(2, " (failed)"), ["given up"]),
+    "signalled just then": (in_vain(1, " (timed out)", 50), ["given up"]),
+    "signalled later": (in_vain(1, " (timed out)", 51), ["given up"]),
+    "passed on": (passed_on("other"), []),
+    "given back": (passed_on("h"), ["held over I/O"]),
+    "gets at once": (gets_without_waiting(0), []),
+    "waits for work": (gets_without_waiting(1), ["held over a wait"]),
+    "sleeps": (sleeps_without_waiting(1), ["held over sleep"]),
+    "no sleep": (sleeps_without_waiting(0), []),
+    "one of many": (turns("x", "vw"), ["one goes first"]),
+    "two of many": (turns("xy", "vw"), ["starvation"]),
+    "waits for a signal": (turns("x", "v", what="Condition.wait"), []),
+    "outlier among those that wait": (
+        [
+            *visits([*[1] * 20], "a"),
+            ("a", 100, 900, "a"),
+            ("a", 101, 899, "Event.wait", "wait", "E", 1),
+            *visits([*[1] * 20, 800], "z", "z"),
+        ],
+        ["never released", "outlier"],
+    ),
+    "costly before dear": (
+        [*passed_on("h"), *visits([*[1] * 20, 900], "z", "z")],
+        ["held to the end", "held over I/O", "outlier"],
+    ),
+    "short at first": (
+        [*turns("x", "v", every=3), *turns("x", "v", at=2000, every=200)],
+        ["held to the end", "starvation"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_remarkable(name):
+    rows, kinds = PROGRAMS[name]
+    waits = find_waits(trace_of(lines(rows)))
+    found = findings(waits)
+    assert sorted(map(row, found)) == sorted(Plain(waits).findings())
+    assert [finding.kind for finding in found if finding.kind not in ("convoy", *USUAL)] == kinds
