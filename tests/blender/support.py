@@ -10,6 +10,7 @@ import sys
 import time
 import traceback
 import zlib
+from itertools import combinations
 from pathlib import Path
 
 import bpy
@@ -18,6 +19,8 @@ import bpy
 REST = 0.25
 #: Seconds of sleep in each round of Blender's main loop.
 PAUSE = 0.01
+#: Pixels: the size of texts over the scene, at least, where the interface is not enlarged.
+LEAST = 11.0
 #: What follows the steps that are driven now; Blender quits where there is nothing left: see in_turn.py.
 turns = []
 NAME = "bl_ext.user_default.tracevis3d"
@@ -215,6 +218,21 @@ class Window:
 
         others = (r for r in self.area.regions if r.type != "WINDOW" and min(r.width, r.height) > 1)
         return inside(self.region) and not any(map(inside, others))
+
+
+def legible(texts, region, what, least=LEAST):
+    """Assert that texts over a region are large enough, inside it, and apart from each other; return them."""
+    for text in texts:
+        assert text.size >= least, (what, text)
+        left, bottom, right, top = text.box
+        assert min(left, bottom) >= 0, (what, text)
+        assert right <= region.width, (what, text)
+        assert top <= region.height, (what, text)
+    for one, other in combinations(texts, 2):
+        a, b = one.box, other.box
+        apart = a[2] <= b[0] + 1 or b[2] <= a[0] + 1 or a[3] <= b[1] + 1 or b[3] <= a[1] + 1
+        assert apart, (what, one, other)
+    return texts
 
 
 def at_rest():

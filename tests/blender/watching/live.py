@@ -7,7 +7,6 @@ and, if all went well, ``live``.
 import sys
 import time
 from contextlib import suppress
-from itertools import combinations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -48,19 +47,7 @@ def main():
         area = max((a for a in window().screen.areas if a.type == "VIEW_3D"), key=lambda a: a.width)
         region = next(r for r in area.regions if r.type == "WINDOW")
         assert area.spaces.active.region_3d.view_perspective == "PERSP", view
-        shown = overlay.texts(region)
-        for text in shown:
-            assert text.size >= 11, (view, text)
-            left, bottom, right, top = text.box
-            assert min(left, bottom) >= 0, (view, text)
-            assert right <= region.width, (view, text)
-            assert top <= region.height, (view, text)
-        for a, b in combinations(shown, 2):
-            apart = (
-                a.box[2] <= b.box[0] + 1 or b.box[2] <= a.box[0] + 1
-                or a.box[3] <= b.box[1] + 1 or b.box[3] <= a.box[1] + 1
-            )  # fmt: skip
-            assert apart, (view, a, b)
+        support.legible(overlay.texts(region), region, view)
         parts = {o["tracevis3d_part"]: o for o in feed.shown.collection.objects}
         printed = [parts[name] for name in ("title", "legend", "names", "ticks", "now")]
         hidden = [o.hide_get(view_layer=window().view_layer) for o in printed]

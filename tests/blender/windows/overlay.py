@@ -6,7 +6,7 @@ first view.
 """
 
 import sys
-from itertools import combinations, product
+from itertools import product
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -16,7 +16,6 @@ import support
 
 *words, place = support.arguments()
 place = Path(place)
-LEAST = 11.0  # pixels
 #: Views that no other step flattens and opens again.
 NEW = ("tracks", "matrix", "city", "ramp", "source")
 
@@ -52,24 +51,11 @@ def main():
     def texts():
         return draw.texts(region)
 
-    def check(what, least=LEAST, within=None):
+    def check(what, least=support.LEAST, within=None):
         shown = draw.texts(within or region)
         # A quarter of the view may look where none are.
         assert shown or within, f"{what}: no texts"
-        within = within or region
-        for text in shown:
-            assert text.size >= least, (what, text)
-            left, bottom, right, top = text.box
-            assert min(left, bottom) >= 0, (what, text)
-            assert right <= within.width, (what, text)
-            assert top <= within.height, (what, text)
-        for a, b in combinations(shown, 2):
-            apart = (
-                a.box[2] <= b.box[0] + 1 or b.box[2] <= a.box[0] + 1
-                or a.box[3] <= b.box[1] + 1 or b.box[3] <= a.box[1] + 1
-            )  # fmt: skip
-            assert apart, (what, a, b)
-        return shown
+        return support.legible(shown, within or region, what, least)
 
     def press(kind, x, y, **keys):
         window.event_simulate(type=kind, value="PRESS", x=x, y=y, **keys)
@@ -286,7 +272,7 @@ def main():
         preferences.view.ui_scale = 2.0
         yield lambda: preferences.system.ui_scale > 1.9
         yield support.at_rest()
-        shown = check(f"{name}, scale 2", 2 * LEAST)
+        shown = check(f"{name}, scale 2", 2 * support.LEAST)
         assert any(text.kind == "title" for text in shown), name
         support.screenshot(place / f"overlay-{name}-scale.png")
         bpy.ops.preferences.reset_default_theme()

@@ -6,7 +6,6 @@ opened again: nothing overlaps, nothing is outside, nothing is too small to be r
 
 import subprocess
 import sys
-from itertools import combinations
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -15,7 +14,6 @@ import numpy as np
 import support
 
 trace, place = map(Path, support.arguments())
-LEAST = 11.0  # pixels
 
 
 def view_areas():
@@ -26,22 +24,9 @@ def regions_of(area):
     return [region for region in area.regions if region.type == "WINDOW"]
 
 
-def check(draw, region, what, least=LEAST):
+def check(draw, region, what, least=support.LEAST):
     """Assert that what is drawn over a region can be read; return it."""
-    shown = draw.texts(region)
-    for text in shown:
-        assert text.size >= least, (what, text)
-        left, bottom, right, top = text.box
-        assert min(left, bottom) >= 0, (what, text)
-        assert right <= region.width, (what, text)
-        assert top <= region.height, (what, text)
-    for a, b in combinations(shown, 2):
-        apart = (
-            a.box[2] <= b.box[0] + 1 or b.box[2] <= a.box[0] + 1
-            or a.box[3] <= b.box[1] + 1 or b.box[3] <= a.box[1] + 1
-        )  # fmt: skip
-        assert apart, (what, a, b)
-    return shown
+    return support.legible(draw.texts(region), region, what, least)
 
 
 def said(shown):
@@ -130,7 +115,7 @@ def main():
     preferences.view.ui_scale = 2.0
     yield lambda: preferences.system.ui_scale > 1.9
     yield support.at_rest()
-    assert check(draw, regions_of(area)[0], "scale 2", 2 * LEAST)
+    assert check(draw, regions_of(area)[0], "scale 2", 2 * support.LEAST)
     support.screenshot(place / "screens-scale.png")
     preferences.view.ui_scale = 1.0
     yield lambda: preferences.system.ui_scale < 1.1
