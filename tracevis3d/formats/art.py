@@ -22,7 +22,7 @@ from ..trace.model import Source
 from ..trace.recording import Recording
 from . import names, registry
 from .distinct import distinct
-from .unpack import problem_of, unpack_file
+from .unpack import whole
 
 if TYPE_CHECKING:
     from ..trace.model import Trace
@@ -88,11 +88,9 @@ def read(path: Path, progress: Progress) -> Trace:
         If it is damaged at the beginning, of a newer version, or holds no call.
     """
     recording = Recording()
-    unpacked = unpack_file(path, part(progress, 0, 0.3))
-    if unpacked.damage:
-        recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
+    data = whole(path, recording.problems, part(progress, 0, 0.3))
     progress(0.3, "reading records")
-    reader = _Reader(path, recording, bytes(unpacked.data))
+    reader = _Reader(path, recording, bytes(data))
     reader.read()
     progress(0.6, "building calls")
     return recording.finish(Source(), names.split, reader.place)

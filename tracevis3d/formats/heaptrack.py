@@ -68,12 +68,10 @@ def read(path: Path, progress: Progress) -> Trace:
     Unreadable
         If it is heaptrack's raw data or of a version before 1.1, or there is no allocation in it.
     """
-    unpacked = unpack.unpack_file(path, part(progress, 0, 0.4))
     recording = Recording()
-    if unpacked.damage:
-        recording.problems.add(unpack.problem_of(unpacked.damage), unpacked.damage)
+    content = unpack.whole(path, recording.problems, part(progress, 0, 0.4))
     progress(0.4, "reading lines")
-    data: NDArray[np.uint8] = np.frombuffer(unpacked.data, np.uint8)
+    data: NDArray[np.uint8] = np.frombuffer(content, np.uint8)
     room = count(data, b"\n") + 1
     kind, value = np.empty(room, np.uint8), np.empty(room, np.int64)
     other, line_of = np.empty(room, np.int64), np.empty(room, np.int64)
@@ -84,7 +82,7 @@ def read(path: Path, progress: Progress) -> Trace:
     recording.problems.add("malformed", f"line {state[s.MALFORMED_LINE]:,}", int(state[s.MALFORMED]))
     kind, value = kind[:rows], value[:rows]
     progress(0.6, "reading stacks")
-    described = _Described(path, recording, unpacked.data)
+    described = _Described(path, recording, content)
     for start, line in zip(other[:others].tolist(), line_of[:others].tolist(), strict=True):
         described.take(start, line)
     innermost = described.add_frames(trace_of[: state[s.TRACES]])

@@ -12,13 +12,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from ..errors import InputError, MissingDependency
 from ..machine import memory as memory_limit
 from ..machine.bounds import too_large
 from ..machine.copies import snapshot
 from ..progress import Progress, silent
+
+if TYPE_CHECKING:
+    from ..trace.problems import Problems
 
 _GZIP = b"\x1f\x8b"
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -173,6 +176,33 @@ def unpack_file(path: Path, progress: Progress = silent) -> Unpacked:
                 data, "the file became shorter while it was read" if len(data) < reader.size else ""
             )
         return _gather(reader, progress)
+
+
+def whole(path: Path, problems: Problems, progress: Progress = silent) -> memoryview:
+    """Return all unpacked bytes of a file, and count it as a problem if there are not all of them.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    problems : Problems
+        Of the recording.
+    progress : Progress
+
+    Returns
+    -------
+    memoryview
+        Read-only.
+
+    Raises
+    ------
+    InputError, MissingDependency
+        As :func:`unpack_file`.
+    """
+    unpacked = unpack_file(path, progress)
+    if unpacked.damage:
+        problems.add(problem_of(unpacked.damage), unpacked.damage)
+    return unpacked.data
 
 
 def unpack_bytes(data: bytes, name: str = "the data") -> Unpacked:

@@ -14,7 +14,7 @@ from ...progress import Progress, part
 from ...trace.model import Source
 from ...trace.recording import Recording
 from .. import names, registry
-from ..unpack import problem_of, unpack_file
+from ..unpack import whole
 from .handover import hand_over
 from .tables import tables_of
 
@@ -68,10 +68,8 @@ def read(path: Path, progress: Progress) -> Trace:
         If it is of a version before Go 1.11, or has no events of goroutines.
     """
     recording = Recording()
-    unpacked = unpack_file(path, part(progress, 0, 0.2))
-    if unpacked.damage:
-        recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
-    said = _HEADER.match(bytes(unpacked.data[:_HEADER_BYTES]))
+    data = whole(path, recording.problems, part(progress, 0, 0.2))
+    said = _HEADER.match(bytes(data[:_HEADER_BYTES]))
     if said is None:
         raise Unreadable(f"{path}: this is no execution trace of Go: it does not begin with its version")
     minor = int(said[1])
@@ -81,7 +79,7 @@ def read(path: Path, progress: Progress) -> Trace:
             "it again with a newer Go"
         )
     progress(0.2, "reading events")
-    tables = tables_of(unpacked.data, _HEADER_BYTES, recording.problems, is_old=minor < _TODAY)
+    tables = tables_of(data, _HEADER_BYTES, recording.problems, is_old=minor < _TODAY)
     progress(0.5, "following goroutines")
     at = hand_over(tables, recording)
     if not len(at):

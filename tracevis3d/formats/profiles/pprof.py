@@ -15,7 +15,7 @@ from ...progress import Progress, part
 from ...trace.recording import Recording
 from .. import registry
 from ..distinct import places_among
-from ..unpack import problem_of, unpack_file
+from ..unpack import whole
 from ..wire import Messages
 from .documents import add_function, finish
 from .samples import SAMPLE_NS, add_weighed, tree_of_places
@@ -129,10 +129,8 @@ def read(path: Path, progress: Progress) -> Trace:
         If it has no samples.
     """
     recording = Recording()
-    unpacked = unpack_file(path, part(progress, 0, 0.3))
-    if unpacked.damage:
-        recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
-    return finish(path, lambda: _take(unpacked.data, recording), recording, "pprof profile", progress)
+    data = whole(path, recording.problems, part(progress, 0, 0.3))
+    return finish(path, lambda: _take(data, recording), recording, "pprof profile", progress)
 
 
 def _take(data: memoryview, recording: Recording) -> None:

@@ -19,7 +19,7 @@ from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
 from ...text import utf8
-from ...unpack import head, problem_of, unpack_file
+from ...unpack import head, whole
 from ..documents import fields_of, finish, items_of, read_profile, text_of, whole_of
 from ..samples import FrameTree
 from . import taken as t
@@ -81,11 +81,9 @@ def read(path: Path, progress: Progress) -> Trace:
     if head(path, len(MAGIC)) != MAGIC:
         return read_profile(path, _take_printed, _TITLE, progress)
     recording = Recording()
-    unpacked = unpack_file(path, part(progress, 0, 0.2))
-    if unpacked.damage:
-        recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
+    content = whole(path, recording.problems, part(progress, 0, 0.2))
     # Always read-only, like a mapped file: kernels are compiled for one type.
-    data = np.frombuffer(memoryview(unpacked.data).toreadonly(), np.uint8)
+    data = np.frombuffer(content.toreadonly(), np.uint8)
     return finish(path, lambda: take(data, recording, part(progress, 0.2, 0.8)), recording, _TITLE, progress)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
-from ...unpack import problem_of, unpack_file
+from ...unpack import whole
 from ...wire import Messages
 from ..documents import finish
 from ..samples import COUNTED, add_timed, tree_of_stacks
@@ -73,10 +73,8 @@ def read(path: Path, progress: Progress) -> Trace:
         If it has no samples.
     """
     recording = Recording()
-    unpacked = unpack_file(path, part(progress, 0, 0.3))
-    if unpacked.damage:
-        recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
-    return finish(path, lambda: _take(unpacked.data, recording), recording, "simpleperf profile", progress)
+    data = whole(path, recording.problems, part(progress, 0, 0.3))
+    return finish(path, lambda: _take(data, recording), recording, "simpleperf profile", progress)
 
 
 def _take(data: memoryview, recording: Recording) -> None:

@@ -14,7 +14,7 @@ from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
 from ...text import read_text
-from ...unpack import problem_of, unpack_file
+from ...unpack import whole
 from ..documents import add_function, finish
 from ..samples import FrameTree, add_timed, add_weighed
 
@@ -91,10 +91,7 @@ def read(path: Path, progress: Progress) -> Trace:
         if is_text:
             reader.read_text(bytes(text.data).decode("utf-8", "replace"))
         else:
-            unpacked = unpack_file(path)
-            if unpacked.damage:
-                recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
-            reader.read_mojo(bytes(unpacked.data))
+            reader.read_mojo(bytes(whole(path, recording.problems)))
         reader.lay()
 
     return finish(path, take, recording, "recording of Austin's", progress)

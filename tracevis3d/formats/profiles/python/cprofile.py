@@ -13,7 +13,7 @@ import numpy as np
 from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
-from ...unpack import problem_of, unpack_file
+from ...unpack import whole
 from ..call_graph import lay_call_graph
 from ..documents import add_function, finish, numbers_of
 from ..marshal import load_python
@@ -69,12 +69,10 @@ def read(path: Path, progress: Progress) -> Trace:
         If it is damaged, or holds no function.
     """
     recording = Recording()
-    unpacked = unpack_file(path, part(progress, 0, 0.2))
-    if unpacked.damage:
-        recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
+    data = whole(path, recording.problems, part(progress, 0, 0.2))
     return finish(
         path,
-        lambda: _take(load_python(bytes(unpacked.data)), recording),
+        lambda: _take(load_python(bytes(data)), recording),
         recording,
         "cProfile file",
         progress,
