@@ -3,7 +3,7 @@
 NumPy, because batches for the GPU take arrays of 32-bit numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import blf
@@ -23,13 +23,13 @@ def write(words: str, x: float, y: float, size: float, color: tuple[float, ...])
 
 def rectangle(left: float, low: float, right: float, high: float, color: tuple[float, ...]) -> None:
     """Fill a rectangle."""
-    polygon(np.array([[left, low], [right, low], [right, high], [left, high]]), color)
+    polygon([(left, low), (right, low), (right, high), (left, high)], color)
 
 
-def polygon(corners: NDArray[np.float64], color: tuple[float, ...]) -> None:
-    """Fill a convex polygon of corners, float (n, 2), in order."""
+def polygon(corners: Iterable[Any], color: tuple[float, ...]) -> None:
+    """Fill a convex polygon of corners, each a pair of numbers, in order."""
     shader = gpu.shader.from_builtin("UNIFORM_COLOR")
-    flat = corners.astype(np.float32)
+    flat = np.array([tuple(corner) for corner in corners], np.float32)
     fan = [(0, i, i + 1) for i in range(1, len(flat) - 1)]
     batch = batch_for_shader(shader, "TRIS", {"pos": flat}, indices=fan)
     gpu.state.blend_set("ALPHA")
@@ -39,16 +39,11 @@ def polygon(corners: NDArray[np.float64], color: tuple[float, ...]) -> None:
     gpu.state.blend_set("NONE")
 
 
-def strip(corners: Sequence[Any], color: tuple[float, ...]) -> None:
-    """Fill a convex polygon of corners, each a pair of numbers, in order."""
-    polygon(np.array([tuple(corner) for corner in corners], np.float64), color)
-
-
 def triangle(
     a: tuple[float, float], b: tuple[float, float], c: tuple[float, float], color: tuple[float, ...]
 ) -> None:
     """Fill a triangle."""
-    polygon(np.array([a, b, c, c]), color)
+    polygon((a, b, c), color)
 
 
 def columns(spans: Any, low: float, high: float, color: tuple[float, ...], least: float) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..drawing.filtered import taken
 from ..drawing.frame import Frame
-from ..drawing.primitives import Boxes, Camera, Drawing, Image, Lines, Marks, Tubes, Wedges
+from ..drawing.primitives import Axis, Boxes, Camera, Drawing, Image, Lines, Marks, Tubes, Wedges
 from ..drawing.projection import straight
 from ..layout.lettering import Typeface, set_texts
 from ..progress import Progress, silent
@@ -195,7 +195,7 @@ def pixels_of_unit(drawing: Drawing, style: str, frame: Frame) -> float | None:
     float or None
         None if it has no ruler of time.
     """
-    axis = next((axis for axis in drawing.axes if axis.window), None)
+    axis = _ruler_of_time(drawing)
     if axis is None or axis.length <= 0:
         return None
     view, _ = seen(drawing, style, frame)
@@ -218,11 +218,14 @@ def pixels_of_time(drawing: Drawing, style: str, frame: Frame) -> float | None:
     float or None
         None if it has no ruler of time.
     """
-    found = pixels_of_unit(drawing, style, frame)
-    axis = next((axis for axis in drawing.axes if axis.window), None)
+    found, axis = pixels_of_unit(drawing, style, frame), _ruler_of_time(drawing)
     if found is None or axis is None or axis.window is None:
         return None
     return found * axis.length / max(axis.window[1] - axis.window[0], 1)
+
+
+def _ruler_of_time(drawing: Drawing) -> Axis | None:
+    return next((axis for axis in drawing.axes if axis.window), None)
 
 
 class _Making:

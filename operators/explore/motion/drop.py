@@ -84,7 +84,7 @@ def _draw(context: bpy.types.Context) -> None:
     if (end - begin).length < 1.0:
         return
     across = (end - begin).orthogonal().normalized() * _WIDE * context.preferences.system.ui_scale
-    shapes.strip([begin - across, begin + across, end + across, end - across], _COLOR)
+    shapes.polygon([begin - across, begin + across, end + across, end - across], _COLOR)
 
 
 _CONNECTIONS: signals.Connections = ((overlay.on_flat, _draw),)
