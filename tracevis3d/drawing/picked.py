@@ -73,6 +73,10 @@ class PickedElement:
         span = self.span
         return None if span is None else round(span[0] + self.met[0] * (span[1] - span[0]))
 
+    def as_call(self) -> PickedElement:
+        """Return the call that it represents, as an element of its own."""
+        return PickedElement("call", self.source, self.id, self.calls, facts=self.facts)
+
 
 @dataclass(frozen=True)
 class Subject:

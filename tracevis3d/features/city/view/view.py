@@ -138,8 +138,7 @@ def describe(
     said = Description(texts.pop("part"), rows=[(title, text) for title, text in texts.items() if text])
     if not any(call >= 0 for call in element.calls.values()):
         return [said]
-    call = PickedElement("call", element.source, element.id, element.calls, facts=element.facts)
-    return [said, *describe_element(call, traces, parameters)]
+    return [said, *describe_element(element.as_call(), traces, parameters)]
 
 
 VIEW = View(

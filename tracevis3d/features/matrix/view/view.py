@@ -137,8 +137,7 @@ def describe(
     ]
     if not element.calls:
         return [said]
-    call = PickedElement("call", element.source, element.id, element.calls, facts=element.facts)
-    return [said, *describe_element(call, traces, parameters)]
+    return [said, *describe_element(element.as_call(), traces, parameters)]
 
 
 VIEW = View(

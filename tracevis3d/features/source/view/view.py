@@ -117,8 +117,7 @@ def describe(
     said.rows += [(title, units.count(value)) for title, value in values.items()]
     if not any(call >= 0 for call in element.calls.values()):
         return [said]
-    call = PickedElement("call", element.source, element.id, element.calls, facts=element.facts)
-    return [said, *describe_element(call, traces, parameters)]
+    return [said, *describe_element(element.as_call(), traces, parameters)]
 
 
 VIEW = View(

@@ -42,10 +42,5 @@ def describe(
     if texts.get("highest") == texts.get("mean"):
         texts.pop("highest", None)
     said.rows += [(title, text) for title, text in texts.items() if text]
-    calls = [] if not element.calls else describe_element(_bare(element), traces, parameters)
+    calls = [] if not element.calls else describe_element(element.as_call(), traces, parameters)
     return [said, *calls]
-
-
-def _bare(element: PickedElement) -> PickedElement:
-    """Return an element as its call alone."""
-    return PickedElement("call", element.source, element.id, element.calls, facts=element.facts)
