@@ -66,8 +66,8 @@ MOST = 0.05
 _MEMORY = 12 << 30
 #: Tests of one change take so many seconds at most, under a trace.
 _LONGEST = 30
-#: Where the tests write which lines each of them runs.
-COVERAGE = "coverage.json"
+#: Where the tests write which lines each of them runs, and what they say then.
+COVERAGE, OUTPUT = "coverage.json", "pytest.txt"
 
 
 @dataclass(frozen=True)
@@ -270,9 +270,9 @@ def _try(tree: Path, tests: list[str], cover: list[Path] | None) -> None:
         sys.path[0] = str(tree)
         # What is compiled of a change must not be taken for the module.
         sys.dont_write_bytecode = cover is None
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, 1)
-        os.dup2(nothing, 2)
+        said = os.open(tree / OUTPUT if cover else os.devnull, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+        os.dup2(said, 1)
+        os.dup2(said, 2)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         words = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=mutate"]
         words += [] if cover else ["-x"]
@@ -302,6 +302,8 @@ def covered(
     """Run tests as they are; return for each module which tests run it: their time, and its lines."""
     copies = {str(tree / module.relative_to(ROOT)): module for module in of}
     passes(tree, list(tests), 3600, [Path(copy) for copy in copies])
+    if not (tree / COVERAGE).exists():
+        sys.exit(f"the tests ended early: {' '.join(tests)}\n{(tree / OUTPUT).read_text()[-2000:]}")
     of_test, failed = json.loads((tree / COVERAGE).read_text())
     (tree / COVERAGE).unlink()
     all_of_them = sum(seconds for seconds, _ in of_test.values())

@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
         complain(f"line {row['line']}: {said[-1].partition(': ')[2] or said[-1]}")
     if failed:
         raise InputError(
-            f"{args.file}: {len(failed)} of {len(left)} commands failed: run it again when they are mended"
+            f"{args.file}: {len(failed)} of {len(left)} commands failed: correct them, then run it again"
         )
 
 
