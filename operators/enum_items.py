@@ -23,7 +23,7 @@ def numbered(choices: Iterable[Any], first: int = 0) -> list[Item]:
     ]
 
 
-def kept(find: Items) -> Items:
+def cached(find: Items) -> Items:
     """Let the choices that ``find(self, context)`` returns live until it is asked again.
 
     Blender keeps no reference to texts that a callback returns, and reads them later.

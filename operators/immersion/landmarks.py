@@ -204,7 +204,7 @@ def _landmarks(scene: bpy.types.Scene, view: bpy.types.Collection) -> Iterator[i
     right = eye.matrix_world.to_quaternion() @ Vector((1.0, 0.0, 0.0))
     across = [corner.dot(right) for corner in corners]
     width = max(max(across) - min(across), 1e-6)
-    explained = page.kept(view)
+    explained = page.stored(view)
     # All of the page fits, with the title, so no sign needs to say it.
     near = min((corner - eye.matrix_world.translation).dot(forward) for corner in corners)
     page_width = max(near, 0.0) * eye.data.sensor_width / eye.data.lens

@@ -28,7 +28,7 @@ _WHAT = (
 )
 
 
-@enum_items.kept
+@enum_items.cached
 def _name_items(_self: Any, _context: Any) -> list[enum_items.Item]:
     return enum_items.numbered(map(registry.find, registry.names()))
 

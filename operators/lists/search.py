@@ -73,7 +73,7 @@ def _show_pins(_state: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
     pin(context.scene)
 
 
-@enum_items.kept
+@enum_items.cached
 def _source_items(_state: Any, context: bpy.types.Context) -> list[tuple[str, str, str]]:
     collection = settings.active(context) if context is not None else None
     stored = settings.of(collection).sources if collection is not None else ()

@@ -33,7 +33,7 @@ class Contents:
         if before is not None and before[0] == stamps:
             return before[1]
         last = before[1] if before is not None and before[0][0] == stamps[0] else None
-        explained = last.explained if last is not None else page.kept(collection)
+        explained = last.explained if last is not None else page.stored(collection)
         content = None
         if explained is not None:
             names = page.names_of(explained, page.near_names(collection))

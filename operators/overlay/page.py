@@ -35,7 +35,7 @@ def _printed(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> list[Any]:
     live = [one for one in scene.collection.children if LIVE in one]
     return [
         shown
-        for view in [*filter(page.is_kept, settings.all_in(scene)), *live]
+        for view in [*filter(page.is_stored, settings.all_in(scene)), *live]
         for shown in view.objects
         if page.is_printed(shown) and shown.name in layer.objects
     ]

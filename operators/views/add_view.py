@@ -32,22 +32,22 @@ def _known_items() -> list[tuple[str, str, str]]:
     return [(key, sources.name_of(source), source.path) for key, source in known_traces().items()]
 
 
-@enum_items.kept
+@enum_items.cached
 def _trace_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
     return _known_items() or [_NONE]
 
 
-@enum_items.kept
+@enum_items.cached
 def _other_items(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
     return [_NONE, *_known_items()]
 
 
-@enum_items.kept
+@enum_items.cached
 def _more_items(_self: Any, _context: Any) -> list[tuple[str, str, str, int]]:
     return [(*item, 1 << i) for i, item in enumerate(_known_items()[:_MOST_FLAGS])]
 
 
-@enum_items.kept
+@enum_items.cached
 def _view_items(_self: Any, _context: Any) -> list[enum_items.Item]:
     return enum_items.numbered(settings.loadable_views())
 

@@ -27,7 +27,7 @@ def last_suffixes() -> list[str]:
     return sorted({f".{name}" for name in names} | set(unpack.SUFFIXES))
 
 
-@enum_items.kept
+@enum_items.cached
 def _view_items(_self: Any, _context: Any) -> list[enum_items.Item]:
     suited = (make_view.SUITED, "Automatic", "The view that suits the trace best", "NONE", 0)
     ours = (view for view in settings.loadable_views() if view.traces[0] == 1)

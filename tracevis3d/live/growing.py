@@ -18,7 +18,7 @@ from ..trace.model import STILL, WAIT, Calls, Source, Trace
 from ..trace.names import JOINED_LATE
 from ..trace.recording import Recording
 from ..units import duration
-from .living_blocks import Living, LivingBefore, Retold
+from .living_blocks import Living, LivingBefore, Reported
 from .losses import Losses, place
 from .protocol import Batch, Names, Welcome
 from .thread_calls import LARGEST, CallsOfThread, Segment
@@ -179,8 +179,8 @@ class GrowingTrace:
         self._batches_gone = dict.fromkeys(self._rows, 0)
         self._living, self._living_now = LivingBefore(), LivingBefore()
         # While what is open and lives is reported again.
-        self._retold: Retold | None = None
-        self._is_retold = False
+        self._reported_again: Reported | None = None
+        self._is_reported_again = False
         self.waiting: dict[tuple[int, int], OpenWait] = {}
 
     # -- what comes in ------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class GrowingTrace:
         # Calls that the program left open ended with it.
         self.unended += sum(t.close_all() for t in self._threads)
         self.waiting.clear()
-        self._retold, self._is_retold = None, False
+        self._reported_again, self._is_reported_again = None, False
         shift = max(min(welcome.start - self._first_start, 1 << 61), -(1 << 61))
         self.sessions += 1
         self._session = Session(
@@ -289,10 +289,10 @@ class GrowingTrace:
             rows[name + " names"] = known[name]
         if "stack" in rows:
             rows["session"] = session
-        if batch.table == "memory" and batch.again and self._is_retold:
-            if self._retold is None:
-                self._retold = Retold(self._living_of(session))
-            new = self._retold.new(rows)
+        if batch.table == "memory" and batch.again and self._is_reported_again:
+            if self._reported_again is None:
+                self._reported_again = Reported(self._living_of(session))
+            new = self._reported_again.new(rows)
             rows = {n: c[new] if isinstance(c, np.ndarray) else c for n, c in rows.items()}
         if batch.table == "sync" and self.waiting:
             for key in zip(rows["thread"].tolist(), rows["start"].tolist(), strict=True):
@@ -319,12 +319,12 @@ class GrowingTrace:
 
     def begin_retelling(self) -> None:
         """Note that open calls and live blocks follow: other blocks were freed meanwhile."""
-        self._retold, self._is_retold = None, True
+        self._reported_again, self._is_reported_again = None, True
 
     def end_retelling(self) -> None:
         """Note that all open calls and live blocks have come: free the other blocks."""
-        retold, self._retold, self._is_retold = self._retold, None, False
-        if retold is not None and (gone := retold.gone(self.now)) is not None:
+        reported, self._reported_again, self._is_reported_again = self._reported_again, None, False
+        if reported is not None and (gone := reported.gone(self.now)) is not None:
             self._keep("memory", {**gone, "session": self._session})
 
     def _add_waiting(self, session: Session, batch: Batch) -> None:
@@ -344,7 +344,7 @@ class GrowingTrace:
         """End all open calls and waits: rows were lost, perhaps with their ends."""
         self.waiting.clear()
         # What is being reported again is no longer complete.
-        self._retold, self._is_retold = None, False
+        self._reported_again, self._is_reported_again = None, False
         n = sum(t.close_all() for t in self._threads)
         if n and not self.cuts:
             self._cut_at = self.now

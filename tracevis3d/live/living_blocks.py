@@ -44,7 +44,7 @@ class Living:
         return len(self.columns["time"]) if self.columns else 0
 
 
-class Retold:
+class Reported:
     """Compares the blocks that a publisher reports after rows were lost with those that lived before.
 
     Parameters

@@ -627,7 +627,7 @@ class Publisher:
                 return
             batch = self._waiting.popleft()
             if batch.sequence == _FOR_NEW:
-                self._send_retold(batch)
+                self._send_again(batch)
                 continue
             self._dropped_before = max(self._dropped_before, batch.dropped)
             if batch.sequence == _DROPPED:
@@ -733,7 +733,7 @@ class Publisher:
                 viewer.is_losing = False
                 self._let_it_know_again(viewer)
 
-    def _send_retold(self, batch: p.Batch) -> None:
+    def _send_again(self, batch: p.Batch) -> None:
         """Send new viewers what was there before them, under the number of the next batch that all get."""
         published = self._handed + self._dropped_before
         for identity, viewer in list(self._viewers.items()):

@@ -62,7 +62,7 @@ def keep(collection: Any, drawing: Drawing, palette: Any) -> None:
         collection[_STAMP] = _digest(text)
 
 
-def is_kept(collection: Any) -> bool:
+def is_stored(collection: Any) -> bool:
     """Return whether anything is stored by :func:`keep`; it is not if the view is of an older version.
 
     Parameters
@@ -95,7 +95,7 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def kept(collection: Any) -> Explanations | None:
+def stored(collection: Any) -> Explanations | None:
     """Return what explains the drawing of a view; None where nothing readable is stored.
 
     Parameters
