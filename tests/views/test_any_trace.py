@@ -1,6 +1,7 @@
 """Each view and command on each kind of trace: a drawing or a sentence, no error of the program."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,38 @@ def test_a_view_draws_it_or_says_why_not(trace, name):
         return
     assert said.strip()
     assert "\n" not in said
+
+
+#: Profiles with times and without.
+PROFILES = ("node20.cpuprofile.gz", "go.perf.txt.gz", "go_heap.pprof", "words.prof")
+
+
+def texts_of(drawing):
+    """All that a drawing says, but for names."""
+    yield drawing.title
+    yield from drawing.notes
+    for legend in drawing.legends:
+        yield legend.title
+        yield from (entry.text for entry in legend.entries)
+    yield from (callout.text for callout in drawing.callouts)
+    for labels in drawing.elements + drawing.labels:
+        if getattr(labels, "kind", "") in ("quiet", "lives"):
+            yield from labels.text
+
+
+@pytest.mark.parametrize("name", [name for name in registry.names() if name != "memory"])
+@pytest.mark.parametrize("recording", PROFILES)
+def test_samples_are_not_said_to_be_counted_calls_nor_to_have_an_order_that_is_not_recorded(recording, name):
+    trace = formats.open_trace(DATA / "profiles" / recording)
+    view = registry.find(name)
+    is_refused = name in ("threads", "interactions", "ramp", "tracks") and not trace.samples.are_timed
+    if is_refused or (name == "source" and recording == "go.perf.txt.gz"):
+        with pytest.raises(TraceVisError, match=r"^[^\n]+$"):
+            view.draw([trace] * view.traces[0], read(view.parameters, {}), FRAME, silent)
+        return
+    drawing = view.draw([trace] * view.traces[0], read(view.parameters, {}), FRAME, silent)
+    for text in texts_of(drawing):
+        assert not re.search(r"\d calls?\b(?! path)|rate of calls|calls nothing|of the calls\b", text), text
 
 
 def test_a_cone_tree_of_no_calls_is_a_sentence():

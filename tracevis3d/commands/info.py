@@ -34,8 +34,9 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json(facts)
         return
+    words = {"calls": profile.calls_word(trace)}
     rows = [
-        (name.replace("_", " "), f"{value:,}" if isinstance(value, int) else str(value))
+        (words.get(name, name.replace("_", " ")), f"{value:,}" if isinstance(value, int) else str(value))
         for name, value in facts.items()
         if name not in ("problems", "samples")
     ]

@@ -85,6 +85,38 @@ def totals(trace: Trace) -> dict[str, int]:
     return dict(zip(samples.kinds, sums.tolist(), strict=True))
 
 
+def calls_word(trace: Trace) -> str:
+    """Return what calls are, in the plural: those of a profile are no calls that were counted.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    str
+        ``calls``; of a profile ``sampled calls``, and ``call paths`` where it has no times.
+    """
+    if not len(trace.samples):
+        return "calls"
+    return "sampled calls" if trace.samples.are_timed else "call paths"
+
+
+def counted_calls(trace: Trace, number: int) -> str:
+    """Return a number of calls of a trace: ``829 calls``, of a profile ``829 sampled calls``.
+
+    Parameters
+    ----------
+    trace : Trace
+    number : int
+
+    Returns
+    -------
+    str
+    """
+    return units.counted(number, calls_word(trace).removesuffix("s"))
+
+
 def amount(trace: Trace) -> str:
     """Return how much a trace holds: ``829 calls``, or of a profile ``323 samples``.
 
@@ -150,13 +182,31 @@ def share_of(trace: Trace, call: int) -> Share | None:
     kind, total = next(iter(totals(trace).items()))
     start, end = int(calls.start[call]), int(calls.end[call])
     if not trace.samples.are_timed:
-        laid = int((calls.end - calls.start)[calls.parent < 0].sum())
-        return Share(round((end - start) * total / laid) if laid else 0, total, kind)
+        return Share(round((end - start) * weight_per_ns(trace)), total, kind)
     first, time, before = _sums(trace)
     thread = int(calls.thread[call])
     low, high = int(first[thread]), int(first[thread + 1])
     inside = low + np.searchsorted(time[low:high], [start, end])
     return Share(int(before[inside[1]] - before[inside[0]]), total, kind)
+
+
+@cached_with_trace()
+def weight_per_ns(trace: Trace) -> float:
+    """Return how much of its first kind of weight a profile without times has a nanosecond of its calls.
+
+    Parameters
+    ----------
+    trace : Trace
+        With samples.
+
+    Returns
+    -------
+    float
+        0 if no call is laid out.
+    """
+    calls = trace.calls
+    laid = int((calls.end - calls.start)[calls.parent < 0].sum())
+    return next(iter(totals(trace).values())) / laid if laid else 0.0
 
 
 @cached_with_trace()

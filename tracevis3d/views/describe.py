@@ -17,7 +17,7 @@ from ..errors import TraceVisError
 from ..layout.cut import cut_index
 from ..trace.model import Trace
 from ..trace.names import FunctionWords, label_of_call, place_of, words_of
-from ..trace.profile import bare_kind, share_of
+from ..trace.profile import bare_kind, calls_word, counted_calls, share_of
 from .calls.clusters import call_under, calls_inside
 from .element_metadata import CALLS
 
@@ -203,7 +203,7 @@ def _cluster(trace: Trace, longest: int, element: PickedElement) -> Description:
     """Return the contents of a cluster, and the call at the place where it was met."""
     calls = trace.calls
     many = int(element.facts.get("count", 0)) or calls_inside(trace, element)
-    said = Description(units.counted(many, "call") if many else "Several calls")
+    said = Description(counted_calls(trace, many) if many else f"Several {calls_word(trace)}")
     if (span := element.span) is not None:
         said.rows.append(("from", f"{units.exact_duration(span[0])} for {units.duration(span[1] - span[0])}"))
     said.rows += [

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..drawing.primitives import Drawing, Marks, Tubes
+from ..trace import profile
 from ..trace.model import Trace
 from ..trace.problems import KINDS
 from ..units import duration
@@ -15,7 +16,7 @@ from ..units import duration
 def of_trace(trace: Trace) -> list[tuple[str, str]]:
     """Return label and text of the facts of a trace, cheap ones only."""
     return [
-        ("Calls", f"{len(trace.calls):,}"),
+        (profile.calls_word(trace).title(), f"{len(trace.calls):,}"),
         ("Threads", f"{int(np.count_nonzero(trace.threads.count)):,}"),
         ("Functions", f"{len(trace.functions):,}"),
         ("Depth", f"{int(trace.calls.depth.max(initial=0)):,}"),

@@ -57,7 +57,7 @@ def headline(trace: Trace) -> str:
         first = np.full(len(whole), len(calls))
         np.minimum.at(first, calls.function, np.arange(len(calls)))
         best = int(much[np.lexsort((-first[much], whole[much]))[0]])
-        goes = "goes" if of.endswith("time") else "go"
+        goes = "go" if of in ("the samples", "the events") else "goes"
         return (
             f"{units.percentage(whole[best] / every)} of {of} {goes} to {trace.functions.label[best]} "
             "and what it calls"
@@ -76,5 +76,6 @@ def _of_what(trace: Trace) -> str:
     if "no times" in trace.problems:
         return "the events"
     if len(trace.samples.weight):
-        return "the samples"
+        kind = trace.samples.kinds[0]
+        return profile.bare_kind(kind) if kind.endswith("(bytes)") else "the samples"
     return "the time" if np.count_nonzero(trace.threads.count) < 2 else "the threads' time"

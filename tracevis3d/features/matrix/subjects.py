@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from ...analysis.measures import self_time_of
 from ...errors import UsageError, not_recorded
 from ...filters.facts import facts_of
 from ...filters.roles import ConstructorParameters, constructors
+from ...trace import profile
 from ...trace.model import ALLOC, WAIT, Trace
 from ...trace.names import lane_title
 from ...views.calls.parts import parts_of
@@ -103,7 +105,7 @@ def _third(trace: Trace, wanted: SubjectRequest, time: Ints, thread: Ints) -> tu
         return Category("thread", tuple(names[t] for t in used.tolist()), is_ordered=True), level.astype(
             np.int64
         )
-    if wanted.third == "none":
+    if wanted.third == "none" or (len(trace.samples) and not trace.samples.are_timed):
         return Category("", ("",), is_ordered=True), np.zeros(len(time), np.int64)
     category, edges = slices(wanted.window, wanted.slices, _name_slice)
     level = np.clip(np.searchsorted(edges, time, "right") - 1, 0, len(category.names) - 1)
@@ -119,8 +121,11 @@ def _weights(trace: Trace, wanted: SubjectRequest, calls: Ints) -> tuple[Floats,
     """Return what each call counts, and what that is."""
     if wanted.value == "self":
         return self_time_of(trace)[calls].astype(np.float64), "self time"
-    if wanted.value == "time":
-        return (trace.calls.end[calls] - trace.calls.start[calls]).astype(np.float64), "time"
+    if wanted.value == "time" or (wanted.value == "auto" and len(trace.samples)):
+        lasts = (trace.calls.end[calls] - trace.calls.start[calls]).astype(np.float64)
+        if len(trace.samples) and not trace.samples.are_timed:
+            return lasts * profile.weight_per_ns(trace), trace.samples.kinds[0]
+        return lasts, "time"
     return np.ones(len(calls)), "calls"
 
 
@@ -139,6 +144,8 @@ def _calls(trace: Trace, wanted: SubjectRequest) -> Table:
     levels, level = _third(trace, wanted, calls.start[which], calls.thread[which].astype(np.int64))
     category = Category(f"calling {what}", tuple(names)), Category(f"called {what}", tuple(names)), levels
     write = units.count if of == "calls" else units.duration
+    if of in trace.samples.kinds:
+        write, of = partial(profile.weighed, of), profile.bare_kind(of)
     made = table_of(Items(row, column, level, weight, which), category, wanted.most, "calls", of, write)
     return replace(made, within=within)
 

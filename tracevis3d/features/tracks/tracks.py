@@ -308,7 +308,8 @@ def _a_second(value: float) -> str:
 
 
 def _calls(trace: Trace) -> Track | None:
-    if not len(trace.calls) or not has_times(trace):
+    # Of samples nobody knows how often something was called.
+    if not len(trace.calls) or not has_times(trace) or len(trace.samples):
         return None
     return Track("calls", "Calls that begin", (Band("", Rate(np.sort(trace.calls.start)), 5),), _a_second)
 

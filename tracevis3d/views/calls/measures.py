@@ -16,6 +16,7 @@ from ...layout.icicle import run_sums
 from ...layout.scales import Kind
 from ...trace.cached_results import cached_with_trace
 from ...trace.model import Trace
+from ...trace.profile import calls_word
 
 Floats = NDArray[np.float64]
 
@@ -70,7 +71,7 @@ def measure(trace: Trace, name: str) -> Measure | None:
     -------
     Measure or None
     """
-    calls = trace.calls
+    calls, word = trace.calls, calls_word(trace)
     if name == "self":
         return Measure(
             "self time", "time in all its calls", "sqrt", units.duration, False,
@@ -79,7 +80,7 @@ def measure(trace: Trace, name: str) -> Measure | None:
         )  # fmt: skip
     if name == "calls":
         return Measure(
-            "calls in the subtree", "number of its calls", "log", units.count, True,
+            f"{word} in the subtree", f"number of its {word}", "log", units.count, True,
             lambda ids: calls.extent[ids].astype(np.float64),
             lambda clusters: clusters.calls.astype(np.float64),
         )  # fmt: skip

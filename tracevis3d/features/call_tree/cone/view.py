@@ -154,11 +154,12 @@ def _notes(
     notes = [
         about(trace),
         f"{len(picture.graph):,} distinct subtrees; {shown:,} places of the tree are shown (the most "
-        f"interesting by {p.interest}), which represent {stood:,} calls with repeats",
-        _order_in_words(picture, p),
+        f"interesting by {p.interest}), which represent {profile.counted_calls(trace, stood)} with repeats",
+        _order_in_words(picture, p, is_ordered=not len(trace.samples) or trace.samples.are_timed),
     ]
     if p.size != "none":
-        notes.append(f"size of a node: {QUANTITIES[p.size]}, {_scale_in_words(p.size)}")
+        what = f"{profile.calls_word(trace)} in the subtree" if p.size == "calls" else QUANTITIES[p.size]
+        notes.append(f"size of a node: {what}, {_scale_in_words(p.size)}")
     if p.layout == "bubble" and p.opening > 0:
         what = rise_of(trace, picture.graph, p)
         notes.append(f"height of a node: {QUANTITIES[what]}, {_scale_in_words(what)}")
@@ -181,9 +182,10 @@ def _scale_in_words(what: str) -> str:
     return "square-root scale" if what in ("duration", "self") else "logarithmic scale"
 
 
-def _order_in_words(picture: Layout, p: Parameters) -> str:
+def _order_in_words(picture: Layout, p: Parameters, *, is_ordered: bool) -> str:
+    order = "in the order of their calls" if is_ordered else "by their weight, the heaviest first"
     if p.layout == "bubble":
-        return "callees stand clockwise in the order of their calls, beginning at the line to their caller"
+        return f"callees stand clockwise {order}, beginning at the line to their caller"
     if p.layout == "hyperbolic":
         moved = picture.focus.size or p.facing.strip()
         middle = "the focus" if moved else "the call that divides the shown tree most evenly"
@@ -192,7 +194,7 @@ def _order_in_words(picture: Layout, p: Parameters) -> str:
         )
     if picture.focus.size or p.facing.strip():
         return "the cones are turned so that the focus is in front"
-    return "callees stand clockwise in the order of their calls, beginning at the right"
+    return f"callees stand clockwise {order}, beginning at the right"
 
 
 VIEW = View(

@@ -17,6 +17,7 @@ from ....layout.cut import Cut, CutBuffers, busy_time, call_span, cut_index, joi
 from ....layout.icicle import Lanes, level_heights, stack_lanes
 from ....trace.model import Trace
 from ....trace.names import lane_title
+from ....trace.profile import counted_calls
 from ....units import percentage
 from ....views.thread_selection import choose_threads
 from ....views.time_window import WIDTH, time_window
@@ -300,7 +301,7 @@ def _left_out(trace: Trace, picture: Layout, cut: Cut, busy: Ints) -> str:
     live = int(np.count_nonzero(busy))
     return (
         f"{live - len(others):,} of {live:,} threads with calls are drawn; the others (threads=all) have "
-        f"{calls:,} calls and {percentage(share)} of the time"
+        f"{counted_calls(trace, calls)} and {percentage(share)} of the time"
     )
 
 

@@ -105,7 +105,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             elements=tuple(part for part in parts if part is not None),
             camera=spiral.camera(),
             labels=tuple(label for label in (names, times) if len(label)),
-            legends=_legends(colors, clusters, other),
+            legends=_legends(colors, clusters, other, profile.calls_word(picture.trace)),
             title=_title(picture),
             notes=(*_notes(picture, cut, shown, scale, note), spiral.note()),
             counts=_counts(picture, cut),
@@ -128,7 +128,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         camera=picture.camera,
         labels=tuple(label for label in labels if len(label)),
         axes=(ruler, *depth_axis(picture)),
-        legends=_legends(colors, clusters, other),
+        legends=_legends(colors, clusters, other, profile.calls_word(picture.trace)),
         title=_title(picture),
         notes=_notes(picture, cut, shown, scale, note),
         counts=_counts(picture, cut),
@@ -144,11 +144,11 @@ def _counts(picture: Layout, cut: Cut) -> dict[str, Any]:
     }
 
 
-def _legends(colors: Coloring, clusters: Boxes, other: int) -> tuple[Legend, ...]:
+def _legends(colors: Coloring, clusters: Boxes, other: int, word: str) -> tuple[Legend, ...]:
     legends = [colors.legend] if colors.legend else []
     if len(clusters):
         entry = LegendEntry(
-            "several calls, coloured by the longest", other, "cluster", Selector(kinds=("cluster",))
+            f"several {word}, coloured by the longest", other, "cluster", Selector(kinds=("cluster",))
         )
         if legends and legends[0].entries:
             legends[0] = replace(legends[0], entries=(*legends[0].entries, entry))
@@ -178,8 +178,9 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
         notes.append(f"depth {p.first_depth} to {p.last_depth or 'the deepest'}")
     merged = int(cut.clusters.calls.sum())
     if merged:
+        many = profile.counted_calls(trace, cut.total)
         notes.append(
-            f"{merged:,} of {cut.total:,} calls, shorter than {units.duration(cut.resolution)} "
+            f"{merged:,} of {many}, shorter than {units.duration(cut.resolution)} "
             f"({p.resolution:g} px), are merged into {len(cut.clusters):,} clusters"
         )
     folded = int(picture.folded.sum())
@@ -188,7 +189,7 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     if cut.step > 1 and not folded:
         notes.append(
             f"levels are lower than a pixel: each drawn row represents {cut.step:,} levels, and all boxes "
-            f"together represent another {units.counted(int(cut.merged.sum()), 'call')}"
+            f"together represent another {profile.counted_calls(trace, int(cut.merged.sum()))}"
         )
     if left_out:
         notes.append(left_out)

@@ -19,6 +19,7 @@ from ....drawing.picked import Description, PickedElement
 from ....drawing.primitives import Drawing
 from ....progress import Progress
 from ....trace.model import Trace
+from ....trace.profile import calls_word
 from ....views.calls.actions import with_actions
 from ....views.describe import StoredNames
 from ....views.describe import describe as describe_element
@@ -96,7 +97,8 @@ def _notes(picture: Layout, pairs: int) -> tuple[str, ...]:
     tiles = len(picture.tiles)
     if p.arcs and pairs > p.arcs * tiles:
         each = " in each slice" if tiles > 1 else ""
-        notes.append(f"arcs: the {p.arcs:,} of {pairs:,} pairs with most calls{each}")
+        calls = calls_word(picture.runs[-1].trace)
+        notes.append(f"arcs: the {p.arcs:,} of {pairs:,} pairs with most {calls}{each}")
     if p.floors > 1 and p.height not in ADDITIVE:
         notes.append(f"{NAMES[p.height]} has no floors: it does not add up over time")
     if tiles > 1:

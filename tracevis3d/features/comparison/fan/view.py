@@ -16,6 +16,7 @@ from ....errors import UsageError
 from ....progress import Progress, part
 from ....trace.cached_results import cached_with_traces
 from ....trace.model import Trace
+from ....trace.profile import counted_calls
 from ..matching import match
 from ..matching.many_traces import Similarities, best_order, similarities
 from ..view import colors
@@ -313,7 +314,8 @@ def _notes(stage: Stage, pairs: Sequence[Pair], tubes_each: int, p: Parameters) 
     merged = sum(int(w.cut.clusters.calls.sum()) for w in stage.walls)
     if merged:
         total = sum(w.cut.total for w in stage.walls)
-        notes.append(f"{merged:,} of {total:,} calls, narrower than {p.resolution:g} px, are merged")
+        many = counted_calls(stage.walls[0].trace, total)
+        notes.append(f"{merged:,} of {many}, narrower than {p.resolution:g} px, are merged")
     notes.append(_identities(stage, pairs))
     notes += [w.note for w in stage.walls if w.note]
     return tuple(n for n in notes if n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ....analysis.measures import self_time_of
+from ....trace import profile
 from ....units import percentage
 from ..matching import match
 from ..matching.similarity import QUICK
@@ -37,7 +38,10 @@ def title(comparison: match.Comparison, picture: Layout) -> str:
         found = float(own[comparison.matched(s)].sum() / max(float(own.sum()), 1.0))
         shares.append(percentage(found, 3))
     text = shares[0] if shares[0] == shares[1] else f"{shares[0]} | {shares[1]}"
-    return f"{names[0]}  against  {names[1]}:  {text} of the time is in calls that match"
+    of = "the time is in calls"
+    if all(len(trace.samples) for trace in comparison.traces):
+        of = f"what was sampled is in {profile.calls_word(comparison.traces[0])}"
+    return f"{names[0]}  against  {names[1]}:  {text} of {of} that match"
 
 
 def facts(comparison: match.Comparison) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
@@ -90,7 +94,8 @@ def notes(
     merged = sum(int(w.cut.clusters.calls.sum()) for w in picture.walls)
     if merged:
         total = sum(w.cut.total for w in picture.walls)
-        notes.append(f"{merged:,} of {total:,} calls, narrower than {p.resolution:g} px, are merged")
+        many = profile.counted_calls(comparison.traces[0], total)
+        notes.append(f"{merged:,} of {many}, narrower than {p.resolution:g} px, are merged")
     notes += [aligned] if aligned else []
     notes += [*more, *_of_shapes(picture, p)]
     kind = {"exact": "their full names", "name": "their names without path and line"}[

@@ -102,6 +102,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     progress(0.0, "finding elements and their calls")
     marked = _stretch(p.mark)
     picture = compose(traces, p, frame.width / frame.height)
+    if p.relation == "calls":
+        # From here on it is a word of texts.
+        p = replace(p, relation=profile.calls_word(traces[0]))
     paint = _paint(p)
     pixel = _pixel_size(picture, frame)
     text = max(2.1 * frame.least_text * pixel, 0.16)

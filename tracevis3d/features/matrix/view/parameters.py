@@ -17,9 +17,10 @@ class Parameters:
     about: str = parameter("auto", "What rows and columns are", choices=SUBJECTS, group="Data")
     parts: str = parameter("auto", "What callers and callees are", choices=PARTS, group="Data")
     value: str = parameter(
-        "calls",
+        "auto",
         "What is summed up of callers and callees",
         choices={
+            "auto": "the number of calls; in a profile of samples the time",
             "calls": "the number of calls",
             "self": "the self time of the callee",
             "time": "the time from the callee's begin to its end",

@@ -18,6 +18,7 @@ from ....drawing.palettes import GRID, Colors
 from ....drawing.picked import Description, PickedElement
 from ....drawing.primitives import Drawing
 from ....progress import Progress
+from ....trace import profile
 from ....trace.model import Trace
 from ....views.calls.actions import with_actions
 from ....views.describe import StoredNames
@@ -103,8 +104,9 @@ def _notes(picture: Layout) -> tuple[str, ...]:
         step = (picture.window[1] - picture.window[0]) / len(levels.names)
         notes.append(f"{len(levels.names):,} slices of {units.duration(step)}, by the begin of each")
     if table.within:
-        notes.append(f"{units.counted(table.within, 'call')} within one part (within=yes) left out")
-    notes.append(picture.trace.problems.note())
+        calls = profile.counted_calls(picture.trace, table.within)
+        notes.append(f"{calls} within one part (within=yes) left out")
+    notes += filter(None, (profile.note(picture.trace), picture.trace.problems.note()))
     return tuple(notes)
 
 

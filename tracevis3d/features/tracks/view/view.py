@@ -16,6 +16,7 @@ from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
 from ....drawing.primitives import Drawing
 from ....progress import Progress
+from ....trace import profile
 from ....trace.model import Trace
 from ....views.view import View
 from ..findings import findings
@@ -51,6 +52,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     UsageError
         If the window is empty, or the trace has no such track.
     """
+    profile.check_order(traces, "tracks")
     (trace,) = traces
     progress(0.0, "following the series")
     picture = compose(trace, parameters, frame)

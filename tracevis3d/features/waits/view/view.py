@@ -20,6 +20,7 @@ from ....drawing.primitives import Drawing, LegendEntry
 from ....drawing.selector import Selector
 from ....errors import UsageError
 from ....progress import Progress
+from ....trace import profile
 from ....trace.model import Trace
 from ....trace.names import named_threads
 from ....views.calls.actions import with_actions
@@ -91,6 +92,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     InputError
         If a rule file can't be read.
     """
+    profile.check_order(traces, "threads")
     (trace,) = traces
     p = parameters
     progress(0.0, "finding waits")

@@ -174,7 +174,7 @@ def summaries(picture: Layout) -> list[Labels]:
 def _lives(picture: Layout) -> tuple[list[str], list[int]]:
     """Return when threads run, if no waits are known, and their rows."""
     calls, threads = picture.trace.calls, picture.trace.threads
-    quiet = longest_quiet(picture.waits)
+    quiet, is_sampled = longest_quiet(picture.waits), bool(len(picture.trace.samples))
     text, row_of = [], []
     for i, row in enumerate(picture.rows):
         first, count = int(threads.first[row.thread]), int(threads.count[row.thread])
@@ -182,10 +182,9 @@ def _lives(picture: Layout) -> tuple[list[str], list[int]]:
             continue
         begin, end = int(calls.start[first]), int(calls.end[first : first + count].max())
         lasts = int(quiet.end[row.thread] - quiet.start[row.thread])
-        text.append(
-            f"{units.duration(begin) if begin else 0} to {units.duration(end)}, "
-            f"calls nothing for {units.duration(lasts)}"
-        )
+        said = f"{units.duration(begin) if begin else 0} to {units.duration(end)}"
+        # What is not sampled may have been called.
+        text.append(said if is_sampled else f"{said}, calls nothing for {units.duration(lasts)}")
         row_of.append(i)
     return text, row_of
 
@@ -203,7 +202,7 @@ def quiet_names(picture: Layout, colors: CallColors) -> list[Labels]:
     -------
     list of Labels
     """
-    if len(picture.waits.own) or picture.parameters.paper > 0:
+    if len(picture.waits.own) or picture.parameters.paper > 0 or len(picture.trace.samples):
         return []
     quiet, groups = longest_quiet(picture.waits), []
     for r, row in enumerate(picture.rows):

@@ -41,7 +41,9 @@ def title(trace: Trace, waits: Waits) -> str:
 
 
 def _without_waits(trace: Trace, waits: Waits) -> str:
-    """Return who begins and ends no call for longest, and where."""
+    """Return who begins and ends no call for longest, and where; in a profile who is sampled most."""
+    if len(trace.samples):
+        return _sampled_most(trace)
     quiet = longest_quiet(waits)
     lasts = quiet.end - quiet.start
     most = int(lasts.argmax()) if len(lasts) else -1
@@ -50,6 +52,18 @@ def _without_waits(trace: Trace, waits: Waits) -> str:
     who, longest = lane_title(trace, most), units.duration(int(lasts[most]))
     where = label_of_call(trace, int(quiet.call[most]))
     return f"{who} calls nothing for {longest} in {where}: it waits or computes (no waits recorded)"
+
+
+def _sampled_most(trace: Trace) -> str:
+    samples = trace.samples
+    main = samples.kind == 0
+    weight = np.bincount(samples.thread[main], samples.weight[main], len(trace.threads))
+    whole = float(weight.sum())
+    if whole <= 0:
+        return "No waits recorded"
+    most = int(weight.argmax())
+    share = units.percentage(float(weight[most]) / whole)
+    return f"{lane_title(trace, most)} has {share} of the samples (no waits recorded)"
 
 
 def facts(trace: Trace, waits: Waits) -> str:
@@ -114,9 +128,8 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
     merged = sum(int(cut.clusters.calls.sum()) for cut in picture.cuts)
     if merged:
         total = sum(cut.total for cut in picture.cuts)
-        notes.append(
-            f"{merged:,} of {total:,} calls, narrower than {p.resolution:g} px, are merged: paler bars"
-        )
+        many = profile.counted_calls(trace, total)
+        notes.append(f"{merged:,} of {many}, narrower than {p.resolution:g} px, are merged: paler bars")
     if p.windows.strip():
         notes.append(f"windows of their own: {p.windows}")
     if p.fold > 0:
