@@ -36,7 +36,9 @@ class Known:
     also : frozenset of str
         Kinds that are true of it too, and not what it is about.
     blame : str
-        The thread that delays others most; empty: none does.
+        The thread that delays others most; empty: not judged.
+    nobody : bool
+        Nobody delays others by holding something: nobody may be blamed.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Known:
     expected: frozenset[str] = frozenset()
     also: frozenset[str] = frozenset()
     blame: str = ""
+    nobody: bool = False
 
 
 def together(*works: tuple[str, Callable[[], Any]], daemon: bool = False, patience: float = 30.0) -> None:
