@@ -24,8 +24,8 @@ from tracevis3d.features.waits.waits import Waits, find_waits
 
 PROGRAMS = (*KNOWN, *LATER, *UNSEEN)
 ROOT = Path(__file__).resolve().parents[1]
-#: Share of the trace that those who hold something may delay others for where nobody is to blame.
-_HARDLY = 0.02
+#: Share of all waiting that those who hold something may cause where nobody is to blame.
+_HARDLY = 0.05
 _RUN = """
 import json, sys
 import tracevis3d as tv
@@ -53,7 +53,7 @@ def judge(program: Known, waits: Waits) -> tuple[set[str], bool | None]:
     right = None
     if program.nobody:
         # Moments in which threads happen to meet at a lock are true, and nobody's fault.
-        right = int(blame.ns.sum()) < _HARDLY * waits.trace.span_ns
+        right = int(blame.ns.sum()) < _HARDLY * int(waits.waited.sum())
     elif program.blame:
         thread = int(blame.thread[0]) if len(blame) else -1
         right = thread >= 0 and program.blame in (names.name[thread], _process_name(waits, thread))

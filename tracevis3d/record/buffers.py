@@ -213,8 +213,9 @@ class BufferWriter:
 
     def _write_process(self) -> None:
         """Write what ``multiprocessing`` calls this process, which it says a moment after the fork."""
-        known = sys.modules.get("multiprocessing.process")
-        name = known.current_process().name if known is not None else ""
+        # Another thread may be importing it.
+        current = getattr(sys.modules.get("multiprocessing.process"), "current_process", None)
+        name = current().name if current is not None else ""
         if self._is_child and name and name != self._process and name != "MainProcess":
             self._process = name
             self.spool.add(spool.PROCESS, 0, to_json(name))

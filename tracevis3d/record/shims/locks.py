@@ -29,7 +29,12 @@ _threadings_rlock = threading.RLock
 _try_rlock, _release_rlock = _RawRLock.acquire, _RawRLock.release
 
 #: Modules whose locks are a part of something that is recorded as a whole; they count where they block.
-_PARTS = frozenset(("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread"))
+_PARTS = frozenset(
+    ("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread", "multiprocessing.queues")
+)
+#: What a part counts: each thread that waits for it, and whether its holder had to; then its release is
+#: recorded, too.
+_WAITS, _HAD_TO_WAIT = 2, 1
 #: Modules whose locks are left as they are.
 _LEFT = frozenset(("importlib._bootstrap", "_frozen_importlib", "importlib._bootstrap_external"))
 
@@ -160,11 +165,15 @@ class Lock(_Base, metaclass=_LockMeta):  # type: ignore[misc]
             if got:
                 self._holder = local.number
             return got
-        self._waiting += 1
+        self._waiting += _WAITS
+        got = False
         try:
-            return self._ask(start, blocking, timeout, True)
+            got = self._ask(start, blocking, timeout, True)
         finally:
-            self._waiting -= 1
+            self._waiting -= _WAITS
+        if got:
+            self._waiting |= _HAD_TO_WAIT
+        return got
 
     def _release(self) -> None:
         if self._inner and not self._waiting:
@@ -175,6 +184,7 @@ class Lock(_Base, metaclass=_LockMeta):  # type: ignore[misc]
         # The time is taken first, because a waiting thread may run before this one does again.
         at = state.clock()
         holder, self._holder = self._holder, 0
+        self._waiting &= ~_HAD_TO_WAIT
         if self._asked:
             _answer(self, holder)
         try:
@@ -265,16 +275,18 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
             if flags and not asked[0]:
                 self._asked = _append(self._asked, asked)
             pending.append((RLOCK_ACQUIRE, self._number, start, asked[0]))
-        self._waiting += 1
+        self._waiting += _WAITS
         try:
             got: bool = _try_rlock(self, blocking, timeout)
         finally:
-            self._waiting -= 1
+            self._waiting -= _WAITS
             if blocking:
                 pending.pop()
         if got:
             self._depth += 1
             self._holder = local.number
+            if flags and not inner:
+                self._waiting |= _HAD_TO_WAIT
         else:
             flags |= TIMED_OUT if blocking else FAILED
         if state.recording and not inner and (flags & CONTENDED or not self._part):
@@ -290,9 +302,11 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
         at = state.clock()
         if self._asked:
             _answer(self, self._holder)
+        known = self._waiting or not self._part
+        self._waiting &= ~_HAD_TO_WAIT
         self._depth = self._holder = 0
         _release_rlock(self)
-        if state.recording and (self._waiting or not self._part):
+        if state.recording and (known or self._waiting):
             local.add((RLOCK_RELEASE, self._number, at, at, 0, 0))
 
     def __exit__(self, *error: object) -> None:
@@ -306,8 +320,10 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
             if self._asked:
                 _answer(self, self._holder)
             self._depth = self._holder = 0
+        known = self._waiting or not self._part
+        self._waiting &= ~_HAD_TO_WAIT
         saved = _RawRLock._release_save(self)
-        if state.recording and (self._waiting or not self._part):
+        if state.recording and (known or self._waiting):
             local.add((RLOCK_RELEASE, self._number, at, at, 0, 0))
         return saved, depth
 
@@ -316,13 +332,15 @@ class RLock(_RawRLock, metaclass=_RLockMeta):  # type: ignore[misc]
         inner, depth = saved
         pending = local.pending
         pending.append((RLOCK_ACQUIRE, self._number, start, holder))
-        self._waiting += 1
+        self._waiting += _WAITS
         try:
             _RawRLock._acquire_restore(self, inner)
         finally:
-            self._waiting -= 1
+            self._waiting -= _WAITS
             pending.pop()
         self._depth, self._holder = depth, local.number
+        if holder:
+            self._waiting |= _HAD_TO_WAIT
         if state.recording and (holder or not self._part):
             flags = CONTENDED if holder else 0
             end = state.clock()

@@ -17,7 +17,7 @@ from ..state import local
 #: The attribute that carries an object's number; 0 for what is a part of something else.
 _NUMBER = "_tracevis3d_number"
 #: Modules whose events and semaphores are parts of what they offer.
-_PARTS = frozenset(("threading", "queue", "concurrent.futures.thread"))
+_PARTS = frozenset(("threading", "queue", "concurrent.futures.thread", "multiprocessing.queues"))
 
 
 def number_of(thing: Any, kind: str) -> int:
