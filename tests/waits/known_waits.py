@@ -513,7 +513,7 @@ def _known() -> list[Known]:
         add(f"{n} threads lead in turn", "Lock", partial(lead, n), "leader and followers",
             also=["farmer and workers"])  # fmt: skip
     add("a healthy monitor", "Condition", partial(monitor, 10))
-    add("a barrier of 4, one late", "Barrier", partial(barrier, 4), also=["farmer and workers"])
+    add("a barrier of 4, one late", "Barrier", partial(barrier, 4), "comes last", also=["farmer and workers"])
     add("a pool of 3", "Future", partial(futures, 3), also=["polling"])
     for n in (2, 4):
         add(f"{n} threads apart", "Lock", partial(apart, n))

@@ -650,13 +650,12 @@ def _known() -> list[Known]:
         found.append(Known(name, about, work, frozenset(expected), frozenset(also) | USUAL, blame))
 
     slept = "held over sleep"
-    wait_for = sys.version_info >= (3, 12)  # before, it waits in a task of its own, and nobody knows for whom
     add("a reentrant lock, taken again by its holder", "RLock", partial(reentrant, 4), slept, blame="holder")
     add("a condition notified ten times before it is true", "Condition", partial(predicate, 10))
     add("a pool whose only worker waits for itself", "Future", partial(full_pool, 0.1), "given up")
     add("tasks with a queue", "asyncio", partial(task_queue, 0))
     add("tasks with a full queue", "asyncio", task_slow_consumer)
-    add("tasks that want each other's lock", "asyncio", task_inversion, *["broken deadlock"] * wait_for,
+    add("tasks that want each other's lock", "asyncio", task_inversion, "broken deadlock",
         also=["lock order", slept])  # fmt: skip
     add("a task that blocks all others", "asyncio", task_blocked, also=["polling"])
     add("a task that waits in vain until it is cancelled", "asyncio", task_event_in_vain, "given up")

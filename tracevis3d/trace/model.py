@@ -201,6 +201,9 @@ class Threads(Tabular):
 
     def title(self, thread: int) -> str:
         """Return what people call the thread: its name with its id, or its id alone."""
+        if self.name[thread].endswith(" (asyncio)") and self.name.count(self.name[thread]) == 1:
+            # The recorder's own number of a task.
+            return self.name[thread]
         name, tid = thread_name(self.name[thread], self.tid[thread]), str(self.tid[thread])
         return name if tid in name else f"{name} ({tid})"
 

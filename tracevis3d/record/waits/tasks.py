@@ -5,6 +5,7 @@ Tasks take turns on one thread, so their waits overlap there; a task by itself w
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable
 from types import ModuleType
@@ -12,11 +13,13 @@ from typing import Any
 
 from .. import state
 from ..operations import CALL, RELEASE, WAIT, operation
-from ..output.spool import CONTENDED
+from ..output.spool import CONTENDED, TIMED_OUT
 from ..patches import Patches
 from .synchronization import ending, number_of, register
 
 _logs: dict[int, tuple[weakref.ref[Any], state.ThreadLog]] = {}
+#: When tasks give up what they wait for, in their loop's seconds: they are cancelled then.
+_due: dict[int, float] = {}
 _SLEEP = operation("asyncio.sleep", CALL)
 
 
@@ -32,14 +35,28 @@ def _log(current_task: Callable[[], Any]) -> state.ThreadLog:
     if known is not None and known[0]() is task:
         return known[1]
     log = state.new_track(f"{task.get_name()} (asyncio)")
+    _own(task, log, True)
+    return log
+
+
+def _own(task: Any, log: state.ThreadLog, ends: bool) -> None:
+    """Let what a task does be recorded in a buffer, which may end with it."""
     key = id(task)
 
     def gone(_: object) -> None:
-        log.ended = True
+        log.ended |= ends
         _logs.pop(key, None)
 
     _logs[key] = weakref.ref(task, gone), log
-    return log
+
+
+def _has_given_up(error: BaseException, current_task: Callable[[], Any]) -> bool:
+    """Return whether the running task is cancelled because its time is over."""
+    if type(error).__name__ != "CancelledError":
+        return False
+    task = current_task()
+    due = _due.get(id(task))
+    return due is not None and bool(task.get_loop().time() >= due)
 
 
 def _wait(kind: str, name: str, blocks: Callable[[Any], bool], find: Any) -> Callable[[Any], Any]:
@@ -57,7 +74,7 @@ def _wait(kind: str, name: str, blocks: Callable[[Any], bool], find: Any) -> Cal
             try:
                 return await original(self, *args, **kwargs)
             except BaseException as error:
-                flags |= ending(error)
+                flags |= TIMED_OUT if _has_given_up(error, find) else ending(error)
                 raise
             finally:
                 log.pending.remove(mine)
@@ -99,6 +116,41 @@ def _sleep(find: Any) -> Callable[[Any], Any]:
     return make
 
 
+def _wait_for(asyncio: ModuleType) -> Callable[[Any], Any]:
+    """Wrap ``wait_for``, which before Python 3.12 waits in a task of its own, for its caller."""
+
+    def make(original: Any) -> Any:
+        async def wait_for(fut: Any, timeout: Any, *args: Any, **kwargs: Any) -> Any:
+            own = timeout is not None and timeout > 0 and asyncio.iscoroutine(fut)
+            if state.recording and own and asyncio.current_task() is not None:
+                fut, log = asyncio.ensure_future(fut), _log(asyncio.current_task)
+                _own(fut, log, False)
+                key = id(fut)
+                _due[key] = fut.get_loop().time() + timeout
+                fut.add_done_callback(lambda _: _due.pop(key, None))
+            return await original(fut, timeout, *args, **kwargs)
+
+        return wait_for
+
+    return make
+
+
+def _on_timeout(original: Any) -> Any:
+    def on_timeout(self: Any) -> None:
+        _due[id(self._task)] = 0.0
+        original(self)
+
+    return on_timeout
+
+
+def _after_timeout(original: Any) -> Any:
+    async def __aexit__(self: Any, *args: Any) -> Any:  # noqa: N807
+        _due.pop(id(self._task), None)
+        return await original(self, *args)
+
+    return __aexit__
+
+
 def patch_asyncio(patches: Patches, asyncio: ModuleType) -> None:
     """Record asyncio's locks, events, semaphores, conditions and queues.
 
@@ -127,3 +179,9 @@ def patch_asyncio(patches: Patches, asyncio: ModuleType) -> None:
     patches.wrap(asyncio.Queue, "join", _wait("Queue", "join", lambda self: self._unfinished_tasks > 0, find))
     patches.wrap(asyncio.Queue, "task_done", _release("Queue", "task_done", find))
     patches.wrap(asyncio, "sleep", _sleep(find))
+    timeout = getattr(asyncio, "Timeout", None)
+    if hasattr(timeout, "_on_timeout"):
+        patches.wrap(timeout, "_on_timeout", _on_timeout)
+        patches.wrap(timeout, "__aexit__", _after_timeout)
+    if sys.version_info < (3, 12):
+        patches.wrap(asyncio, "wait_for", _wait_for(asyncio))

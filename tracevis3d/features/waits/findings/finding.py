@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ KINDS = {
     "starvation": "a thread that waits for an object while others get it repeatedly",
     "readers first": "threads that write and wait while others read what they share again and again",
     "one goes first": "a thread that gets an object repeatedly while several others wait for it",
+    "comes last": "a thread for which the others at a barrier wait",
     "leader and followers": "threads that take turns at waiting for work, by an object that they pass on",
     "farmer and workers": "one thread that ends most of the waits of several others",
     "polling": "waits that end by themselves again and again",
@@ -38,7 +38,7 @@ KINDS = {
 #: Findings that cost threads time; the others are reported after them.
 COSTLY = (
     "convoy", "held over I/O", "held over sleep", "held over a wait", "held over work", "readers first",
-    "starvation", "one goes first", "given up",
+    "starvation", "one goes first", "comes last", "given up",
 )  # fmt: skip
 #: True of nearly every program whose main thread waits for others: they come last.
 USUAL = ("does nothing", "mostly idle")
@@ -174,7 +174,10 @@ def place(trace: Trace, function: int, line: int) -> str:
     label, file = functions.label[function], int(functions.file[function])
     if file < 0 or line <= 0:
         return label
-    return f"{label} ({os.path.basename(trace.files[file])}:{line})"
+    path = trace.files[file].replace("\\", "/")
+    # Of a package's own file its folder says which it is.
+    name = "/".join(path.rsplit("/", 2)[-2:]) if path.endswith("/__init__.py") else path.rpartition("/")[2]
+    return f"{label} ({name}:{line})"
 
 
 def titles(waits: Waits, threads: list[int]) -> list[str]:

@@ -68,7 +68,9 @@ def _rings(waits: Waits) -> list[Finding]:
         after = [*threads[1:], threads[0]]
         who = several(titles(waits, threads))
         parts = [
-            f"{title(t)} waits for {name}, which {title(n)} holds"
+            f"{title(t)} waits for the end of {title(n)}"
+            if name.startswith("Thread:")
+            else f"{title(t)} waits for {name}, which {title(n)} holds"
             for t, name, n in zip(threads, names, after)
         ]
         start, end = int(ops.start[rows].max()), int(ops.end[rows].min())

@@ -256,6 +256,7 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
 _ABOUT = {
     "never released": "in vain: nobody ends it",
     "given up": "in vain, and gives up",
+    "comes last": "until the last one comes",
     "polling": "it ends by itself, and begins again",
     "does nothing": "and does nothing else",
 }

@@ -1,0 +1,89 @@
+"""Threads that come last at a barrier, against a plain twin."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.waits.sync_traces import lines, trace_of
+from tracevis3d.features.waits.findings import barriers
+from tracevis3d.features.waits.findings.find import findings
+from tracevis3d.features.waits.waits import find_waits
+
+
+def meeting(name, at, late):
+    """Threads that meet: each arrives ``late`` after ``at``, and waits for the last."""
+    end = at + max(late.values())
+    rows = []
+    for thread, after in late.items():
+        rows.append((thread, at + after, at + after, "Barrier.arrive", "release", name))
+        waits = at + after < end
+        rows.append(
+            (thread, at + after, end if waits else at + after, "Barrier.wait", "wait", name, int(waits))
+        )
+    return rows
+
+
+@st.composite
+def programs(draw):
+    """Return rows of threads that meet, and which meetings these are."""
+    threads = draw(st.integers(2, 4))
+    rows, met, at = [(thread, 0, 2000, "run") for thread in "abcd"[:threads]], [], 10
+    for _ in range(draw(st.integers(1, 5))):
+        name = draw(st.sampled_from("BBC"))
+        late = draw(st.permutations([0, 5, draw(st.integers(6, 60)), draw(st.integers(61, 200))]))
+        if threads == 2:
+            late = draw(st.permutations([0, draw(st.integers(1, 200))]))
+        late = dict(zip("abcd"[:threads], late, strict=False))
+        if len(set(late.values())) == len(late):
+            rows += meeting(name, at, late)
+            met.append((name, late))
+        at += 250
+    return rows, met
+
+
+def plain(met):
+    """Return by barrier who comes last, the time lost to it, how often, and who waits for it."""
+    lost = defaultdict(lambda: defaultdict(list))
+    for name, late in met:
+        last = max(late, key=lambda thread: late[thread])
+        lost[name][last].append({thread: late[last] - late[thread] for thread in late if thread != last})
+    found = {}
+    for name, of in lost.items():
+        total = {last: sum(sum(one.values()) for one in waited) for last, waited in of.items()}
+        last = max(total, key=lambda thread: (total[thread], -ord(thread)))
+        if total[last] >= max(0.75 * sum(total.values()), 0.05 * 2000):
+            often = len(of[last]), sum(map(len, of.values()))
+            found[name] = last, total[last], often, {thread for one in of[last] for thread in one}
+    return found
+
+
+@given(programs())
+def test_who_comes_last_is_who_the_plain_twin_says(program) -> None:
+    rows, met = program
+    found = barriers.findings(find_waits(trace_of(lines(rows))))
+    threads = find_waits(trace_of(lines(rows))).trace.threads
+    said = {
+        one.objects[0]: (
+            threads.name[one.threads[0]], one.score_ns, {threads.name[t] for t in one.threads[1:]}
+        )
+        for one in found
+    }  # fmt: skip
+    expected = plain(met)
+    assert said == {name: (last, ns, others) for name, (last, ns, _, others) in expected.items()}
+    for one in found:
+        times, of = expected[one.objects[0]][2]
+        assert (f" {times} of {of} times:" in one.sentence) == (of > 1)
+        assert one.causes == ((one.threads[0], -1, 0, one.score_ns),)
+
+
+def test_it_is_told_first_with_how_often_and_for_how_long() -> None:
+    rows = [(thread, 0, 2_000_000, "run") for thread in "abc"]
+    for i in range(4):
+        rows += meeting("B", 400_000 * i, {"a": 300_000, "b": 10_000 * i, "c": 5_000})
+    first = findings(find_waits(trace_of(lines(rows))))[0]
+    assert first.kind == "comes last"
+    assert first.sentence.startswith("a comes last at B 4 of 4 times: c and b wait 2.32 ms for it")
+    assert first.title == "a comes last at B 4 of 4 times: 2.32 ms of waiting"

@@ -1,0 +1,64 @@
+"""Findings about barriers: the thread that comes last, for which all others wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ....units import counted, duration
+from ..operations import DONE
+from .finding import Finding, several, titles
+
+if TYPE_CHECKING:
+    from ..waits import Waits
+
+#: Minimum share of the trace that is lost, and of what is lost at a barrier by one thread that comes last.
+_LOST, _LAST = 0.05, 0.75
+
+
+def findings(waits: Waits) -> list[Finding]:
+    """Return one finding for each barrier at which threads wait mostly for one and the same.
+
+    Parameters
+    ----------
+    waits : Waits
+
+    Returns
+    -------
+    list of Finding
+    """
+    ops, trace = waits.ops, waits.trace
+    if "arrival" not in ops.gifts:
+        return []
+    rows = waits.own
+    rows = rows[(ops.wants[rows] == ops.gifts.index("arrival")) & (np.diff(ops.first)[rows] > 0)]
+    rows = rows[(ops.ending[rows] == DONE) & (waits.woken_by[rows] >= 0)]
+    object, found = ops.object[ops.first[rows]], []
+    for o in np.unique(object).tolist():
+        mine = rows[object == o]
+        by = waits.woken_by[mine]
+        lost = np.bincount(by, ops.lasted[mine], len(trace.threads))
+        last = int(lost.argmax())
+        if lost[last] < max(_LAST * lost.sum(), _LOST * trace.span_ns, 1):
+            continue
+        # Each round is ended by one arrival.
+        rounds = len(np.unique(waits.waker[mine]))
+        mine = mine[by == last]
+        times = len(np.unique(waits.waker[mine]))
+        waited = np.bincount(ops.thread[mine], ops.lasted[mine], len(trace.threads))
+        others = [t for t in np.argsort(-waited, kind="stable").tolist() if waited[t] > 0]
+        who, name, ns = trace.threads.title(last), ops.objects[o], int(lost[last])
+        often = f" {times:,} of {counted(rounds, 'time')}" if rounds > 1 else ""
+        wait = "waits" if len(others) == 1 else "wait"
+        found.append(
+            Finding(
+                "comes last",
+                f"{who} comes last at {name}{often}: {several(titles(waits, others))} {wait} {duration(ns)} "
+                f"for it{' in all' if len(mine) > 1 else ''}",
+                ns, (last, *others), (name,), int(ops.start[mine].min()), int(ops.end[mine].max()), len(mine),
+                int(ops.call[mine[0]]), causes=((last, -1, 0, ns),),
+                headline=f"{who} comes last at {name}{often}: {duration(ns)} of waiting",
+            )
+        )  # fmt: skip
+    return found
