@@ -13,10 +13,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from tests.waits.known_waits import PROGRAMS as KNOWN
-from tests.waits.known_waits import Known
-from tests.waits.later_waits import PROGRAMS as LATER
-from tests.waits.unseen_waits import PROGRAMS as UNSEEN
+from tests.waits.programs.known_waits import PROGRAMS as KNOWN
+from tests.waits.programs.known_waits import Known
+from tests.waits.programs.later_waits import PROGRAMS as LATER
+from tests.waits.programs.unseen_waits import PROGRAMS as UNSEEN
 from tracevis3d import api
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import KINDS

@@ -10,8 +10,8 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tests.waits.known_waits import PROGRAMS as KNOWN
-from tests.waits.later_waits import PROGRAMS as LATER
+from tests.waits.programs.known_waits import PROGRAMS as KNOWN
+from tests.waits.programs.later_waits import PROGRAMS as LATER
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import KINDS
 from tracevis3d.features.waits.waits import find_waits
