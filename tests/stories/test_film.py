@@ -134,6 +134,51 @@ def test_a_dissolve_is_between_both_pictures(folder):
     assert np.abs(now - before).max() > 50
 
 
+def test_calls_on_their_way_begin_and_end_where_the_pictures_show_them(folder):
+    story = told(
+        {"shot": "hold", "seconds": 0.25},
+        {"shot": "hold", "set": {"color": "module"}, "seconds": 1.25, "morph": 1},
+    )
+    film = Film(story, TRACES, output_of(story, style="stage"))
+    frames = staged.Frames(film.output, folder)
+    (leaving, *_, arriving) = (shown for shown in film.frames if shown.before)
+    alone = [
+        staged.Shown(looks, (), 1.0, "", 0.0)
+        for looks in (leaving.before, leaving.now, arriving.before, arriving.now)
+    ]
+    frames.make(alone)
+    frames.close()
+    made = [pixels.read(frames.path(one)).astype(int)[:100, :, :3] for one in alone]
+    for whole, moving in (made[:2], made[:1:-1]):
+        # What travels is bright on black, where the whole picture is, too; and most of it.
+        seen = moving.max(axis=2) > 100
+        assert seen.sum() > 300
+        assert (whole.max(axis=2)[seen] > 60).mean() > 0.97
+
+
+def test_perspective_becomes_parallel_without_a_jump():
+    story = told({"shot": "flatten", "seconds": 4}, "overview", fps=24)
+    film = Film(story, TRACES, output_of(story))
+    scenery = film.frames[0].now[0].scenery
+    box = scenery.drawing.camera
+    corner = np.array([[x, y, z] for x in (box.low[0], box.high[0]) for y in (box.low[1], box.high[1])
+                       for z in (box.low[2], box.high[2])])  # fmt: skip
+    places, kinds = [], []
+    for shown in film.frames:
+        eye = shown.now[0].eye()
+        right, up, forward = eye.axes
+        depth = (corner - eye.focus) @ forward
+        far = 1 + depth / eye.distance if eye.perspective else np.ones(8)
+        at = np.stack([(corner - eye.focus) @ right, (corner - eye.focus) @ up], axis=1)
+        places.append(at / eye.width * 1280 / far[:, None])
+        kinds.append(eye.perspective)
+    assert set(kinds) == {True, False}
+    moved = np.abs(np.diff(places, axis=0)).max(axis=(1, 2))
+    change = next(i for i in range(len(kinds)) if kinds[i] != kinds[i + 1])
+    assert moved[change] < 1.5 * max(moved[change - 1], 1.0)
+    assert moved.max() < 40
+
+
 def test_halves_are_two_pictures(folder):
     sides = {"left": {"function": "f1"}, "right": {"function": "f2"}}
     story = told({"shot": "compare", "seconds": 0.25, **sides})

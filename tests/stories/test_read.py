@@ -55,6 +55,7 @@ def test_traces_lie_beside_the_file(tmp_path):
         ({"shot": "hold", "seconds": "2"}, "seconds: '2' is not a number"),
         ({"shot": "hold", "seconds": True}, "seconds: True is not a number"),
         ({"shot": "hold", "seconds": 0}, "seconds: 0: 0.1 to 600 is expected"),
+        ({"shot": "hold", "morph": 1, "dissolve": 1}, "morph: a whole picture has to be before it"),
         ({"shot": "hold", "dissolve": 99}, "dissolve: 99: 0 to 6 is expected"),
         ({"shot": "hold", "function": "f"}, "'function' is not one of"),
         ({"shot": "hold", "caption": ["a"]}, "caption: a text is expected"),
@@ -151,6 +152,7 @@ def test_selections_and_sides_are_written_too(tmp_path):
             {"shot": "compare", **sides},
             {"shot": "split", "left": {**HEAD, "view": "cone"}, "right": {**HEAD, **sides["right"]}},
             "overview",
+            {"shot": "flatten", "view": "cone", "morph": 2.5},
         ),
         "story",
     )

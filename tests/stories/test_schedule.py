@@ -9,7 +9,7 @@ import pytest
 from tracevis3d.errors import UsageError
 from tracevis3d.layout.sight.pose import Pose
 from tracevis3d.stories.read import from_words
-from tracevis3d.stories.schedule import moments
+from tracevis3d.stories.schedule import Travel, moments
 
 
 @dataclass
@@ -18,6 +18,7 @@ class Line:
 
     straight: bool = False
     whole: Pose = Pose((500.0, 0.0, 0.0), 1000.0)
+    front: Pose = Pose((500.0, 0.0, 0.0), 900.0, front=1.0)
     window: tuple[int, int] = (0, 1000)
 
     def pose_of(self, selection):
@@ -41,7 +42,8 @@ def steps(frames):
     far = []
     for a, b in itertools.pairwise(poses(frames)):
         moved = abs(b.focus[0] - a.focus[0]) / min(a.width, b.width)
-        far.append(max(moved, abs(np.log(b.width / a.width)), abs(b.turn - a.turn) / 90))
+        turned = max(abs(b.turn - a.turn) / 90, abs(b.front - a.front))
+        far.append(max(moved, abs(np.log(b.width / a.width)), turned))
     return far
 
 
@@ -56,7 +58,8 @@ def test_a_film_is_as_long_as_its_shots():
 def test_the_camera_never_jumps():
     frames = film(
         "establish", FLY, {"shot": "orbit", "degrees": 40}, {"shot": "fly_to", "time": "0.8us..0.81us"},
-        {"shot": "ride", "time": "0us..1us"}, "hold", {"shot": "follow_thread", "thread": "x"}, "overview",
+        {"shot": "ride", "time": "0us..1us"}, "hold", {"shot": "follow_thread", "thread": "x"}, "flatten",
+        FLY, "overview",
     )  # fmt: skip
     assert max(steps(frames)) < 0.3
     assert frames[-1].looks[0].pose == Line().whole
@@ -114,6 +117,33 @@ def test_a_picture_turns_gently_into_another():
     assert {frame.before for frame in frames[10:17]} == {frames[9].looks}
 
 
+def test_calls_travel_to_the_next_picture():
+    frames = film(
+        {"shot": "hold", "seconds": 1}, {"shot": "fly_to", "view": "cone", "time": "0.1us..0.2us", "morph": 2,
+        "seconds": 4}, fps=10,
+    )  # fmt: skip
+    assert len(frames) == 50
+    coming, then = frames[10:30], frames[30:]
+    assert not any(isinstance(frame.looks[0], Travel) for frame in then)
+    shares = [frame.looks[0].share for frame in coming if isinstance(frame.looks[0], Travel)]
+    assert shares == sorted(shares)
+    assert (shares[0], len(set(shares)) > 8) == (0.0, True)
+    # What is on its way comes out of the first picture, and becomes the other, from where its own way begins.
+    assert coming[0].before == frames[9].looks
+    assert coming[0].share < 0.5
+    assert coming[-1].before[0].share == 1.0
+    assert coming[-1].looks[0].pose == then[0].looks[0].pose == Line().whole
+    assert coming[-1].share > 0.7
+    steps_of_way = np.diff([frame.looks[0].share for frame in coming if not frame.before])
+    assert steps_of_way.max() < 0.15
+
+
+def test_who_sees_it_from_the_front_stays_there_until_the_overview():
+    at = poses(film("flatten", FLY, {"shot": "ride", "time": "0us..1us"}, "overview", fps=10))
+    assert at[39].front == at[85].front == 1.0
+    assert at[-1] == Line().whole
+
+
 def test_callouts_are_shown_where_they_were_laid_out_for():
     frames = film("hold", FLY, {"shot": "hold", "seconds": 1}, fps=4)
     assert frames[0].looks[0].callouts
@@ -157,4 +187,6 @@ def test_what_can_not_be_is_said_with_the_shot():
         film("hold", {"shot": "fly_to", "function": "none"})
     with pytest.raises(UsageError, match=r"shot 1 \(orbit\): a flat picture can't be turned"):
         film("orbit", straight=True)
+    with pytest.raises(UsageError, match=r"shot 1 \(flatten\): the picture is flat already"):
+        film("flatten", straight=True)
     assert {pose.turn for pose in poses(film("establish", straight=True))} == {0}

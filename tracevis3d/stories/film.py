@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +20,11 @@ from ..places import check_folder
 from ..progress import Progress, part, silent
 from ..trace.model import Trace
 from ..views import filtering, registry
-from . import subtitles
+from . import subtitles, travel
 from .cluster import render_on
 from .hands import ALONE, Hands
 from .jobs import render_in
-from .schedule import Moment, moments
+from .schedule import Look, Looks, Moment, Travel, moments
 from .story import Picture, Selection, Story
 from .targets import box_of
 
@@ -112,6 +112,10 @@ class _Sight:
         return self.scenery.framing.whole
 
     @property
+    def front(self) -> Pose:
+        return self.scenery.framing.front
+
+    @property
     def straight(self) -> bool:
         return self.scenery.framing.straight
 
@@ -141,6 +145,7 @@ class Film:
     ) -> None:
         self.story, self.output, self._traces, self._progress = story, output, traces, progress
         self._drawings: dict[tuple[Picture, bool], Drawing] = {}
+        self._travels: dict[tuple[Look, Look], travel.Travel] = {}
         self._sights: dict[tuple[Picture, bool, bool], _Sight] = {}
         self.moments = moments(story, output.fps, lambda picture, half: self._sight(picture, half, False))
         self.frames: list[Shown] = [self._shown(moment) for moment in self.moments]
@@ -175,17 +180,36 @@ class Film:
         return self._drawings[picture, half]
 
     def _shown(self, moment: Moment) -> Shown:
-        from ..scene.films.staged import Seen, Shown
+        from ..scene.films.staged import Seen, Shown, Travelling
 
-        def seen(looks: Sequence[Any]) -> tuple[Seen, ...]:
-            found = []
-            for look in looks:
-                sight = self._sight(look.picture, look.half, look.callouts)
-                found.append(Seen(sight.scenery, look.pose))
-            return tuple(found)
+        def seen(look: Look) -> Seen:
+            return Seen(self._sight(look.picture, look.half, look.callouts).scenery, look.pose)
 
-        now, before = seen(moment.looks), seen(moment.before)
+        def all_seen(looks: Looks) -> tuple[Seen | Travelling, ...]:
+            return tuple(
+                seen(look)
+                if isinstance(look, Look)
+                else Travelling(
+                    seen(look.start), seen(look.goal), self._travel(look).drawing, travel.WIDTH, look.share
+                )
+                for look in looks
+            )
+
+        now, before = all_seen(moment.looks), all_seen(moment.before)
         return Shown(now, before, moment.share, moment.caption, moment.ink)
+
+    def _travel(self, way: Travel) -> travel.Travel:
+        """Return the calls that travel between two pictures; computed once."""
+        key = way.start, way.goal
+        if key not in self._travels:
+            files = self.story.files
+            ends = []
+            for look in key:
+                scenery = self._sight(look.picture, look.half, look.callouts).scenery
+                ends.append((scenery.drawing, [files.index(name) for name in look.picture.traces], look.pose))
+            traces = [self._traces.get(name) for name in files]
+            self._travels[key] = travel.Travel.between(ends[0], ends[1], traces)
+        return self._travels[key]
 
     def make(
         self, path: str | os.PathLike[str], progress: Progress = silent, hands: Hands = ALONE

@@ -116,18 +116,25 @@ def _shot(row: dict[str, Any], before: Picture | None, last: Shot | None, where:
     # Callouts come gently too.
     changed = last is not None and (divided or picture != last.picture or name == "hold")
     usual = min(_TRAVEL * seconds, _LONGEST_TRAVEL)
+    morph = _number(row, "morph", 0.0, where, 0.0, seconds)
+    if morph and (last is None or divided):
+        raise UsageError(f"{where}: morph: a whole picture has to be before it, and after it")
+    if morph and row.get("dissolve"):
+        raise UsageError(f"{where}: only one of 'morph' and 'dissolve' can be given")
+    usually = min(_DISSOLVE, seconds / 2) if changed and not morph else 0.0
     return Shot(
         name,
         picture,
         seconds,
         _text(row, "caption", where),
-        _number(row, "dissolve", min(_DISSOLVE, seconds / 2) if changed else 0.0, where, 0.0, seconds),
+        _number(row, "dissolve", usually, where, 0.0, seconds),
         _selection(row, where) if "trace" in kind.words else Selection(),
         _number(row, "travel", usual, where, 0.0, seconds) if "travel" in kind.words else 0.0,
         _number(row, "degrees", _DEGREES, where, -360.0, 360.0) if "degrees" in kind.words else 0.0,
         _share(row, where),
         _range(row, "slow", where),
         sides,
+        morph,
     )
 
 
@@ -268,7 +275,7 @@ def as_words(story: Story, folder: str | os.PathLike[str] = "") -> dict[str, Any
         for name, side in zip(_SIDES, shot.sides):
             drawn = _words_of(side.picture, None, folder) if shot.kind == "split" else {}
             row[name] = {**drawn, **_words_of_selection(side.selection)}
-        rows.append({**row, "dissolve": shot.dissolve})
+        rows.append({**row, **({"morph": shot.morph} if shot.morph else {"dissolve": shot.dissolve})})
     return {**story.settings, "shots": rows}
 
 

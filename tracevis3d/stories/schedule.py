@@ -20,6 +20,8 @@ _FARTHER, _ASIDE = 1.16, -4.0
 _PLACES = 24
 #: Seconds in which a caption comes and goes.
 _FADE = 0.3
+#: Shares of a travel in which what only the first picture shows goes, and what only the other shows comes.
+_LEAVING, _ARRIVING = 0.22, 0.22
 
 
 class Sight(Protocol):
@@ -28,6 +30,10 @@ class Sight(Protocol):
     @property
     def whole(self) -> Pose:
         """From where all is in the picture."""
+
+    @property
+    def front(self) -> Pose:
+        """From where all is in the picture without perspective."""
 
     @property
     def straight(self) -> bool:
@@ -65,8 +71,24 @@ class Look:
     callouts: bool = False
 
 
+@dataclass(frozen=True)
+class Travel:
+    """What two pictures both show, on its way from one to the other.
+
+    Attributes
+    ----------
+    start, goal : Look
+    share : float
+        Of the way, 0 to 1.
+    """
+
+    start: Look
+    goal: Look
+    share: float
+
+
 #: One, or the left and the right half.
-Looks = tuple[Look, ...]
+Looks = tuple[Look | Travel, ...]
 
 
 @dataclass(frozen=True)
@@ -123,10 +145,14 @@ def moments(story: Story, fps: float, sight_of: SightOf) -> list[Moment]:
             raise UsageError(f"shot {i + 1} ({shot.kind}): {error}") from None
         count = max(1, round(shot.seconds * fps))
         before = last
+        come_in = min(round(shot.morph * fps), count - 1) if before else 0
         for k in range(count):
-            share = k / max(count - 1, 1)
-            last = path(share)
-            seen = (k + 1) / (shot.dissolve * fps) if shot.dissolve and before else 1.0
+            if k < come_in:
+                last, behind, seen = _travelled(before, path(0.0), (k + 1) / (come_in + 1))
+            else:
+                share = (k - come_in) / max(count - come_in - 1, 1)
+                last, behind = path(share), before
+                seen = (k + 1) / (shot.dissolve * fps) if shot.dissolve and before else 1.0
             time = k / fps
             come = 1.0 if said[i] == shot.caption else time / _FADE
             go = 1.0 if said[i + 2] == shot.caption else (shot.seconds - time) / _FADE
@@ -134,7 +160,7 @@ def moments(story: Story, fps: float, sight_of: SightOf) -> list[Moment]:
             made.append(
                 Moment(
                     last,
-                    before if seen < 1.0 else (),
+                    behind if seen < 1.0 else (),
                     round(min(seen, 1.0), 3),
                     shot.caption,
                     round(min(max(ink, 0.0), 1.0), 2),
@@ -142,6 +168,18 @@ def moments(story: Story, fps: float, sight_of: SightOf) -> list[Moment]:
             )
         last = path(1.0)
     return made
+
+
+def _travelled(before: Looks, goal: Looks, share: float) -> tuple[Looks, Looks, float]:
+    """Return what is seen at a share of a travel, what is seen through it, and how much of it is seen."""
+    start, end = before[0], goal[0]
+    assert isinstance(start, Look)
+    assert isinstance(end, Look)
+    if share < _LEAVING:
+        return (Travel(start, end, 0.0),), before, share / _LEAVING
+    if share > 1 - _ARRIVING:
+        return goal, (Travel(start, end, 1.0),), (share - 1 + _ARRIVING) / _ARRIVING
+    return (Travel(start, end, (share - _LEAVING) / (1 - _LEAVING - _ARRIVING)),), (), 1.0
 
 
 def _path(shot: Shot, last: Looks, sight_of: SightOf) -> Callable[[float], Looks]:
@@ -153,7 +191,8 @@ def _path(shot: Shot, last: Looks, sight_of: SightOf) -> Callable[[float], Looks
         )
         return lambda share: halves
     sight = sight_of(shot.picture, False)
-    start = next((look.pose for look in last if look.picture == shot.picture and not look.half), None)
+    looks = (look for look in last if isinstance(look, Look))
+    start = next((look.pose for look in looks if look.picture == shot.picture and not look.half), None)
     way = _ways[shot.kind](shot, sight, start or sight.whole)
 
     def at(share: float) -> Looks:
@@ -185,9 +224,16 @@ def _overview(shot: Shot, sight: Sight, start: Pose) -> _Way:
 
 
 def _fly_to(shot: Shot, sight: Sight, start: Pose) -> _Way:
-    goal = _goal(sight, shot.selection)
+    # Who sees it from the front stays there.
+    goal = replace(_goal(sight, shot.selection), front=start.front)
     way = shot.travel / shot.seconds
     return lambda share: between(start, goal, eased(share / way) if way else 1.0)
+
+
+def _flatten(shot: Shot, sight: Sight, start: Pose) -> _Way:
+    if sight.straight:
+        raise UsageError("the picture is flat already: leave the shot out, or choose another style")
+    return lambda share: along(start, sight.front, eased(share / 0.7))
 
 
 def _orbit(shot: Shot, sight: Sight, start: Pose) -> _Way:
@@ -218,7 +264,7 @@ def _ride(shot: Shot, sight: Sight, start: Pose) -> _Way:
         raise UsageError("nothing that is drawn lies along the time of the ride")
     # One distance all the way; only what is looked at changes.
     width = sorted(pose.width for pose in poses)[len(poses) // 2]
-    poses = [replace(pose, width=width) for pose in poses]
+    poses = [replace(pose, width=width, front=start.front) for pose in poses]
     smooth, reached = list(_smoothed(poses)), _reached(slow)
 
     def at(share: float) -> Pose:
@@ -270,6 +316,7 @@ _ways: dict[str, Callable[[Shot, Sight, Pose], _Way]] = {
     "overview": _overview,
     "fly_to": _fly_to,
     "orbit": _orbit,
+    "flatten": _flatten,
     "ride": _ride,
     "follow_thread": _ride,
 }

@@ -40,6 +40,7 @@ KINDS: dict[str, Kind] = {
     "overview": Kind("the camera goes back until all is in the picture", 4.0),
     "fly_to": Kind("the camera goes to a selection, and stays there", 5.0, (*SELECTION, "travel")),
     "orbit": Kind("the camera turns around what it looks at", 4.0, ("degrees",)),
+    "flatten": Kind("the camera goes to the front, and its perspective becomes parallel", 4.0),
     "ride": Kind(
         "the camera goes along the time, and sees a part of it at once",
         8.0, (*SELECTION, "span", "slow"), ("time",),
@@ -54,7 +55,7 @@ KINDS: dict[str, Kind] = {
     "split": Kind("two pictures beside each other", 6.0, ("left", "right"), ("left", "right")),
 }  # fmt: skip
 #: What can be said of every shot.
-OF_ALL = ("shot", "seconds", "caption", "dissolve")
+OF_ALL = ("shot", "seconds", "caption", "dissolve", "morph")
 
 
 @dataclass(frozen=True)
@@ -151,6 +152,8 @@ class Shot:
         From which nanosecond to which a ride goes at a quarter of its speed.
     sides : tuple of Side
         The halves of ``compare`` and ``split``.
+    morph : float
+        For how many of its first seconds what the shot before shows, too, is on its way from there.
     """
 
     kind: str
@@ -164,6 +167,7 @@ class Shot:
     span: float = 0.2
     slow: tuple[int, int] | None = None
     sides: tuple[Side, ...] = ()
+    morph: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -23,11 +23,15 @@ class Pose:
         How much of the scene the picture's width shows there, in scene units.
     turn : float
         Degrees about the upright through the focus, from the drawing's own direction.
+    front : float
+        How far it has gone to the front, and its perspective has become parallel: 0 (the drawing's own
+        camera) to 1 (as a flat figure shows it).
     """
 
     focus: Point
     width: float
     turn: float = 0.0
+    front: float = 0.0
 
 
 def between(start: Pose, goal: Pose, share: float) -> Pose:
@@ -56,7 +60,7 @@ def between(start: Pose, goal: Pose, share: float) -> Pose:
         return start
     flight = Flight.between(start.focus, start.width, goal.focus, goal.width)
     focus, width = flight.at(share)
-    return Pose(_point(focus), float(width), start.turn + share * (goal.turn - start.turn))
+    return Pose(_point(focus), float(width), *_turned(start, goal, share))
 
 
 def along(start: Pose, goal: Pose, share: float) -> Pose:
@@ -75,14 +79,19 @@ def along(start: Pose, goal: Pose, share: float) -> Pose:
     Examples
     --------
     >>> along(Pose((0.0, 0.0, 0.0), 1.0), Pose((4.0, 0.0, 0.0), 3.0), 0.25)
-    Pose(focus=(1.0, 0.0, 0.0), width=1.5, turn=0.0)
+    Pose(focus=(1.0, 0.0, 0.0), width=1.5, turn=0.0, front=0.0)
     """
     focus = np.asarray(start.focus) + share * (np.asarray(goal.focus) - np.asarray(start.focus))
     return Pose(
         _point(focus),
         start.width + share * (goal.width - start.width),
-        start.turn + share * (goal.turn - start.turn),
+        *_turned(start, goal, share),
     )
+
+
+def _turned(start: Pose, goal: Pose, share: float) -> tuple[float, float]:
+    turn, front = goal.turn - start.turn, goal.front - start.front
+    return start.turn + share * turn, start.front + share * front
 
 
 def _point(focus: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Point:

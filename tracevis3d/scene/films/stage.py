@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import itertools
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Matrix, Vector
+from mathutils import Matrix
 from numpy.typing import ArrayLike, NDArray
 
 from ...drawing.frame import Frame
 from ...drawing.primitives import Drawing
-from ...drawing.projection import straight
+from ...drawing.projection import SENSOR_MM, straight
 from ...layout.sight.pose import Pose
-from ...progress import Progress
+from ...progress import Progress, silent
 from .. import styles
 from ..build import build, clear, seen
 from ..camera import Pane, View, fit
 from ..digest import digest
 from ..geometry.forms import Purpose
 from ..output import render
+from .eye import Eye
 
 #: A camera comes no nearer than to see this share of what it sees of the whole.
 _NEAREST = 0.2
@@ -49,6 +49,8 @@ class Framing:
     ----------
     whole : Pose
         From where all is in the picture.
+    front : Pose
+        From where all is in the picture without perspective.
     straight : bool
         Whether it is seen straight from the front.
     """
@@ -60,6 +62,14 @@ class Framing:
         self._frame = frame
         self.straight = look.straight or drawing.camera.projection == "orthographic"
         self.whole = _pose(self.view)
+        self.front = self.whole
+        if not self.straight:
+            flat = replace(drawing, camera=straight(drawing.camera))
+            self.front = replace(_pose(seen(flat, style, frame, caption)[0]), front=1.0)
+
+    def eye(self, pose: Pose) -> Eye:
+        """Return the camera of a pose."""
+        return Eye.at(pose, self.view, self._words)
 
     def around(self, low: ArrayLike, high: ArrayLike) -> Pose:
         """Return the pose from which a box fills the picture.
@@ -135,14 +145,28 @@ class Stage:
         progress: Progress,
     ) -> None:
         self._scene: Any = bpy.data.scenes.new("TraceVis3D shot")
+        self._settings = style, frame, engine, samples, purpose, caption
         try:
-            self.built = build(
-                drawing, style=style, frame=frame, scene=self._scene, purpose=purpose, caption=caption,
-                progress=progress,
-            )  # fmt: skip
+            self._build(drawing, None, progress)
         except BaseException:
             bpy.data.scenes.remove(self._scene)
             raise
+
+    def redraw(self, drawing: Drawing) -> None:
+        """Show another drawing; what both have stays built.
+
+        Parameters
+        ----------
+        drawing : Drawing
+        """
+        self._build(drawing, self.built.collection, silent)
+
+    def _build(self, drawing: Drawing, collection: Any, progress: Progress) -> None:
+        style, frame, engine, samples, purpose, caption = self._settings
+        self.built = build(
+            drawing, style=style, frame=frame, scene=self._scene, collection=collection, purpose=purpose,
+            caption=caption, progress=progress,
+        )  # fmt: skip
         render.prepare(self.built, engine, samples, transparent=False, purpose=purpose)
         if finer := fineness(engine, purpose, samples):
             # Workbench draws all of the scene again for each sample; a finer picture draws it once.
@@ -158,45 +182,51 @@ class Stage:
         #: Distance of an orthographic camera, so that nothing is behind it.
         self._off = 2.0 * float(np.linalg.norm(high - low)) + view.farthest
 
-    def look(self, pose: Pose) -> None:
-        """Move the camera; the title and legends go with it, in their place in the picture."""
-        view, eye = self.built.view, self.built.camera
-        turned = Matrix.Rotation(math.radians(pose.turn), 3, Vector(self.built.drawing.camera.up))
-        right, up, forward = (
-            np.array(turned @ Vector(v.tolist())) for v in (view.right, view.up, view.forward)
-        )
-        depth = pose.width / 2 / view.tangent if view.perspective else self._off
-        place = np.asarray(pose.focus) - forward * depth
+    def see(self, eye: Eye) -> None:
+        """See the scene through a camera.
+
+        Parameters
+        ----------
+        eye : Eye
+        """
+        view, shown = self.built.view, self.built.camera
+        right, up, forward = eye.axes
+        depth = eye.distance if eye.perspective else self._off
+        place = eye.focus - forward * depth
         columns = np.eye(4)
         columns[:3, 0], columns[:3, 1], columns[:3, 2], columns[:3, 3] = right, up, -forward, place
-        eye.matrix_world = Matrix(columns.tolist())
+        shown.matrix_world = Matrix(columns.tolist())
         low, high = self._ground
         corners = np.array(list(itertools.product(*zip(low, high))))
         away = (corners - place) @ forward
         pane = _BEFORE * max(float(away.min()), _LEAST * depth)
-        if view.perspective:
-            scale = (pane / self._pane,) * 3
+        # Half of what the pane shows across, now and where it was built.
+        half = eye.tangent * pane if eye.perspective else eye.width / 2
+        across = half / (view.tangent * (self._pane if view.perspective else 1.0))
+        data, frame = shown.data, self.built.frame
+        if eye.perspective:
+            data.type, data.lens = "PERSP", SENSOR_MM / 2 / eye.tangent
         else:
-            across = pose.width / 2 / view.tangent
-            scale = (across, across, pane / self._pane)
-            eye.data.ortho_scale = pose.width
-        eye.data.clip_start = 0.9 * pane
-        eye.data.clip_end = max(self._far, 2.0 * float(away.max()))
-        for shown in self.built.collection.objects:
-            if shown.parent == eye:
-                shown.scale = scale
+            data.type, data.ortho_scale = "ORTHO", eye.width
+        data.shift_x = -(eye.centre[0] - frame.width / 2) / frame.width
+        data.shift_y = -(eye.centre[1] - frame.height / 2) / frame.width
+        data.clip_start = 0.9 * pane
+        data.clip_end = max(self._far, 2.0 * float(away.max()))
+        for child in self.built.collection.objects:
+            if child.parent == shown:
+                child.scale = (across, across, pane / self._pane)
 
-    def render(self, pose: Pose, path: Path, progress: Progress) -> None:
-        """Render what is seen from a pose.
+    def render(self, eye: Eye, path: Path, progress: Progress) -> None:
+        """Render what a camera sees.
 
         Parameters
         ----------
-        pose : Pose
+        eye : Eye
         path : Path
             .png
         progress : Progress
         """
-        self.look(pose)
+        self.see(eye)
         render.render_frame(self.built, path, progress)
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from ...atomic import replacing
 from ...drawing.frame import Frame
 from ...drawing.output import Output
 from ...drawing.primitives import Drawing
+from ...layout.sight.flight import eased
 from ...layout.sight.pose import Pose
 from ...progress import Progress, part, silent
 from ...trace.cache import code_version
@@ -25,6 +26,7 @@ from ..digest import digest
 from ..geometry.forms import Purpose
 from ..output import engines, pixels
 from . import caption
+from .eye import Eye
 from .join import is_whole
 from .stage import Framing, Stage, fineness, name_of
 
@@ -110,10 +112,76 @@ class Seen:
     scenery: Scenery
     pose: Pose
 
+    @property
+    def frame(self) -> Frame:
+        """Of its picture."""
+        return self.scenery.frame
+
+    @property
+    def stage(self) -> str:
+        """The name of what is built for it."""
+        return self.scenery.name
+
     def name(self, settings: tuple[object, ...]) -> str:
         """Return the name of its picture."""
-        focus = tuple(round(x, 6) for x in self.pose.focus)
-        return digest(self.scenery.name, focus, round(self.pose.width, 6), round(self.pose.turn, 4), settings)
+        pose = self.pose
+        focus = tuple(round(x, 6) for x in pose.focus)
+        rounded = round(pose.width, 6), round(pose.turn, 4), round(pose.front, 6)
+        return digest(self.stage, focus, rounded, settings)
+
+    def drawing(self) -> Drawing:
+        """Return what is drawn."""
+        return self.scenery.drawing
+
+    def eye(self) -> Eye:
+        """Return the camera."""
+        return self.scenery.framing.eye(self.pose)
+
+
+@dataclass(frozen=True, eq=False)
+class Travelling:
+    """What two pictures both show, on its way from one to the other.
+
+    Attributes
+    ----------
+    start, goal : Seen
+    draw : callable
+        ``draw(share) -> Drawing``, about the origin, in a picture of ``width``.
+    width : float
+    share : float
+        Of the way, 0 to 1.
+    """
+
+    start: Seen
+    goal: Seen
+    draw: Callable[[float], Drawing]
+    width: float
+    share: float
+
+    @property
+    def frame(self) -> Frame:
+        """Of its picture."""
+        return self.goal.frame
+
+    @property
+    def stage(self) -> str:
+        """The name of what is built for it."""
+        return digest("travel", self.start.name(()), self.goal.name(()))
+
+    def name(self, settings: tuple[object, ...]) -> str:
+        """Return the name of its picture."""
+        return digest(self.stage, round(self.share, 6), settings)
+
+    def drawing(self) -> Drawing:
+        """Return what is drawn."""
+        return self.draw(self.share)
+
+    def eye(self) -> Eye:
+        """Return the camera."""
+        start, goal = (
+            replace(eye, focus=np.zeros(3), width=self.width) for eye in (self.start.eye(), self.goal.eye())
+        )
+        return start.towards(goal, eased(self.share))
 
 
 @dataclass(frozen=True)
@@ -133,8 +201,8 @@ class Shown:
         How much of the caption is seen.
     """
 
-    now: tuple[Seen, ...]
-    before: tuple[Seen, ...]
+    now: tuple[Seen | Travelling, ...]
+    before: tuple[Seen | Travelling, ...]
     share: float
     caption: str
     ink: float
@@ -204,7 +272,7 @@ class Frames:
             stage.close()
         self._stages.clear()
 
-    def _put_together(self, looks: Sequence[Seen], progress: Progress) -> NDArray[np.uint8]:
+    def _put_together(self, looks: Sequence[Seen | Travelling], progress: Progress) -> NDArray[np.uint8]:
         """Return the pixels (rows, columns, 3) of a picture, or of two beside each other."""
         made = [self._seen(seen, progress) for seen in looks]
         if len(made) == 1:
@@ -216,31 +284,33 @@ class Frames:
         whole[:, frame.width - made[1].shape[1] :] = made[1]
         return whole
 
-    def _seen(self, seen: Seen, progress: Progress) -> NDArray[np.uint8]:
+    def _seen(self, seen: Seen | Travelling, progress: Progress) -> NDArray[np.uint8]:
         name = seen.name(self._settings)
         if name not in self._pixels:
             path = self._folder / f"{name}.png"
             finer = max(fineness(*self._settings), 1)
-            frame = seen.scenery.frame
+            frame = seen.frame
             large = replace(frame, width=finer * frame.width, height=finer * frame.height)
             if not is_whole(path, large):
-                self._stage(seen.scenery).render(seen.pose, path, progress)
+                self._stage(seen).render(seen.eye(), path, progress)
             self._pixels[name] = _reduced(pixels.read(path)[..., :3], finer)
             while len(self._pixels) > _KEPT:
                 self._pixels.popitem(last=False)
         return self._pixels[name]
 
-    def _stage(self, scenery: Scenery) -> Stage:
-        stage = self._stages.pop(scenery.name, None)
+    def _stage(self, seen: Seen | Travelling) -> Stage:
+        stage = self._stages.pop(seen.stage, None)
         if stage is None:
             while len(self._stages) >= _KEPT:
                 self._stages.popitem(last=False)[1].close()
             output = self._output
             stage = Stage(
-                scenery.drawing, output.style, scenery.frame, self.engine, output.samples, self._purpose,
-                caption.height(scenery.frame), silent,
+                seen.drawing(), output.style, seen.frame, self.engine, output.samples, self._purpose,
+                caption.height(seen.frame), silent,
             )  # fmt: skip
-        self._stages[scenery.name] = stage
+        elif isinstance(seen, Travelling):
+            stage.redraw(seen.drawing())
+        self._stages[seen.stage] = stage
         return stage
 
     def _write_caption(self, whole: NDArray[np.uint8], shown: Shown) -> None:
