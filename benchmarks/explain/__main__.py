@@ -1,7 +1,7 @@
 """Judge ``explain`` on pairs with a known change: ``python -m benchmarks.explain [--write] [FOLDER]``.
 
-The twenty pairs with which the rules were made, and five, eight and eight made afterwards. Recordings are
-made in FOLDER, or taken from it; ``--write`` puts the tables into ``docs/explain.md``.
+The twenty pairs with which the rules were made, and five, eight, eight and eight made afterwards. Recordings
+are made in FOLDER, or taken from it; ``--write`` puts the tables into ``docs/explain.md``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ BEGIN = {
     "unseen": "<!-- pairs made after the rules -->\n",
     "later": "<!-- pairs made later still -->\n",
     "latest": "<!-- pairs made last -->\n",
+    "fresh": "<!-- pairs with answers written down first -->\n",
 }
 END = "<!-- end -->"
 

@@ -89,7 +89,8 @@ def record(pair: Pair, folder: Path) -> tuple[Path, Path]:
         script, output = place / f"{pair.program}.py", folder / f"{side}.json.gz"
         script.write_text(text)
         words = [sys.executable, "-m", "tracevis3d", "record", "-q", "-o", str(output), "--", str(script)]
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        # The order of sets is a change of its own: in `email` it decides whether a pattern is compiled anew.
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "0"}
         if pair.slow_start and side == "b":
             environment["PYTHONPYCACHEPREFIX"] = str(place / "cache")
         subprocess.run(words, check=True, env=environment, cwd=folder, capture_output=True)

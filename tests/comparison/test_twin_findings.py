@@ -126,7 +126,18 @@ def test_what_takes_hardly_any_time_has_little_weight():
     assert 0 < min(weight) < 0.0005 == max(weight)
 
 
+def listed(rounds, *, once, more=0):
+    """Return a run with values of a generator, by one function or by two, and code without a name twice."""
+    other = [("list.<genexpr>", 10, [leaf("other") for _ in range(more)])]
+    values = [("row.<genexpr>", 10, [leaf("value") for _ in range(once)])] * rounds
+    return traced(
+        ("main", 300, [("row", 50, [*values, leaf("row.<genexpr>")]), ("list", 9, other * (more or 1))])
+    )
+
+
 @given(run_pairs(), TAUS)
+@example((listed(4, once=1), listed(12, once=1)), "0.3")
+@example((listed(4, once=2, more=9), listed(12, once=2, more=0)), "0.3")
 @example((renamed("old", 4), renamed("new", 9)), "0.3")
 @example((with_users(), with_users(leaf("new"))), "0.3")
 @settings(max_examples=60, deadline=None)
@@ -162,7 +173,7 @@ def test_what_takes_longer(pair):
     assert evidence.exact == plain.exact
     all_same(times(evidence, judged), plain.times(expected))
     all_same(stalls(evidence, judged, []), plain.stalls(expected))
-    all_same(drifts(evidence, judged, known), plain.drifts(expected))
+    all_same(drifts(evidence, judged, known, importing(evidence)), plain.drifts(expected))
     all_same(pace(evidence), plain.same_pace())
 
 
@@ -197,7 +208,8 @@ def found_first(evidence, small=False):
         *stretches(evidence), *new_functions(evidence), *alone(evidence), *repetitions(evidence),
         *recursions(evidence), *offsets(evidence, pairs), *times(evidence, judged),
         *out_of_order(evidence, pairs),
-        *detours(evidence), *pace(evidence), *drifts(evidence, judged, known), *stalls(evidence, judged, []),
+        *detours(evidence), *pace(evidence), *drifts(evidence, judged, known, importing(evidence)),
+        *stalls(evidence, judged, []),
     ]  # fmt: skip
     assert not len(importing(evidence))  # nothing is imported here
     least = {"only": 0.0005, "renamed": 0.0005, "wrapped": 0.0005, "order": 0.001}

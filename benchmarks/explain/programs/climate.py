@@ -1,4 +1,4 @@
-"""Reads measurements of weather stations, fills gaps, smooths and sums them up, and writes a page for each."""
+"""Reads measurements of weather stations, fills gaps, smooths and sums them up; writes a page for each."""
 
 import csv
 import datetime

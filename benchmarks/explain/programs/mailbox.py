@@ -1,4 +1,4 @@
-"""Writes letters with attachments, reads them again, sorts them into folders, and makes threads and a digest."""
+"""Writes letters, reads them again, sorts them into folders, and makes threads and a digest."""
 
 import email.message
 import email.parser

@@ -109,6 +109,9 @@ def test_kinds_of_paths_are_those_of_the_plain_rules(seed):
             up = int(paths.parent[n])
             assert kind[up] == kind[n]
             assert strength[up] == strength[n]
+        up = int(paths.parent[n])
+        if kind[n] == OFTEN and up >= 0 and kind[up] == OFTEN:
+            assert strength[n] >= np.floor(5 * strength[up] + 1e-9) / 5
         assert 0 <= strength[n] <= 1
         assert (strength[n] == 0) == (kind[n] == SAME)
     total = sum(float(self_times(t.calls).sum()) for t in evidence.comparison.traces)

@@ -9,11 +9,11 @@ from benchmarks.explain.pairs import pairs
 from benchmarks.explain.rivals import RIVALS, count, own_time, place, stacks, total_time
 from tests.comparison.test_findings import leaf, traced
 
-PAIRS = {pair.name: pair for name in ("pairs", "unseen", "later") for pair in pairs(name)}
+PAIRS = {pair.name: pair for name in ("pairs", "unseen", "later", "latest", "fresh") for pair in pairs(name)}
 
 
-def test_there_are_thirty_three_pairs_and_each_edit_has_its_place():
-    assert len(PAIRS) == 33
+def test_each_pair_has_a_name_of_its_own_and_each_edit_has_its_place():
+    assert len(PAIRS) == 49
     for pair in PAIRS.values():
         a, b = pair.texts
         assert (a == b) == (not pair.edits)

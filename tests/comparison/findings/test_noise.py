@@ -99,7 +99,7 @@ def test_a_stall_is_no_part_of_how_a_stage_drags():
     evidence = evidence_of((varied(1, steps()), varied(2, steps(), {"sort": (0, 30_000)}, slow)))
     plain, judged = Plain(evidence), groups(evidence)
     known = np.array([g for _, of in changed(evidence, judged) for g in of.tolist()], np.int64)
-    (drift,) = drifts(evidence, judged, known)
+    (drift,) = drifts(evidence, judged, known, importing(evidence))
     assert drift.functions[1] == "sort"
     assert 10_000 < drift.details["change_ns"] < 20_000
     all_same([drift], plain.drifts(plain.groups()))
@@ -163,6 +163,14 @@ def test_as_many_calls_of_a_function_have_moved_though_others_call_it():
     assert [f.kind for f in found(traced(a), traced(b)) if "get" in f.functions] == ["moved"]
     b[2][-1][2][-3:] = []  # six are not nine
     assert "moved" not in {f.kind for f in found(traced(a), traced(b))}
+
+
+def test_what_is_called_through_another_function_of_the_same_caller_has_moved():
+    users = [(f"user{i}", 200, [leaf("get"), leaf(f"own{i}")]) for i in range(6)]
+    a = traced(("main", 300, [*users, ("apply", 200, [*[leaf("get", 120)] * 9, leaf("rest")])]))
+    b = traced(("main", 300, [*users, ("apply", 200, [("list", 50, [leaf("get", 120)] * 7), leaf("rest")])]))
+    (moved,) = [f for f in found(a, b) if f.kind not in NOISE]
+    assert (moved.kind, moved.functions, moved.path[-2]) == ("moved", ("get", "list"), "apply")
 
 
 def test_units_of_work_come_first_then_what_is_new():
@@ -278,3 +286,57 @@ def test_what_a_caller_makes_alone_equally_often_is_one_finding():
 
     told = [f for f in found(run(0), run(6)) if f.kind in ("alone", "only", "repetitions")]
     assert [(f.kind, f.functions[1], f.details["with"]) for f in told] == [("alone", "keep", ["join"])]
+
+
+def test_what_other_callers_do_alike_is_no_other_order():
+    """Five pages of other data: what one calls in A is by chance what another one calls in B."""
+
+    def run(*sizes):
+        pages = [
+            ("page", 50, [("sum", 50, [leaf("add", 40)] * n), *[leaf("write", 60)] * (i + 1)])
+            for i, n in enumerate(sizes)
+        ]
+        return traced(("main", 300, [*pages, leaf("rest", 500)]))
+
+    assert {f.kind for f in found(run(9, 8, 7, 6), run(6, 9, 8, 7))} <= {*NOISE, "repetitions"}
+
+
+def test_what_is_resumed_is_told_by_what_it_calls():
+    """A generator is resumed once more than it has values, and its name says nothing."""
+
+    def run(days, others=0):
+        values = [("rows.<genexpr>", 10, [leaf("describe", 50)])] * days
+        rest = [leaf("rows.<genexpr>"), *[("rows.<genexpr>", 10, [leaf("other", 50)])] * others]
+        return traced(("main", 300, [*[leaf("step", 50)] * 50, ("rows", 50, [*values, *rest])]))
+
+    first = found(run(20), run(60))[0]
+    assert (first.kind, first.functions[0], first.calls) == ("repetitions", "describe", (20, 60))
+    first = found(run(20, others=10), run(60, others=30))[0]  # neither makes nearly all of its calls
+    assert (first.functions[0], first.calls) == ("rows.<genexpr>", (31, 91))
+
+
+def test_where_more_calls_are_less_work_their_number_is_no_unit_of_it():
+    """Work went elsewhere, and two short lists are made in place of a long one."""
+
+    def run(*lists):
+        made = [("list", 10, [leaf("page", 900)] * pages) for pages in lists]
+        return traced(("main", 300, [*[leaf("step", 50)] * 50, ("pages", 50, made)]))
+
+    (twice,) = [f for f in found(run(40), run(1, 1)) if f.functions[0] == "list"]
+    assert not twice.details["unit"]
+    assert twice.score == pytest.approx(1 / 93)  # one call more
+    (units,) = [f for f in found(run(*[9] * 4), run(*[9] * 8)) if f.functions[0] == "list"]
+    assert units.details["unit"]
+
+
+def test_how_long_an_import_takes_is_no_stretch_of_its_own():
+    """Python's functions for it drag on many paths below one: of these, a slow start alone is told."""
+    loading = [f"part{i} (<frozen importlib._bootstrap_external>:1)" for i in range(12)]
+    code = "SourceLoader.get_code (<frozen importlib._bootstrap_external>:1)"
+    work = [leaf(f"work{i}", 900) for i in range(60)]
+    for names, told in ((loading, False), ([name[:6] for name in loading], True)):
+        tree = ("main", 300, [(code if not told else "code", 50, [leaf(name, 300) for name in names]), *work])
+        a, b = varied(1, tree), varied(2, tree, slow=dict.fromkeys(names, 2.5))
+        evidence = evidence_of((a, b))
+        drift = drifts(evidence, groups(evidence), np.empty(0, np.int64), importing(evidence))
+        assert [f.functions[0] for f in drift] == ["code"] * told

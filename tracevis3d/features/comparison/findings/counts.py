@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,10 @@ from .evidence import TOLERANCE, Evidence, Finding
 _WORTH_TELLING = 0.01
 #: Calls that take this share of a run, and are made more or less often, are units of its work.
 _UNIT = 0.1
+#: What a sum is beyond rounding.
+_NOTHING = 1e-6
+#: Python's names of code that has none, and the share of the calls below it by which it is told.
+_NAMELESS, _NEARLY_ALL = re.compile(r"<(genexpr|listcomp|setcomp|dictcomp|lambda)>$"), 0.9
 
 Ints = NDArray[np.int64]
 
@@ -46,8 +51,13 @@ def repetitions(evidence: Evidence) -> list[Finding]:
     paths, found = evidence.paths, []
     for nodes in by_function(evidence, np.flatnonzero(evidence.state == RECOUNTED), 0):
         expected = evidence.before[nodes]
-        time = paths.time[1, nodes] - evidence.pace * expected * paths.time[0, nodes]
-        calls = paths.below[1, nodes] - expected * paths.below[0, nodes]
+        more = float((paths.calls[1, nodes] - expected * paths.calls[0, nodes]).sum())
+        time = float((paths.time[1, nodes] - evidence.pace * expected * paths.time[0, nodes]).sum())
+        calls = float((paths.below[1, nodes] - expected * paths.below[0, nodes]).sum())
+        # Where more calls are less work, their number is not what changed the work.
+        is_work = more * calls > -_NOTHING
+        change = evidence.share(time, calls) if is_work else evidence.share(0.0, more)
+        nodes = _told_by(evidence, nodes)
         first = int(nodes[0])
         # It may have another name in B.
         in_all = [int(evidence.calls_of_function[s, paths.function[s, first]]) for s in range(2)]
@@ -60,19 +70,39 @@ def repetitions(evidence: Evidence) -> list[Finding]:
         found.append(
             Finding(
                 "repetitions",
-                evidence.share(float(time.sum()), float(calls.sum())),
+                change,
                 (evidence.label(first, 0), evidence.label(first, 1)),
                 evidence.way(first),
                 **about,
                 details={
                     "paths": len(nodes),
-                    "unit": max(shares) >= _UNIT,
+                    "unit": is_work and max(shares) >= _UNIT,
                     "with": [],
                     "calls_of_function": in_all,
                 },
             )
         )
     return found
+
+
+def _told_by(evidence: Evidence, nodes: Ints) -> Ints:
+    """Return the paths by which repetitions of some are told: of code without a name, what it calls.
+
+    A generator expression is resumed once more than it has values, and its name says nothing. What it calls
+    tells more, if that is one function, as much more often, which makes nearly all calls below it.
+    """
+    paths = evidence.paths
+    while _NAMELESS.search(evidence.label(int(nodes[0]))):
+        below = np.flatnonzero(np.isin(paths.parent, nodes))
+        below = below[(evidence.state[below] == ALIKE) & (paths.calls[:, below] > 0).all(axis=0)]
+        most = max(
+            by_function(evidence, below, 0), key=lambda of: int(paths.below[:, of].sum()), default=below
+        )
+        held = (paths.below[:, nodes] - paths.calls[:, nodes]).sum(axis=1)
+        if not len(most) or (paths.below[:, most].sum(axis=1) < _NEARLY_ALL * held).any():
+            break
+        nodes = most
+    return nodes
 
 
 def recursions(evidence: Evidence) -> list[Finding]:

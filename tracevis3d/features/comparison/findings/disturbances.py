@@ -108,7 +108,7 @@ def _stall(evidence: Evidence, judged: Groups, s: int, which: Ints, beyond: Floa
     )
 
 
-def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
+def drifts(evidence: Evidence, judged: Groups, known: Ints, loading: Ints) -> list[Finding]:
     """Return the parts of the run in which everything takes longer, or less long, than in the rest.
 
     Parameters
@@ -117,6 +117,8 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
     judged : Groups
     known : int64 (k,)
         Groups that are reported as slower or faster.
+    loading : int64 (m,)
+        Paths of Python's import, as :func:`importing` returns them: what these take is told as a whole.
 
     Returns
     -------
@@ -137,6 +139,7 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints) -> list[Finding]:
     add_up(paths.parent, usual)
     factor = (usual + total) / np.maximum(usual, 1.0)
     apart = (factor >= LEAST_FACTOR) | (factor <= 1 / LEAST_FACTOR)
+    apart[loading] = False
     large = np.flatnonzero((np.abs(total) >= evidence.least_time) & apart & (evidence.state < 2))
     found: list[Finding] = []
     reported = np.zeros(len(paths), np.bool_)

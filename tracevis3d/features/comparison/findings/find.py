@@ -143,7 +143,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
         *detours(evidence),
         *pace(evidence),
         *start,
-        *drifts(evidence, judged, known),
+        *drifts(evidence, judged, known, loading),
         *stalls(evidence, judged, start),
     ]
     within = inner(evidence, loading)

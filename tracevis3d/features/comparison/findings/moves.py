@@ -97,9 +97,10 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     They may be the same work if they are calls of the same function, or if what the one is most like lies
     within the calls of the other; they are if they have a function in common that is hardly called elsewhere,
     or are calls of the same function, as many, with as many below: what many functions call is not evidence.
-    The old place has stopped doing it, since these are paths of one
-    trace alone. What went from one caller to another goes together. Calls that are missing because of
-    it, or because they are made ``alone`` elsewhere, are no findings of their own.
+    So are those of the same callers of which one calls the other's function. The old place has stopped doing
+    it, since these are paths of one trace alone. What went from one caller to another goes together. Calls
+    that are missing because of it, or because they are made ``alone`` elsewhere, are no findings of their
+    own.
 
     Parameters
     ----------
@@ -136,6 +137,7 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
         return rare or _as_many(found[i], found[j])
 
     by_name: dict[int, int] = {}
+    by_callers: dict[frozenset[int], list[int]] = {}
     for i in which:
         f = found[i]
         s = "AB".index(f.details["trace"])
@@ -143,6 +145,11 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
         if function in by_name and same_work(i, by_name[function]):
             join(i, by_name[function])
         by_name.setdefault(function, i)
+        beside = by_callers.setdefault(frozenset(paths.parent[f.nodes].tolist()), [])
+        for j in beside:
+            if _goes_through(evidence, f, found[j]):
+                join(i, j)
+        beside.append(i)
         if best := f.details.get("most_alike"):
             node = int(top[paths.of_call[1 - s][best["call"]]])
             if node in of_node and same_work(i, of_node[node]):
@@ -181,6 +188,17 @@ def _as_many(one: Finding, other: Finding) -> bool:
         min(a, b) >= _ENOUGH and abs(a - b) <= TOLERANCE * max(a, b)
         for a, b in ((one.calls[s], other.calls[t]), (one.below[s], other.below[t]))
     )
+
+
+def _goes_through(evidence: Evidence, one: Finding, other: Finding) -> bool:
+    """Return whether one of two functions is called directly in one trace, and by the other in the other."""
+    paths = evidence.paths
+    for inner, outer in ((one, other), (other, one)):
+        s, t = ("AB".index(f.details["trace"]) for f in (inner, outer))
+        called = paths.function[t, np.isin(paths.parent, outer.nodes)]
+        if s != t and (called == paths.function[s, inner.nodes[0]]).any():
+            return True
+    return False
 
 
 def _functions(evidence: Evidence, finding: Finding) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....analysis.subtrees import distinct_subtrees
+from ....kernels.comparison.findings import inherit
 from ....kernels.layout.bundle import longest_rise
 from ....trace.model import Calls
 from .evidence import Evidence, Finding, rounded
@@ -49,7 +50,8 @@ def find_pairs(evidence: Evidence) -> Pairs:
     """Pair the calls of the paths that both traces call equally often, where they are worth a look.
 
     Calls of a path whose subtrees are the same are paired in turn if there are equally many; then those that
-    remain, in turn.
+    remain, in turn. Calls whose callers are paired with others are alike by chance, with all below them:
+    they are no evidence of another order.
 
     Parameters
     ----------
@@ -78,6 +80,8 @@ def find_pairs(evidence: Evidence) -> Pairs:
     rest = [np.setdiff1d(heads[s], done, assume_unique=True) for s, done in enumerate((a, b))]
     more = _in_turn(rest, [paths.of_call[s][rest[s]].astype(np.int64) for s in range(2)])
     a, b = np.concatenate([a, more[0]]), np.concatenate([b, more[1]])
+    same = _of_one_caller(traces[0].calls, traces[1].calls, a, b)
+    a, b = a[same], b[same]
     order = np.lexsort((a, traces[0].calls.start[a]))
     a, b = a[order], b[order]
     rank = np.empty(len(b), np.int64)
@@ -120,6 +124,24 @@ def _in_turn(calls: list[Ints], keys: list[Ints]) -> tuple[Ints, Ints]:
         here = np.flatnonzero(same[index])
         kept.append(side[here[np.lexsort((side[here], index[here]))]])
     return kept[0], kept[1]
+
+
+def _of_one_caller(one: Calls, other: Calls, a: Ints, b: Ints) -> Flags:
+    """Return which pairs of calls have callers that are a pair, if the nearest ones that are paired are."""
+    partner = np.full(len(one), -1, np.int64)
+    partner[a] = b
+    above = [_paired_caller(calls, ids) for calls, ids in ((one, a), (other, b))]
+    apart = (above[0] >= 0) & (above[1] >= 0) & (partner[np.maximum(above[0], 0)] != above[1])
+    return np.asarray(~apart & ~_below(one, a[apart])[a])
+
+
+def _paired_caller(calls: Calls, paired: Ints) -> Ints:
+    """Return the nearest of the ``paired`` calls above each of them; -1: none."""
+    nearest = np.full(len(calls), -1, np.int32)
+    nearest[paired] = paired
+    inherit(calls.parent.astype(np.int32), nearest)
+    parent = calls.parent[paired]
+    return np.where(parent >= 0, nearest[np.maximum(parent, 0)], -1).astype(np.int64)
 
 
 def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:

@@ -116,15 +116,26 @@ def _unmatched(f: Finding) -> str:
 
 def _moved(f: Finding) -> str:
     parts = f.details["parts"]
+    below_a, below_b = (_place(side[0]["path"]) for side in parts)
+    if f.functions[0] == f.functions[1] and all(len(side) == 1 for side in parts):
+        much = [
+            f"{duration(time)}, {counted(below, 'call')}" + (" with all below" if below > calls else "")
+            for time, below, calls in zip(f.time_ns, f.below, f.calls)
+        ]
+        return f"A calls `{f.functions[0]}` {below_a} ({much[0]}), B {below_b} ({much[1]})."
     texts = []
     for side, time, below in zip(parts, f.time_ns, f.below):
         named = ", ".join(f"`{part['function']}`" for part in side[:_PARTS])
         more = f" and {len(side) - _PARTS} more" if len(side) > _PARTS else ""
         texts.append(f"{named}{more} ({duration(time)}, {counted(below, 'call')})")
-    below_a, below_b = (way(side[0]["path"][:-1], 2) for side in parts)
     if below_a == below_b:
-        return f"What A does in {texts[0]} below {below_a}, B does there in {texts[1]}."
-    return f"What A does below {below_a} in {texts[0]}, B does below {below_b} in {texts[1]}."
+        return f"What A does in {texts[0]} {below_a}, B does there in {texts[1]}."
+    return f"What A does {below_a} in {texts[0]}, B does {below_b} in {texts[1]}."
+
+
+def _place(path: Sequence[str]) -> str:
+    """Write below what the last function of a call path is called."""
+    return f"below {way(path[:-1], 2)}" if len(path) > 1 else "as a root call"
 
 
 def _only(f: Finding) -> str:

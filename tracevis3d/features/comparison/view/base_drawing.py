@@ -35,7 +35,7 @@ from .boxes import Runs, boxes_of, explained, repetitions
 from .difference.callouts import callouts as callouts_of
 from .difference.callouts import seen
 from .difference.headlines import title as headline_of
-from .difference.kinds import SAME, Differences, differences
+from .difference.kinds import SAME, STALLED, Differences, differences
 from .difference.offsets import offsets
 from .difference.paint import HUES, OF_TRACE, DifferencePaint
 from .focus import highlight, named, stacks, within
@@ -254,7 +254,8 @@ def _around(traces: Sequence[Trace], p: Parameters, picture: Layout, chosen: Cho
     for s, (wall, ids) in enumerate(zip(picture.walls, (chosen.a, chosen.b))):
         _, width, _ = wall.spots(ids)
         kind, _ = found.of_tubes(s, ids)
-        out &= (width >= _AROUND * wall.width) & (kind == SAME)
+        # A stall of what lies around all others is told by its callout: a tube would be the largest shape.
+        out &= (width >= _AROUND * wall.width) & ((kind == SAME) | (kind == STALLED))
     return out
 
 

@@ -53,7 +53,10 @@ def headline(finding: Finding) -> str:
         return f"Everything from {a} on starts {duration(abs(d['change_ns']), 2)} {later} in B"
     if kind == "moved":
         if a == b:
-            return f"A and B call {a} in different places"
+            callers = _callers(f)
+            if callers is None:
+                return f"A and B call {a} in different places"
+            return f"A calls {a} in {callers[0]}, B in {callers[1]}"
         return f"Work moved from {a} in A to {b} in B"
     if kind == "order":
         before = d["after"]
@@ -144,7 +147,10 @@ def short(finding: Finding, trace: int | None = None) -> tuple[str, str]:
         later = "later" if d["change_ns"] > 0 else "earlier"
         return f"{a} on: {duration(abs(d['change_ns']), 2)} {later} in B", ""
     if f.kind == "moved":
-        return (f"{a}: called elsewhere" if a == b else f"{a} → {b}"), both
+        if a != b:
+            return f"{a} → {b}", both
+        callers = _callers(f)
+        return f"{a}: called " + (f"in {callers[0]} → {callers[1]}" if callers else "elsewhere"), both
     if f.kind == "order":
         if trace is None:
             return f"{a}: in another order", both
@@ -174,6 +180,14 @@ def _side(finding: Finding) -> tuple[int, str, str]:
     name = finding.details["trace"]
     s = "AB".index(name)
     return s, name, "BA"[s]
+
+
+def _callers(f: Finding) -> tuple[str, str] | None:
+    """Return what calls a moved function in A and in B, if these have different names."""
+    paths = [f.path, f.details["path_b"]]
+    if min(map(len, paths)) < 2 or paths[0][-2] == paths[1][-2]:
+        return None
+    return _short(paths[0][-2]), _short(paths[1][-2])
 
 
 def _below(f: Finding) -> str:

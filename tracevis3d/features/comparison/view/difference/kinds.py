@@ -21,6 +21,7 @@ from ...findings.durations import changed, extra_times, nodes_of
 from ...findings.evidence import Evidence, Finding
 from ...findings.find import Findings
 from ...findings.order import find_pairs
+from ...findings.ranking import NOISE
 
 #: Kinds of differences, in the order of the legend.
 SAME, ONLY, MOVED, OFTEN, SLOWER, FASTER, STALLED = range(7)
@@ -46,6 +47,8 @@ _SHARES = np.array([0.0, 0.001, 0.004, 0.015, 0.05])
 _STRENGTHS = np.array([0.2, 0.4, 0.6, 0.8, 1.0])
 #: ... limited to this plus the rest times the share of the call that differs.
 _FAINTEST = 0.2
+#: Stalls are the machine's: where the program differs they are no stronger than this.
+_STALL_BESIDE = 0.2
 #: A tube is slower or faster, and a call stalled, if this share of the calls' time is their own.
 _ITSELF = 0.5
 
@@ -266,6 +269,11 @@ def of_paths(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats]:
     held = np.flatnonzero((own == SAME) & (owner >= 0))
     held = held[np.isin(own[owner[held]], _TAKES_ALONG)]
     kind[held], strength[held] = own[owner[held]], strength[owner[held]]
+    # What is counted more often below what is, is part of that.
+    for step in _STRENGTHS[1:]:
+        strong = np.flatnonzero((kind == OFTEN) & (strength >= step))
+        inside = (kind == OFTEN) & evidence.within(strong)
+        strength[inside] = np.maximum(strength[inside], step)
     return kind, strength
 
 
@@ -340,6 +348,7 @@ def _stalled(findings: Findings, kinds: list[Kinds], strengths: list[Floats], ow
     Calls that spend most of their time in others are left out: a stall is but a part of them.
     """
     total = 0.0
+    most = 1.0 if all(finding.kind in NOISE for finding in findings.found) else _STALL_BESIDE
     for finding in findings.found:
         if finding.kind != "stall":
             continue
@@ -351,7 +360,8 @@ def _stalled(findings: Findings, kinds: list[Kinds], strengths: list[Floats], ow
                 continue
             weight = np.array([min(beyond / findings.evidence.most_time, 1.0)])
             kinds[s][call] = STALLED
-            strengths[s][call] = strength_of(weight, np.array([min(beyond / own, 1.0)]))[0]
+            strength = strength_of(weight, np.array([min(beyond / own, 1.0)]))[0]
+            strengths[s][call] = min(float(strength), most)
             total += min(beyond, own)
     return total
 
