@@ -175,12 +175,13 @@ def copied(to: Path) -> None:
 
 
 class Coverage:
-    """A plugin of pytest that notes which lines of some modules each test runs, and how long each takes.
+    """A plugin of pytest that writes which lines of some modules each test runs, and how long each takes.
 
     Tests that fail are left out.
     """
 
-    def __init__(self, modules: list[Path]) -> None:
+    def __init__(self, modules: list[Path], file: Path) -> None:
+        self.file = file
         self.lines: dict[str, set[int]] = {str(module): set() for module in modules}
         self.of_test: dict[str, tuple[float, dict[str, list[int]]]] = {}
         self.failed: set[str] = set()
@@ -212,6 +213,11 @@ class Coverage:
         """Note what fails as it is, or is skipped."""
         if not report.passed:
             self.failed.add(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the file: the process may end before pytest does, where a test has imported bpy."""
+        of = {test: found for test, found in self.of_test.items() if test not in self.failed}
+        self.file.write_text(json.dumps([of, sorted(self.failed)]))
 
 
 def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]]) -> list[str]:
@@ -276,11 +282,8 @@ def _try(tree: Path, tests: list[str], cover: list[Path] | None) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         words = ["-q", "-p", "no:cacheprovider", "--hypothesis-seed=0", "--hypothesis-profile=mutate"]
         words += [] if cover else ["-x"]
-        plugin = Coverage(cover) if cover else None
+        plugin = Coverage(cover, tree / COVERAGE) if cover else None
         code = int(pytest.main([*words, *tests], plugins=[plugin] if plugin else []))
-        if plugin:
-            of = {test: found for test, found in plugin.of_test.items() if test not in plugin.failed}
-            (tree / COVERAGE).write_text(json.dumps([of, sorted(plugin.failed)]))
     finally:
         os._exit(code)
 

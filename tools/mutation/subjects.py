@@ -61,6 +61,14 @@ LEFT_OUT = {
     "features/comparison/matching/defaults.py": "constants",
 }  # fmt: skip
 
+#: Tests of these folders that take long and that are about what is drawn or printed.
+_SLOW = (
+    "*_command.py", "call_tree/icicle/*", "call_tree/test_cone*.py", "comparison/test_fan.py",
+    "comparison/test_view.py", "interactions/test_view.py", "interactions/test_radial.py",
+    "interactions/test_amphitheatre.py", "memory/test_view.py", "memory/test_story.py", "waits/test_view.py",
+    "waits/test_known_truth.py", "waits/view/test_many_threads.py",
+)  # fmt: skip
+
 
 def modules() -> dict[str, tuple[str, ...]]:
     """Return the modules that are changed, by their names in the library, each with its test files."""
@@ -80,5 +88,7 @@ def test_files(name: str) -> list[Path]:
     folder = TESTS / name
     if not folder.is_dir():
         return [folder.with_suffix(".py")]
-    # Commands run in processes of their own.
-    return sorted(file for file in folder.rglob("test_*.py") if not file.stem.endswith("_command"))
+    return sorted(
+        file for file in folder.rglob("test_*.py")
+        if not any(fnmatch(file.relative_to(TESTS).as_posix(), pattern) for pattern in _SLOW)
+    )  # fmt: skip
