@@ -4,12 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
 from tests.waits.sync_traces import lines, trace_of
-from tracevis3d.features.waits.running import longest_quiet, running, shares
+from tracevis3d.features.waits.running import DOES, longest_quiet, running, shares, states, time_running
 from tracevis3d.features.waits.waits import Waits, find_waits
 
 #: Of each thread the calls one after another: time before, how long, and how much of that it waits.
@@ -40,6 +40,73 @@ def test_running_threads_are_those_within_a_call_that_do_not_wait(threads, steps
     origin = min((row[1] for row in rows), default=0)
     plain = [is_running[:, a + origin : b + origin].sum() / (b - a) for a, b in itertools.pairwise(edges)]
     assert np.allclose(running(waits, edges), plain)
+
+
+#: What a thread does meanwhile, and what that is called.
+MEANWHILE = {
+    "Lock.acquire": ("wait", "contended"), "Event.wait": ("wait", "waits for a signal"),
+    "Queue.get": ("wait", "idle"), "time.sleep": ("wait", "idle"), "read": ("io", "transfers"),
+}  # fmt: skip
+
+
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.integers(1, 9), st.integers(1, 20), st.sampled_from(["", *MEANWHILE]), st.integers(0, 20),
+                st.booleans(),
+            ),
+            max_size=4,
+        ),
+        min_size=1, max_size=4,
+    ),
+    st.lists(st.integers(-1, 2), min_size=4, max_size=4),
+    st.lists(st.integers(0, 130), min_size=2, max_size=6, unique=True).map(sorted),
+)  # fmt: skip
+@example([[(1, 9, "read", 9, False)], [(1, 9, "Lock.acquire", 3, True)]], [0, 0, 0, 0], [0, 3, 9])
+@settings(max_examples=100, deadline=None)
+def test_what_threads_do_is_that_of_the_plain_twin(threads, row, edges):
+    rows = []
+    for t, plan in enumerate(threads):
+        now = 0
+        for before, lasts, name, part, alone in plan:
+            start, end = now + before, now + before + lasts
+            # A wait lies in a call of its thread, or is one.
+            if not (alone and name):
+                rows.append((f"t{t}", start, end, "work"))
+            if name and part:
+                object = "-" if name == "time.sleep" else "E"
+                until = min(start + part, end)
+                rows.append((f"t{t}", start, until, name, MEANWHILE[name][0], object, 1))
+            now = end
+    waits = find_waits(trace_of(lines(rows)))
+    trace, ops = waits.trace, waits.ops
+    row = np.array(row[: len(trace.threads)], np.int64)
+    doing = {}
+    for i in range(len(trace)):
+        for time in range(int(trace.calls.start[i]), int(trace.calls.end[i])):
+            doing.setdefault((int(trace.calls.thread[i]), time), set()).add("computes")
+    for i in range(len(ops)):
+        does = MEANWHILE[ops.names[ops.name[i]]][1]
+        for time in range(int(ops.start[i]), int(ops.end[i])):
+            doing.setdefault((int(ops.thread[i]), time), set()).add(does)
+    plain = np.zeros((max([*row.tolist(), -1]) + 1, len(edges) - 1, len(DOES)))
+    for (thread, time), several in doing.items():
+        part = np.searchsorted(edges, time, "right") - 1
+        if row[thread] >= 0 and 0 <= part < len(edges) - 1:
+            first = next(i for i, does in enumerate(DOES) if does in several)
+            plain[row[thread], part, first] += 1 / (edges[part + 1] - edges[part])
+    found = states(waits, row, np.array(edges, np.int64))
+    assert found.shape == plain.shape
+    assert np.allclose(found, plain)
+    waiting = set(DOES[:3])
+    in_calls = {
+        (int(trace.calls.thread[i]), time) for i in range(len(trace))
+        for time in range(int(trace.calls.start[i]), int(trace.calls.end[i]))
+    }  # fmt: skip
+    runs = [sum(one == t and not doing[one, time] & waiting for one, time in in_calls)
+            for t in range(len(trace.threads))]  # fmt: skip
+    assert time_running(waits).tolist() == runs
 
 
 def test_the_longest_time_without_an_event_lies_within_a_call():

@@ -319,6 +319,26 @@ def test_queues(waits) -> None:
         assert after == dict(zip(times, lengths))
 
 
+@given(programs(), st.sampled_from([WAIT, RELEASE, IO]), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_the_time_in_operations_is_that_of_equation_4(waits, kind, contended) -> None:
+    calls = waits.trace.calls
+    mine = [r for r in rows_of(waits) if r.kind == kind and r.call >= 0 and (r.asks or not contended)]
+    # What a blocked wait calls waits, too.
+    within = [range(r.call, r.call + int(calls.extent[r.call])) for r in mine if r.blocked and kind == WAIT]
+
+    def belongs(call):
+        return any(r.call == call for r in mine) or any(call in of for of in within)
+
+    def plain_time(call):
+        if belongs(call):
+            return int(calls.end[call] - calls.start[call])
+        return sum(plain_time(c) for c in range(len(calls)) if calls.parent[c] == call)
+
+    assert waits.kind_of_call(kind, contended).tolist() == [belongs(c) for c in range(len(calls))]
+    assert waits.time_in(kind, contended).tolist() == [plain_time(c) for c in range(len(calls))]
+
+
 def by_owner(rows, owner, name, count, time):
     """Return the rows that each owner has, counted and added up, the longest first."""
     known = sorted({owner(r) for r in rows} - {-1})
