@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
+import pytest
 from hypothesis import given, settings
 
 import tracevis3d as tv
@@ -13,8 +15,8 @@ from tests.support.walked_traces import split
 from tracevis3d.features.interactions import headline
 from tracevis3d.features.interactions.hierarchy import element_hierarchy, shared_hierarchy
 from tracevis3d.features.interactions.interactions import interactions
-from tracevis3d.features.interactions.phases import find_phases
-from tracevis3d.features.interactions.rounds import find_rounds
+from tracevis3d.features.interactions.phases import Phases, find_phases
+from tracevis3d.features.interactions.rounds import Rounds, find_rounds
 from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording
@@ -72,6 +74,59 @@ def test_rounds_come_first_and_say_how_sure_they_are():
     assert found.certainty.startswith("the 6 rounds are ")
 
 
+def called(*pairs):
+    """Return a trace in which one function calls others, each of which calls one more; and its parts."""
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    events = [(BEGIN, "Test.evaluate")]
+    for outer, inner in pairs:
+        events += [(BEGIN, outer), (BEGIN, inner), (END, inner), (END, outer)]
+    events.append((END, "Test.evaluate"))
+    recording.add_events(
+        thread=[thread] * len(events), kind=[kind for kind, _ in events],
+        function=[recording.function(name) for _, name in events], time=list(range(len(events))),
+    )  # fmt: skip
+    trace = recording.finish(Source(), split)
+    elements = element_hierarchy(trace, "class")
+    return trace, elements.hierarchy, interactions(trace, elements)
+
+
+NONE = Phases(np.zeros(0, np.int64), np.zeros(0, np.int32), 0.0)
+
+
+@pytest.mark.parametrize(
+    ("likeness", "edges", "expected"),
+    [
+        (0.9, [[0, 20, 40]], "evaluate does nearly the same 2 times"),
+        (0.89, [[0, 20, 40]], "evaluate does much the same 2 times"),
+        (0.5, [[0, 20, 39]], "100 calls between 13 modules"),
+        (0.5, [[1, 10, 20, 45], [50, 55, 99]], "evaluate does much the same 2 times"),
+        (0.5, [[40, 41, 99], [0, 20, 39]], "evaluate does much the same 2 times"),
+        (0.5, [[0, 2, 4, 100]], "evaluate does much the same 3 times"),
+    ],
+)
+def test_rounds_are_said_if_they_have_two_fifths_of_the_calls(likeness, edges, expected):
+    trace, hierarchy, found = called(*((f"Outer{i % 6}.do", f"Inner{i % 6}.get") for i in range(50)))
+    assert len(found) == 100
+    rounds = [Rounds(np.array(edge, np.int64), likeness) for edge in edges]
+    title = headline.of_run(trace, hierarchy, found, (0, 100), NONE, rounds)
+    assert title.text.partition(";")[0] == expected
+    if "does" in expected:
+        longest = max(edges, key=lambda edge: edge[-1] - edge[0])
+        sizes = np.diff(longest)
+        sure = f"rounds are {percentage(likeness)} alike, {min(sizes)} to {max(sizes)} calls each"
+        assert title.certainty == f"the {len(sizes)} {sure}"
+    half = headline.of_run(trace, hierarchy, found, (50, 100), NONE, [])
+    assert half.text.startswith("50 calls between 13 modules")
+
+
+def test_of_one_call_it_is_said_where_it_goes():
+    trace, hierarchy, found = called()
+    assert headline.of_run(trace, hierarchy, found, (0, 0), NONE, []).text.startswith("0 calls between ")
+    trace, hierarchy, found = called(("Model.train", "Data.get"))
+    assert headline.of_run(trace, hierarchy, found, (1, 2), NONE, []).text == "100 % of the calls go to Data"
+
+
 @given(programs())
 @settings(max_examples=40, deadline=None)
 def test_what_is_the_same_all_the_time_is_in_each_tenth(trace):
@@ -103,7 +158,7 @@ def pair(a, b):
 @given(programs(), programs())
 @settings(max_examples=40, deadline=None)
 def test_of_two_runs_what_differs_most_is_counted(a, b):
-    text = pair(a, b).text
+    text, sure = pair(a, b).text, pair(a, b).certainty
     counts = []
     for trace in (a, b):
         elements = shared_hierarchy([a, b], "class")[len(counts)]
@@ -115,7 +170,13 @@ def test_of_two_runs_what_differs_most_is_counted(a, b):
     change = {ends: abs(counts[0][ends] - counts[1][ends]) for ends in counts[0] | counts[1]}
     if not sum(change.values()):
         assert text.startswith("A and B make the same calls between ")
-    elif text.startswith("Only"):
+        return
+    share = percentage(sum(change.values()) / sum((counts[0] + counts[1]).values()))
+    assert sure == f"{share} of the calls of both are in one alone"
+    used = [{name for ends in count for name in ends} for count in counts]
+    if used[0] == used[1]:
+        assert not text.startswith("Only")
+    if text.startswith("Only"):
         s = "AB".index(text[5])
         name, many = text[len("Only A uses ") : -len(" calls")].rsplit(": ", 1)
         assert not any(name in ends for ends in counts[1 - s])
