@@ -84,7 +84,8 @@ class _Meaning(ast.NodeTransformer):
     """Leaves out of a module what nothing depends on.
 
     These are annotations, imports for them, how a dataclass is made, a strict zip, which arguments are given
-    by name, how far the work is said to be, and the number of a cache's version.
+    by name, how far the work is said to be, the number of a cache's version, and which negative size of an
+    array stands for what is left.
     """
 
     def visit_If(self, node: ast.If) -> ast.AST | None:
@@ -113,6 +114,8 @@ class _Meaning(ast.NodeTransformer):
             node.keywords = []
         if isinstance(node.func, ast.Name) and node.func.id in ("part", "progress"):
             node.args = []
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
+            node.args = [_any_size(size) for size in node.args]
         return self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
@@ -125,6 +128,12 @@ class _Meaning(ast.NodeTransformer):
     def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
         node.annotation = ast.Constant(None)
         return self.generic_visit(node)
+
+
+def _any_size(size: ast.expr) -> ast.expr:
+    """Return a size of an array that NumPy finds out, such as -2, as it is usually written."""
+    negative = isinstance(size, ast.UnaryOp) and isinstance(size.op, ast.USub)
+    return ast.Constant(-1) if negative else size
 
 
 def meaning(source: str) -> str | None:

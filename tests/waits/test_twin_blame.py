@@ -9,10 +9,14 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.waits.findings.test_twin_findings import Plain
+from tests.waits.findings.test_twin_findings import programs as remarkable
 from tests.waits.sync_traces import lines, trace_of
 from tests.waits.test_twin_waits import plain_holds, programs, rows_of
 from tracevis3d.features.waits.blame import _running
-from tracevis3d.features.waits.outcomes import HOW, OUTCOMES
+from tracevis3d.features.waits.operations import FAILED, TIMED_OUT, UNFINISHED
+from tracevis3d.features.waits.outcomes import FOLLOWS, HOW, INFERRED, KINDS_OF_WAITING, OUTCOMES, RECORDED
+from tracevis3d.features.waits.rules import STATES
 from tracevis3d.features.waits.waits import WAIT, Waits, find_waits
 from tracevis3d.trace.model import Trace
 
@@ -230,6 +234,60 @@ def test_holders_of_a_semaphore_share_the_delay() -> None:
     )
     assert of["c"] == [("a", "first", 25.0), ("b", "second", 25.0)]
     assert sum(ns for _, _, ns, _ in blame) == 50.0
+
+
+def plain_outcomes(waits):
+    """Return how each wait ended, and how that is known."""
+    plain, woke, found = Plain(waits), waits.woke, []
+    for op in plain.ops:
+        outcome, how = "unknown", RECORDED
+        if op.row in woke.wait:
+            inferred = bool(woke.inferred[np.flatnonzero(woke.wait == op.row)[-1]])
+            outcome, how = "woken", INFERRED if inferred else FOLLOWS
+            how = RECORDED if op.told == op.waker >= 0 else how
+        if op.wait and op.blocked and op.ending == TIMED_OUT:
+            outcome = "timed out"
+        if op.wait and op.blocked and op.ending == FAILED and op.state == "idle" and waits.ops.one[op.row]:
+            outcome, how = "timed out", FOLLOWS
+        if op.wait and op.blocked and not op.nested and plain.never_ended(op) and (ring := plain.chain(op)):
+            said = all(o.ending == UNFINISHED and o.told >= 0 for o in (op, *ring))
+            outcome, how = "deadlocked", RECORDED if said else FOLLOWS
+        found.append((outcome, HOW[how]))
+    return found
+
+
+#: A thread that is woken by the first of all, just before it ends.
+WOKEN_LAST = "main 0 100 run\nmain 95 95 Event.set release E\nw 0 95 Event.wait wait E 1"
+JOINS = "a 0 100 Thread.join wait Thread:b 1\nb 0 100 Thread.join wait Thread:a 1"
+#: Nothing comes for long enough; and something comes.
+EMPTY = "a 0 50 Queue.get~(failed) wait Q 1\na 60 70 Queue.get wait Q 1\nb 65 65 Queue.put release Q"
+
+
+def unfinished(holder):
+    """Return two threads that hold what the other one waits for to the end, by the recording."""
+    text = "a 0 0 Lock.acquire wait X 0\na 10 100 Lock.acquire wait Y 2\n"
+    text += "b 0 0 Lock.acquire wait Y 0\nb 10 100 Lock.acquire wait X 2"
+    trace = trace_of(text)
+    sync = replace(trace.sync, holder=np.array([-1, 1, -1, holder], np.int32))
+    return find_waits(replace(trace, sync=sync))
+
+
+@given(st.one_of(programs(), with_lines(), remarkable().map(lambda rows: find_waits(trace_of(lines(rows))))))
+@example(find_waits(trace_of(WOKEN_LAST)))
+@example(find_waits(trace_of(JOINS)))
+@example(find_waits(trace_of(EMPTY)))
+@example(unfinished(0))
+@example(unfinished(-1))
+@settings(max_examples=80, deadline=None)
+def test_how_waits_ended_is_that_of_the_plain_twin(waits) -> None:
+    outcomes = waits.outcomes
+    found = [(OUTCOMES[o], HOW[h]) for o, h in zip(outcomes.outcome.tolist(), outcomes.how.tolist())]
+    assert found == plain_outcomes(waits)
+    for row, (outcome, _) in enumerate(found):
+        state = KINDS_OF_WAITING[outcomes.state[row]]
+        recorded = STATES[waits.ops.state[row]]
+        in_vain = outcome == "timed out" and recorded != "contention"
+        assert state == ("timeout" if in_vain else recorded)
 
 
 def outcomes_of(waits):

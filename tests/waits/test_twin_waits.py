@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -533,3 +534,24 @@ def test_an_outer_wait_is_woken_by_what_woke_the_last_wait_within_it() -> None:
         == [4, 3, 4, -1, -1]
     )
     assert waits.woken_at.tolist() == [40, 10, 40, -1, -1]
+
+
+@pytest.mark.parametrize(("before", "by"), [(1_000_000, "a"), (1_000_001, "")])
+def test_a_release_may_be_noted_a_millisecond_before_the_wait_that_it_ended(before, by) -> None:
+    at = 5_000_000
+    text = f"a {at - before} {at - before} Queue.put release Q\nb {at} {at + 400} Queue.get wait Q 1"
+    waits = Waits(trace_of(text))
+    (row,) = waits.own
+    assert int(waits.woken_by[row]) == (waits.trace.threads.name.index(by) if by else -1)
+
+
+def test_a_wait_and_a_release_are_one_pair_whatever_they_share() -> None:
+    text = "a 5 5 Event.set release X,Y\na 7 7 Event.set release Y\nb 0 9 Event.wait wait X,Y 1"
+    waits = Waits(trace_of(text))
+    pairs = every_release(waits.ops)
+    assert list(zip(pairs.wait.tolist(), pairs.release.tolist(), pairs.time.tolist())) == [
+        (2, 0, 5),
+        (2, 1, 7),
+    ]
+    alone = every_release(Waits(trace_of(text.replace("a 7 7 Event.set release Y\n", ""))).ops)
+    assert list(zip(alone.wait.tolist(), alone.release.tolist())) == [(1, 0)]
