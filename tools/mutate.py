@@ -114,6 +114,10 @@ class _Meaning(ast.NodeTransformer):
             node.keywords = []
         if isinstance(node.func, ast.Name) and node.func.id in ("part", "progress"):
             node.args = []
+        if isinstance(node.func, ast.Name) and node.func.id == "in_steps":
+            for step in node.args[1:]:
+                if isinstance(step, ast.Tuple):
+                    step.elts[1] = ast.Constant(None)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
             node.args = [_any_size(size) for size in node.args]
         return self.generic_visit(node)

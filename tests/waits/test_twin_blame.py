@@ -122,8 +122,19 @@ b 40 41 Condition.notify release C
 """
 
 
+def crowd():
+    """Eighty threads hold a semaphore before one waits for it, half of them from within that wait."""
+    rows = []
+    for i in range(80):
+        at = 5 * (i % 2)
+        rows.append((f"h{i}", at, at, "Semaphore.acquire", "wait", "S", 0))
+        rows.append((f"h{i}", 9, 9, "Semaphore.release", "release", "S"))
+    return lines([*rows, ("w", 2, 9, "Semaphore.acquire", "wait", "S", 1)])
+
+
 @given(st.one_of(programs(), with_lines()))
 @example(find_waits(trace_of(WOKEN_BY_THE_FIRST)))
+@example(find_waits(trace_of(crowd())))
 @example(find_waits(trace_of(WOKEN_WITHIN)))
 @settings(max_examples=100, deadline=None)
 def test_what_kept_waits_waiting(waits) -> None:

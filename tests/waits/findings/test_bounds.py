@@ -122,6 +122,10 @@ PROGRAMS = {
     "fails": (in_vain(1, " (failed)"), ["given up"]),
     "two fail": (in_vain(2, " (failed)"), ["given up"]),
     "signalled just then": (in_vain(1, " (timed out)", 50), ["given up"]),
+    "signalled before and just then": (
+        [*in_vain(1, " (timed out)", 50), ("s", 20, 20, "Condition.notify", "release", "C")],
+        ["given up"],
+    ),
     "signalled later": (in_vain(1, " (timed out)", 51), ["given up"]),
     "passed on": (passed_on("other"), []),
     "given back": (passed_on("h"), ["held over I/O"]),
