@@ -1,8 +1,8 @@
 """What is found in programs whose memory is known: precision and recall of each kind of finding.
 
 ``python -m benchmarks.bench_truth_memory [PROGRAMS [FIRST SEED]]`` records generated programs
-(``tests/memory/known_memory.py``), each with both engines in a process of its own, and prints the table of
-``docs/memory.md``.
+(``tests/memory/known_memory.py``) and written ones (``unseen_memory.py``), each with both engines in a
+process of its own, and prints the tables of ``docs/memory.md``.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.memory.known_memory import program, wanted
+from tests.memory.unseen_memory import PROGRAMS as UNSEEN
+from tests.memory.unseen_memory import KnownMemory
 from tracevis3d import api
 from tracevis3d.features.memory.view.arrangement import MemoryUse, memory_use
 from tracevis3d.record.memory.choice import MEMORY_ENGINES
@@ -23,6 +25,8 @@ from tracevis3d.record.memory.choice import MEMORY_ENGINES
 ROOT = Path(__file__).resolve().parents[1]
 #: Kinds that a program has or has not; the others are true of most programs.
 JUDGED = ("leak", "forgotten", "saw-tooth", "churn")
+#: Of written programs these, too.
+_MORE = ("growth", "fragmentation")
 _RUN = """
 import json, sys
 import tracevis3d as tv
@@ -42,6 +46,30 @@ def record(seed: int, engine: str, folder: Path) -> tuple[MemoryUse, dict[str, i
         [sys.executable, "-c", _RUN, str(seed), str(path), engine], cwd=ROOT, check=True, timeout=120
     )
     return memory_use(api.load(str(path), cache=False)), json.loads(Path(f"{path}.kept").read_text())
+
+
+_RUN_WRITTEN = """
+import sys
+import tracevis3d as tv
+from tests.memory.unseen_memory import PROGRAMS
+with tv.record(sys.argv[2], memory=sys.argv[3], threads=False):
+    kept = PROGRAMS[int(sys.argv[1])].work()
+"""
+
+
+def record_written(number: int, engine: str, folder: Path) -> MemoryUse:
+    """Record a written program; return its memory."""
+    path = folder / f"written-{number}-{engine}.json"
+    words = [sys.executable, "-c", _RUN_WRITTEN, str(number), str(path), engine]
+    subprocess.run(words, cwd=ROOT, check=True, timeout=120)
+    return memory_use(api.load(str(path), cache=False))
+
+
+def judge_written(program: KnownMemory, engine: str, use: MemoryUse) -> tuple[set[Any], set[Any]]:
+    """Return the findings that are true of a written program, and those that are reported."""
+    true = set(program.expected) if program.seen_by in ("", engine) else set()
+    found = {(f.kind, function(use, f.site)) for f in use.findings if f.kind in (*JUDGED, *_MORE)}
+    return true, found - program.also - (program.by_size if engine != "memray" else set())
 
 
 def function(use: MemoryUse, site: int) -> str:
@@ -100,6 +128,17 @@ def main() -> None:
             n, told = hit[kind] + missed[kind], hit[kind] + wrong[kind]
             recall, precision = (f"{hit[kind] / of:.0%}" if of else "–" for of in (n, told))
             print(f"| {engine} | {kind} | {n} | {recall} | {precision} |")
+    print("\n| engine | written programs told right | recall | precision |\n|---|---|---|---|")
+    for engine in MEMORY_ENGINES:
+        right, hits, told_, true_ = 0, 0, 0, 0
+        with tempfile.TemporaryDirectory() as folder:
+            for number, one in enumerate(UNSEEN):
+                true, found = judge_written(one, engine, record_written(number, engine, Path(folder)))
+                right += true == found
+                hits, told_, true_ = hits + len(true & found), told_ + len(found), true_ + len(true)
+                if true != found:
+                    print(f"  {engine} {one.name}: not {true - found}, but {found - true}", file=sys.stderr)
+        print(f"| {engine} | {right} of {len(UNSEEN)} | {hits / true_:.0%} | {hits / max(told_, 1):.0%} |")
     for engine, share in worst.items():
         print(f"\n{engine}: bytes that live at the end are off by at most {share:.2%}")
 

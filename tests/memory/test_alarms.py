@@ -11,8 +11,8 @@ ALLOC, FREE = 0, 1
 MS = 1_000_000
 
 
-def sites(keeps: bool, size: int) -> list[tuple[str, str]]:
-    """Return the kinds and call sites of the alarms at the end of 12 s of two call sites."""
+def sites(keeps: bool, size: int, seconds: int = 12) -> list[tuple[str, str]]:
+    """Return the kinds and call sites of the alarms at the end of some seconds of two call sites."""
     growing = GrowingTrace()
     growing.begin(Welcome("s", "p", 1, 0))
     growing.name(Names("functions", 0, ("base (/a.py:1)", "remember (/a.py:7)", "compute (/a.py:9)")))
@@ -21,7 +21,7 @@ def sites(keeps: bool, size: int) -> list[tuple[str, str]]:
     alarms, last, found = MemoryAlarms(growing), -1, []
     assert alarms.look(0) == []
     rows = [(ALLOC, 0, 1 << 40, 1 << 20, 0)]
-    for step in range(240):
+    for step in range(20 * seconds):
         at = (50 * step + 1) * MS
         if step % 2 == 0:
             rows += [(ALLOC, at, (1 << 41) + 4096 * step, size, 1)]
@@ -46,3 +46,55 @@ def sites(keeps: bool, size: int) -> list[tuple[str, str]]:
 )
 def test_a_call_site_that_only_allocates_is_reported(keeps, size, wanted) -> None:
     assert sites(keeps, size) == wanted
+
+
+def grows(steps, size: int = 60_000) -> list[tuple[int, str, str]]:
+    """Return the alarms about a call site of which so many blocks live after each tenth of a second."""
+    growing = GrowingTrace()
+    growing.begin(Welcome("s", "p", 1, 0))
+    growing.name(Names("functions", 0, ("gather (/a.py:7)",)))
+    growing.name(Names("threads", 0, ((1, 1, "main"),)))
+    growing.name(Names("frames", 0, ((0, -1, 8),)))
+    alarms, lives, found, next_ = MemoryAlarms(growing), [], [], 1
+    for step, wanted in enumerate(steps):
+        at, rows = (100 * step + 1) * MS, []
+        while len(lives) > wanted:
+            rows.append((FREE, at, lives.pop(0) << 20, 0, 0))
+        while len(lives) < wanted:
+            lives.append(next_)
+            rows.append((ALLOC, at, next_ << 20, size, 0))
+            next_ += 1
+        if rows:
+            kind, time, address, length, stack = zip(*rows, strict=True)
+            growing.add(Batch("memory", 0, 0, 0, {
+                "kind": np.array(kind, np.uint8), "thread": np.zeros(len(rows), np.uint32),
+                "time": np.array(time), "address": np.array(address, np.uint64),
+                "size": np.array(length), "stack": np.array(stack, np.int32),
+            }))  # fmt: skip
+        found += [(step, alarm.kind, alarm.sentence) for alarm in alarms.look(at)]
+    return found
+
+
+def test_that_memory_grows_is_said_within_a_second_and_not_that_it_leaks() -> None:
+    found = grows([*range(1, 9), 0, 0])
+    assert [(step, kind) for step, kind, _ in found] == [(6, "growing memory"), (7, "growing memory")]
+    assert found[0][2] == (
+        "gather:8 has grown at each of 6 looks in 600 ms, by 352 KiB: "
+        "a leak, or something that is being gathered"
+    )
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [1, 2, 3, 4, 5, 6, 6, 7, 8, 9, 10, 11],  # not at each look
+        [1, 3, 5, 7, 9, 2, 4, 6, 8, 10, 2, 4],  # teeth
+        [1, 40, 41, 42, 43, 44, 45, 45, 45, 45],  # a step, and hardly anything after it
+    ],
+)
+def test_what_does_not_grow_all_the_time_is_not_reported(steps) -> None:
+    assert grows(steps) == []
+
+
+def test_what_grows_by_little_is_not_reported() -> None:
+    assert grows(range(1, 12), size=40_000) == []

@@ -54,7 +54,11 @@ def plain(met):
     for name, of in lost.items():
         total = {last: sum(sum(one.values()) for one in waited) for last, waited in of.items()}
         last = max(total, key=lambda thread: (total[thread], -ord(thread)))
-        if total[last] >= max(0.75 * sum(total.values()), 0.05 * 2000):
+        each = defaultdict(int)
+        for one in of[last]:
+            for thread, ns in one.items():
+                each[thread] += ns
+        if total[last] >= 0.75 * sum(total.values()) and max(each.values()) >= 0.1 * 2000:
             often = len(of[last]), sum(map(len, of.values()))
             found[name] = last, total[last], often, {thread for one in of[last] for thread in one}
     return found

@@ -19,13 +19,34 @@ _PASSES_ON = re.compile(
     r"alloc|^operator new|^(?:g_)?new0?$|^str[n]?dup$|^<?PyMem_|^PyObject_M|^PyDataMem_|^PyArray_New",
     re.IGNORECASE,
 )
+#: Of Python's own, only these: parts of the function around, and no frames of their own from 3.12 on.
+_COMPREHENSION = re.compile(r"<(?:genexpr|listcomp|setcomp|dictcomp)>$")
+_PYTHON = re.compile(r"\.pyw?\b")
 #: Maximum depth of such functions.
 _DEEPEST = 32
 
 
-def passes_on(label: str) -> bool:
-    """Return whether a function only passes an allocation on, by its name."""
-    return _PASSES_ON.search(label) is not None
+def passes_on(label: str, file: str = "") -> bool:
+    """Return whether a function only passes an allocation on, by its name and that of its file.
+
+    Parameters
+    ----------
+    label : str
+    file : str
+        Or a name that contains it; empty: unknown.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> passes_on("xmalloc"), passes_on("allocate", "pool.py"), passes_on("Pool.<listcomp>", "pool.py")
+    (True, False, True)
+    """
+    if _COMPREHENSION.search(label):
+        return True
+    return _PASSES_ON.search(label) is not None and not _PYTHON.search(file)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +88,8 @@ def find_sites(trace: Trace, blocks: Blocks) -> Sites:
     -------
     Sites
     """
-    passes = np.array([passes_on(label) for label in trace.functions.label], np.bool_)
+    files = [trace.files[f] if f >= 0 else "" for f in trace.functions.file.tolist()]
+    passes = np.array([passes_on(*one) for one in zip(trace.functions.label, files, strict=True)], np.bool_)
     memory = trace.memory
     # Of each frame, each function, and of nothing known: function and line; of each block, which of these.
     stacks, functions = trace.stacks, trace.functions

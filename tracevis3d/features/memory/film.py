@@ -14,7 +14,7 @@ _MOST_OF_KIND = 2
 #: What each kind of finding means: the picture's title has the figures.
 MEANING = {
     "leak": "Its blocks are never freed, and there are more and more of them.",
-    "growth": "It holds more from snapshot to snapshot: a leak, or only temporary.",
+    "growth": "It holds more and more: a leak, or only temporary.",
     "forgotten": "These blocks stay for most of the run: are they still needed?",
     "saw-tooth": "It fills up and is emptied, again and again.",
     "fragmentation": "There is free memory, but in holes between the blocks.",

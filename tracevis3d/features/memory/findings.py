@@ -41,8 +41,11 @@ _SCALES, _REGULAR, _UNEVEN = (_WAVE, _WAVE / 4, _WAVE / 16, _WAVE / 64), 4, 0.3
 #: A wave shorter than twice the time between two moments that are known counts only if it is as high as this
 #: many blocks: of fewer, order alone makes a wave.
 _FULL = 6
-#: Call sites that load modules: what they keep is the program itself.
-_IMPORTS = re.compile(r"<frozen (?:importlib|zipimport)|\b_bootstrap(?:_external)?\b")
+#: Call sites that load modules or register classes: what they keep is the program itself.
+_IMPORTS = re.compile(r"<frozen (?:importlib|zipimport|abc)\b|\b_bootstrap(?:_external)?\b")
+#: What is no call site: stores of small blocks, and what the interpreter does by itself. That they are kept
+#: does not say that nobody uses them.
+_NOBODY = re.compile(r"^(?:arena for small objects|no function of Python's)$")
 #: Churn: minimum number of blocks, maximum share of the run that they live, and minimum multiple of the live
 #: ones.
 _CHURN, _SHORT, _TIMES = 100, 0.01, 10.0
@@ -89,7 +92,7 @@ class Holes:
     ----------
     time_ns : int
     live, holes, largest : int
-        Bytes of blocks, of holes between them (within regions), of the largest hole.
+        Bytes of blocks, of holes between them (within regions) that blocks had before, of the largest hole.
     regions : int
         Runs of blocks that are less than :data:`REGION_GAP` apart.
     """
@@ -146,15 +149,20 @@ def find_memory(
         found = [f for f in found if f.bytes >= _ABOVE * swing.get(f.site, 0)]
     if snapshots is not None:
         found = _seen_to_grow(found, blocks, sites, snapshots)
-    leaking = {finding.site for finding in found} | loads
+    nobody = {site for site, name in enumerate(sites.name) if _NOBODY.match(name)}
+    # Which of the small blocks in them are kept, or by whom, is not recorded.
+    found = [replace(f, kind="growth") if f.kind == "leak" and f.site in nobody else f for f in found]
+    leaking = {finding.site for finding in found} | loads | nobody
     forgotten = [f for f in _forgotten(blocks, sites, table, least, has_addresses) if f.site not in leaking]
     found += forgotten if snapshots is None else _seen_to_stay(forgotten, blocks, sites, snapshots)
     found += _imports(blocks, table, sorted(loads), least)
     found += teeth
-    found += _churn(blocks, sites, table, least)
+    found += [f for f in _churn(blocks, sites, table, least) if f.site not in loads]
     if has_addresses:
         found += _fragmentation(blocks, table)
-    found += _cohorts(blocks, least)
+    if snapshots is None:
+        # What a snapshot finds for the first time is of one age only as far as it tells.
+        found += _cohorts(blocks, least)
     rank = {kind: i for i, kind in enumerate(KINDS)}
     guessed = set(KINDS if snapshots is not None else () if has_addresses else _BY_IDENTITY)
     found = [replace(f, how="inferred") if f.kind in guessed else f for f in found]
@@ -389,6 +397,8 @@ def _saw_teeth(
     they may be; below that, regular ones beside what stays.
     """
     cells = 8 * GRID
+    if clock_ns > 0:
+        blocks = _reallocated_at_once(blocks, sites)
     largest = np.argsort(-table.peak[:-1], kind="stable")[: 4 * GRID]
     largest = largest[table.peak[largest] >= max(least, 1)]
     number = np.full(len(sites), len(largest), np.int32)
@@ -424,6 +434,21 @@ def _saw_teeth(
                 {"times": len(tops), "period_ns": period},
             )  # fmt: skip
     return [f for f in found if f is not None]
+
+
+def _reallocated_at_once(blocks: Blocks, sites: Sites) -> Blocks:
+    """Return blocks of which those that a call site frees just before it allocates live until then.
+
+    A reallocation frees and allocates; where times are spread evenly over records, a fall would lie between.
+    """
+    freed = np.flatnonzero(blocks.free_row >= 0)
+    after = np.searchsorted(blocks.row, blocks.free_row[freed] + 1)
+    freed, after = freed[after < len(blocks)], after[after < len(blocks)]
+    again = blocks.row[after] == blocks.free_row[freed] + 1
+    again &= sites.of_block[after] == sites.of_block[freed]
+    died = blocks.died.copy()
+    died[freed[again]] = blocks.born[after[again]]
+    return replace(blocks, died=died)
 
 
 def _regular(value: Ints, tops: Ints, bottoms: Ints) -> tuple[Ints, Ints]:
@@ -476,8 +501,10 @@ def _churn(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
     ]  # fmt: skip
 
 
-def holes(blocks: Blocks, time_ns: int, after_row: int | None = None) -> Holes:
+def holes(blocks: Blocks, time_ns: int, after_row: int | None = None, least: int = 0) -> Holes:
     """Return how much of the addresses between blocks is free at a moment (after a row, if given).
+
+    What no block had before may have been allocated before the recording: only what was freed counts.
 
     Parameters
     ----------
@@ -486,37 +513,64 @@ def holes(blocks: Blocks, time_ns: int, after_row: int | None = None) -> Holes:
         The moment.
     after_row : int, optional
         A row of the recording, where times are too coarse.
+    least : int
+        If there are fewer bytes between blocks than that, it is not asked which of them were freed: none.
 
     Returns
     -------
     Holes
     """
-    if after_row is None:
-        live = (blocks.born <= time_ns) & (blocks.died > time_ns)
-    else:
-        live = (blocks.row <= after_row) & ((blocks.free_row < 0) | (blocks.free_row > after_row))
-    live &= blocks.size > 0
-    if not live.any():
+    low, high, count = _stretches(blocks, time_ns, after_row, True)
+    if not len(low):
         return Holes(time_ns, 0, 0, 0, 0)
-    low, size = blocks.row_address[blocks.row[live]], blocks.size[live]
-    order = np.argsort(low, kind="stable")
-    low, high = low[order], np.maximum.accumulate((low + size.astype(np.uint64))[order])
-    gap = np.maximum((low[1:] - np.minimum(high[:-1], low[1:])).astype(np.int64), 0)
-    near = gap < REGION_GAP
-    return Holes(
-        time_ns,
-        int(size.sum()),
-        int(gap[near].sum()),
-        int(gap[near].max(initial=0)),
-        1 + int(np.count_nonzero(~near)),
-    )
+    near = low[1:] - high[:-1] < REGION_GAP
+    regions = 1 + int(np.count_nonzero(~near))
+    begin, end = high[:-1][near], low[1:][near]
+    if not len(begin) or int((end - begin).sum()) < least:
+        return Holes(time_ns, count, 0, 0, regions)
+    low, high, _ = _stretches(blocks, time_ns, after_row, False)
+    # The parts of each freed stretch that lie in gaps.
+    first, last = np.searchsorted(end, low, "right"), np.searchsorted(begin, high, "left")
+    parts = np.maximum(last - first, 0)
+    of = np.repeat(np.arange(len(low)), parts)
+    gap = np.arange(len(of)) - np.repeat(np.cumsum(parts) - parts, parts) + first[of]
+    free = (np.minimum(high[of], end[gap]) - np.maximum(low[of], begin[gap])).astype(np.int64)
+    return Holes(time_ns, count, int(free.sum()), int(free.max(initial=0)), regions)
+
+
+def _stretches(
+    blocks: Blocks, time_ns: int, after_row: int | None, living: bool
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64], int]:
+    """Return the addresses that blocks have at a moment, or had before, as stretches that do not touch.
+
+    Also the sum of their bytes.
+    """
+    begin, end, total = np.empty(0, np.uint64), np.empty(0, np.uint64), 0
+    for part in blocks.parts():
+        row, free_row = blocks.row[part], blocks.free_row[part]
+        if after_row is None:
+            made, gone = blocks.born[part] <= time_ns, blocks.died[part] <= time_ns
+        else:
+            made, gone = row <= after_row, (free_row >= 0) & (free_row <= after_row)
+        which = np.flatnonzero(made & (gone != living) & (blocks.size[part] > 0))
+        size = blocks.size[part][which]
+        low = blocks.row_address[row[which]]
+        total += int(size.sum())
+        begin, end = np.concatenate([begin, low]), np.concatenate([end, low + size.astype(np.uint64)])
+        if not len(begin):
+            continue
+        order = np.argsort(begin, kind="stable")
+        begin, reach = begin[order], np.maximum.accumulate(end[order])
+        new = np.append(True, begin[1:] > reach[:-1])
+        begin, end = begin[new], reach[np.append(new[1:], True)]
+    return begin, end, total
 
 
 def _fragmentation(blocks: Blocks, table: SiteTable) -> list[MemoryFinding]:
     """Holes between live blocks, when most lives and at the end."""
     row = int(table.peak_row[-1])
-    at_peak = holes(blocks, int(blocks.born[np.searchsorted(blocks.row, row)]), row)
-    at_end = holes(blocks, blocks.end)
+    at_peak = holes(blocks, int(blocks.born[np.searchsorted(blocks.row, row)]), row, _HOLES)
+    at_end = holes(blocks, blocks.end, least=_HOLES)
     found = []
     for when, seen in (("most", at_peak), ("end", at_end)):
         if seen.holes >= _HOLES and seen.share >= _HOLE_SHARE:

@@ -217,6 +217,11 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
             f"{where} keeps {byte_size(finding.bytes)} in {count:,} blocks, more at {d['rises']:,} of "
             f"{d['snapshots']:,} snapshots; what lives between two snapshots is not recorded"
         )
+    if finding.kind == "growth" and "from" not in d:
+        return (
+            f"{where}: {byte_size(finding.bytes)} in {counted(count, 'block')}, more and more; what keeps "
+            "them is not recorded"
+        )
     if finding.kind == "growth":
         return (
             f"{where} grows from {byte_size(d['from'])} to {byte_size(finding.bytes)} between "
@@ -253,8 +258,8 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
     if finding.kind == "fragmentation":
         moment_ = "when most memory is in use" if d["when"] == "most" else "at the end"
         return (
-            f"{moment_}, {byte_size(finding.bytes)} ({percentage(d['share'])}) between the blocks are holes; "
-            f"the largest has {byte_size(d['largest'])}"
+            f"{moment_}, {byte_size(finding.bytes)} between the blocks were freed and are not used again, "
+            f"{percentage(d['share'])} of the memory there; the largest hole has {byte_size(d['largest'])}"
         )
     ends = f"freed until {when(finding.end_ns)}" if d["freed"] else "never freed"
     much = byte_size(finding.bytes)

@@ -38,6 +38,7 @@ class Sites:
         self.names: list[str] = []
         self._numbers: dict[tuple[int, int], int] = {}
         self._functions: list[str] = []
+        self._names: list[str] = []
         #: Session -> site of each of its stacks (-1: not asked yet).
         self._of: dict[int, NDArray[np.int32]] = {}
 
@@ -75,7 +76,9 @@ class Sites:
             if frame is None:
                 break
             key = (frame[0], frame[2])
-            if not passes_on(self._label(frame[0])):
+            if not passes_on(
+                self._label(frame[0]), self._names[frame[0]] if frame[0] < len(self._names) else ""
+            ):
                 break
             at = frame[1]
         return self._number(key)
@@ -96,6 +99,7 @@ class Sites:
             if not more:
                 return ""
             self._functions += [short(name) for name in more]
+            self._names += more
         return self._functions[function]
 
     def _number(self, key: tuple[int, int]) -> int:

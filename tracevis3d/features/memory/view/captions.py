@@ -271,9 +271,10 @@ def _words(finding: MemoryFinding, use: MemoryUse) -> tuple[str, str]:
     site = use.sites.name[finding.site] if finding.site >= 0 else "all"
     site = site if len(site) <= 34 else site[:33] + "…"
     d = finding.details
+    looked = f"{size} at {d['snapshots']} snapshots" if "snapshots" in d else f"{size}, more and more"
     return {
         "leak": (f"leak? {site}", f"{size}, growing"),
-        "growth": (f"grows: {site}", f"{size} at {d.get('snapshots')} snapshots"),
+        "growth": (f"grows: {site}", looked),
         "forgotten": (f"forgotten? {site}", size),
         "saw-tooth": (f"saw-tooth {site}", f"{d.get('times')} × {size}"),
         "churn": (f"churn {site}", f"{d.get('blocks', 0):,} blocks, {size}"),

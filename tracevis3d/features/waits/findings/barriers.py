@@ -13,8 +13,9 @@ from .finding import Finding, several, titles
 if TYPE_CHECKING:
     from ..waits import Waits
 
-#: Minimum share of the trace that is lost, and of what is lost at a barrier by one thread that comes last.
-_LOST, _LAST = 0.05, 0.75
+#: Minimum share of the trace that one thread waits for the one that comes last, and minimum share of all
+#: waiting at the barrier that is for that one.
+_LOST, _LAST = 0.1, 0.75
 
 
 def findings(waits: Waits) -> list[Finding]:
@@ -40,13 +41,15 @@ def findings(waits: Waits) -> list[Finding]:
         by = waits.woken_by[mine]
         lost = np.bincount(by, ops.lasted[mine], len(trace.threads))
         last = int(lost.argmax())
-        if lost[last] < max(_LAST * lost.sum(), _LOST * trace.span_ns, 1):
+        if lost[last] < max(_LAST * lost.sum(), 1):
             continue
         # Each round is ended by one arrival.
         rounds = len(np.unique(waits.waker[mine]))
         mine = mine[by == last]
         times = len(np.unique(waits.waker[mine]))
         waited = np.bincount(ops.thread[mine], ops.lasted[mine], len(trace.threads))
+        if waited.max() < _LOST * trace.span_ns:
+            continue
         others = [t for t in np.argsort(-waited, kind="stable").tolist() if waited[t] > 0]
         who, name, ns = trace.threads.title(last), ops.objects[o], int(lost[last])
         often = f" {times:,} of {counted(rounds, 'time')}" if rounds > 1 else ""
