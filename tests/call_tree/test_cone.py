@@ -17,6 +17,7 @@ from tracevis3d.drawing.primitives import Drawing, Labels, Lines, Marks, Tubes
 from tracevis3d.errors import UsageError
 from tracevis3d.features.call_tree.cone.layout import compose
 from tracevis3d.features.call_tree.cone.parameters import Parameters
+from tracevis3d.features.call_tree.cone.sizes import NODE, own_radius
 from tracevis3d.features.call_tree.cone.view import VIEW
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
@@ -425,6 +426,44 @@ def test_sizes_and_heights_say_what_they_say(what) -> None:
     assert drop.max() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("interest", ["calls", "duration"])
+@given(seed=st.integers(0, 2**20), threads=st.integers(1, 3), budget=st.integers(10, 300))
+@settings(deadline=None, max_examples=15)
+def test_a_place_carries_all_the_calls_that_it_stands_for(interest, seed, threads, budget) -> None:
+    trace = walked_traces.walked_trace(seed, steps=300, threads=threads, functions=4)
+    picture = compose(trace, read(Parameters, {"threads": "all", "interest": interest, "budget": budget}))
+    calls, nodes, forest = trace.calls, picture.nodes, picture.forest
+    below = [np.flatnonzero(calls.parent == i) for i in range(len(calls))]
+    of_class = picture.graph.subtrees.of_call
+    mine: list[list[int]] = []
+    for node in range(len(nodes)):
+        if nodes.depth[node] == 1:
+            mine.append([-1 - int(picture.threads[node])])
+            continue
+        found = []
+        for caller in mine[nodes.parent[node]]:
+            if caller < 0:
+                callees = np.flatnonzero((calls.thread == -1 - caller) & (calls.depth == 1))
+            else:
+                callees = below[caller]
+            # Runs of equal callees are the edges.
+            runs = np.split(callees, np.flatnonzero(np.diff(of_class[callees])) + 1)
+            found += runs[nodes.edge[node] - forest.first[nodes.node[nodes.parent[node]]]].tolist()
+        mine.append(found)
+    value = calls.extent if interest == "calls" else calls.end - calls.start
+    for node in range(len(nodes)):
+        if nodes.depth[node] == 1:
+            wanted = value[(calls.thread == picture.threads[node]) & (calls.depth == 1)].sum()
+        else:
+            wanted = value[mine[node]].sum()
+            assert picture.call[node] == mine[node][0]
+        assert picture.weights.place[node] == pytest.approx(wanted)
+    # What is seen of a ball, beyond the smallest, is as much as its share of the busiest thread.
+    own = own_radius(trace, picture.graph, nodes, picture.weights, read(Parameters, {}))
+    share = picture.weights.place / picture.weights.place[nodes.depth == 1].max()
+    assert ((own - NODE[0]) / (NODE[1] - NODE[0])) ** 2 == pytest.approx(share)
+
+
 def test_bubbles_are_flat_and_their_lines_bend_once() -> None:
     trace = walked_traces.walked_trace(11, steps=900, threads=2, functions=7)
     values = {"layout": "bubble", "threads": "all", "budget": 200, "opening": 0.0}
@@ -597,7 +636,7 @@ def test_on_the_way_to_a_call_closed_subtrees_open_in_their_places() -> None:
         assert int(calls.parent[of[i]]) in [int(of[j]) for j in owner]
     # The camera looks at the subtree of that call, whose names are there.
     low, high = np.array(near.camera.low), np.array(near.camera.high)
-    assert (np.array(far.camera.high) - far.camera.low).max() > 3 * (high - low).max()
+    assert (high - low)[:2] == pytest.approx(2 * picture.disc[seeds[np.argmax(picture.below[seeds])]])
     top = picture.center[picture.call == call][0]
     assert (top > low - 1e-6).all()
     assert (top < high + 1e-6).all()

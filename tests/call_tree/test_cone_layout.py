@@ -76,8 +76,7 @@ def test_equal_discs_stand_by_the_chord(k) -> None:
 
 def at_its_level(edges: Edges, own, cones: cone.Cones, c: int) -> float:
     """What a class with callees may have at its own level, at most."""
-    ball = min(max(own[c], cone.OF_DISC * cones.radius[c]), cone.LARGEST * own[c])
-    return float(ball + cone.SLOPE * cones.ring[c])
+    return float(own[c] + cone.SLOPE * cones.ring[c])
 
 
 def check_levels(edges: Edges, own, flat, cones: cone.Cones, gap: float) -> None:
@@ -130,6 +129,16 @@ def test_a_lone_callee_costs_a_large_one_no_room() -> None:
     alone, _ = children(np.array([-1, 0] + [1] * 40))
     assert wide.radius[-1] == pytest.approx(wide.radius[-2] + 1 + 0.3)
     assert close.radius[-1] == pytest.approx(cone.lay(alone, np.ones(42)).radius[-1])
+
+
+def test_what_has_nothing_below_stands_between_what_has() -> None:
+    # A root with eight callees with forty each, and thirty without.
+    parent = np.array([-1] + [0] * 38 + [k for k in range(1, 9) for _ in range(40)])
+    edges, _ = children(parent)
+    own = np.full(len(parent), 0.5)
+    cones = cone.lay(edges, own, np.diff(edges.first) == 0)
+    alone, _ = children(np.array([-1] + [0] * 8 + [k for k in range(1, 9) for _ in range(40)]))
+    assert cones.ring[-1] == cone.lay(alone, own[:329]).ring[-1]
 
 
 def plain_ring(radii) -> float:

@@ -71,6 +71,20 @@ def about(trace: Trace) -> str:
     return f"{trace.source.title}: {profile.amount(trace)} in {units.duration(trace.span_ns)} on {threads}"
 
 
+def measured(trace: Trace) -> str:
+    """Return what durations are, without the article: ``time``, ``samples`` or ``events``.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    str
+    """
+    return _of_what(trace).removeprefix("the ").removeprefix("threads' ")
+
+
 def _of_what(trace: Trace) -> str:
     """Return the quantity that the durations of calls represent."""
     if "no times" in trace.problems:

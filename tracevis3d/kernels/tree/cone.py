@@ -204,50 +204,121 @@ def _around(r: Any, k: Any, most: Any, x: Any, y: Any, stack: Any, place: Any) -
 
 
 @inline
-def _tuck(
-    r: Any, k: Any, most: Any, near: Any, inner: Any, outer: Any, far: Any, x: Any, y: Any, stack: Any
-) -> Any:
-    """Lay ``k`` discs ``r[1:]`` around the middle: within ``near`` if they fit there on one ring.
+def _ring_among(
+    r: Any, base: Any, k: Any, radius: Any, other_x: Any, other_y: Any, reach: Any, others: Any, near: Any,
+    x: Any, y: Any,
+) -> Any:  # fmt: skip
+    """Put discs from ``base`` on on a ring, clockwise, past what is in their way; returns how many fit.
 
-    Else from ``inner`` to ``outer`` if they fit there, and else beyond ``far``.
-
-    Their places are those from 1 on. Returns how far they reach.
+    Each has the angle that it is seen in from the middle, so that none overlaps any other. Where nothing is
+    in the way, what is left of the turn is shared out between them.
     """
-    widest = 0.0
-    for i in range(1, k + 1):
+    blocking = np.int64(0)
+    widest, taken = 0.0, 0.0
+    for i in range(base, base + k):
         widest = max(widest, r[i])
-    r[0] = 0.0
-    if k == 1:
-        x[1], y[1] = 0.0, 0.0
-        if widest <= near:
-            return widest
-    elif k <= most and widest * k < math.pi * near:  # else they don't fit there
-        for i in range(k):
-            r[i] = r[i + 1]
+        taken += 2.0 * math.asin(min(r[i] / radius, 1.0))
+    for o in range(others):
+        away = math.sqrt(other_x[o] * other_x[o] + other_y[o] * other_y[o])
+        if abs(away - radius) < reach[o] + widest:
+            near[blocking] = o
+            blocking += 1
+    more = max(_TURN - taken, 0.0) / k if blocking == 0 else 0.0
+    at, begin, last = 0.0, 0.0, 0.0
+    for i in range(base, base + k):
+        half = math.asin(min(r[i] / radius, 1.0))
+        if i > base:
+            at += last + half + more
+        moved = True
+        while moved:
+            moved = False
+            for n in range(blocking):
+                o = near[n]
+                away = math.sqrt(other_x[o] * other_x[o] + other_y[o] * other_y[o])
+                apart = reach[o] + r[i]
+                left = radius * radius + away * away - apart * apart
+                if left >= 2.0 * radius * away:
+                    continue
+                if left <= -2.0 * radius * away:
+                    return i - base
+                free = math.acos(left / (2.0 * radius * away)) * (1.0 + _ROUNDING)
+                # Angles run clockwise.
+                turn = (at - math.atan2(-other_y[o], other_x[o])) % _TURN
+                if turn > math.pi:
+                    turn -= _TURN
+                if abs(turn) < free * (1.0 - _ROUNDING):
+                    at += free - turn
+                    moved = True
+            if at > 2.0 * _TURN:
+                break
+        if i == base:
+            begin = at - half
+        if at + half > (begin + _TURN if i > base else _TURN + half) * (1.0 + _ROUNDING):
+            return i - base
+        x[i], y[i] = radius * math.cos(at), -radius * math.sin(at)
+        last = half
+    return k
+
+
+@inline
+def _tuck(
+    r: Any, k: Any, most: Any, other_x: Any, other_y: Any, reach: Any, others: Any, near: Any, x: Any, y: Any,
+    stack: Any,
+) -> Any:  # fmt: skip
+    """Lay ``k`` discs around the middle, as near as they fit beside others that stand there.
+
+    On one ring if it is nearer than all others; else on rings around each other in their order, from the
+    inside out. Returns how far they reach.
+    """
+    widest, nearest, central = 0.0, math.inf, 0.0
+    for i in range(k):
+        widest = max(widest, r[i])
+    for o in range(others):
+        away = math.sqrt(other_x[o] * other_x[o] + other_y[o] * other_y[o])
+        nearest = min(nearest, away - reach[o])
+        if away < reach[o]:
+            central = max(central, reach[o] - away)
+    if k == 1 and widest <= nearest:
+        x[0], y[0] = 0.0, 0.0
+        return widest
+    if 1 < k <= most and widest * k < math.pi * nearest:  # else they don't fit there
         ring = _smallest(r, k)
-        if ring + widest <= near:
+        if ring + widest <= nearest:
             _rings(r, k, ring, x, y, stack)
-            reach = 0.0
-            for i in range(k - 1, -1, -1):
-                x[i + 1], y[i + 1] = x[i], y[i]
-                reach = max(reach, math.sqrt(x[i] * x[i] + y[i] * y[i]) + r[i])
-            if reach <= near:
-                return reach
-        for i in range(k - 1, -1, -1):
-            r[i + 1] = r[i]
-    area = inner * inner
-    for i in range(1, k + 1):
-        area += r[i] * r[i]
-    between = inner + 2.0 * widest <= outer and area < outer * outer
-    while True:
-        r[0] = inner if between else far
-        _rings(r, k + 1, 0.0, x, y, stack)
-        reach = 0.0
-        for i in range(1, k + 1):
-            reach = max(reach, math.sqrt(x[i] * x[i] + y[i] * y[i]) + r[i])
-        if not between or reach <= outer:
-            return reach
-        between = False
+            far = 0.0
+            for i in range(k):
+                far = max(far, math.sqrt(x[i] * x[i] + y[i] * y[i]) + r[i])
+            if far <= nearest:
+                return far
+    base, inner, far = np.int64(0), central, 0.0
+    if central == 0.0 and r[0] <= nearest:
+        x[0], y[0] = 0.0, 0.0
+        base = np.int64(1)
+        inner = far = r[0]
+    while base < k:
+        # As many as fit by the sum of their angles.
+        n, taken, widest = np.int64(0), 0.0, 0.0
+        while base + n < k:
+            wider = max(widest, r[base + n])
+            taken += 2.0 * math.asin(r[base + n] / (inner + wider))
+            if taken > _TURN and n > 0:
+                break
+            widest = wider
+            n += 1
+        placed = _ring_among(r, base, n, inner + widest, other_x, other_y, reach, others, near, x, y)
+        if placed == 0:
+            # Nothing fits between the others: on to where the first of them ends.
+            end = math.inf
+            for o in range(others):
+                away = math.sqrt(other_x[o] * other_x[o] + other_y[o] * other_y[o])
+                if away + reach[o] > inner and away - reach[o] < inner + 2.0 * widest:
+                    end = min(end, away + reach[o])
+            inner = end if end < math.inf else inner + widest
+            continue
+        base += placed
+        inner += 2.0 * widest
+        far = inner
+    return far
 
 
 @kernel
@@ -258,8 +329,6 @@ def lay_cones(
     flat: Any,
     gap: float,
     most: int,
-    ball: float,
-    largest_ball: float,
     slope: float,
     radius: Any,
     ring: Any,
@@ -268,8 +337,12 @@ def lay_cones(
     r: Any,
     disc_x: Any,
     disc_y: Any,
+    other_x: Any,
+    other_y: Any,
+    reach: Any,
     stack: Any,
     edge: Any,
+    near: Any,
     place: Any,
 ) -> None:
     """Lay the children of each class around its apex, children before parents.
@@ -288,9 +361,9 @@ def lay_cones(
         Room around the disc of each of several children, as a share of its node's radius.
     most : int
         More children than this are laid on several rings.
-    ball, largest_ball, slope : float
-        What a class that is not flat has at its own level: its node, or this share of its disc, but at most
-        this many of its node; and beyond it this share of its ring, over which its lines run.
+    slope : float
+        What a class that is not flat has at its own level: its node, and beyond it this share of its ring,
+        over which its lines run.
     radius : float64 (m,)
         Filled: radius of the disc around the node and all that is below it, its apex at the centre.
     ring : float64 (m,)
@@ -298,9 +371,9 @@ def lay_cones(
     x, y : float64 (e,)
         Filled: where each child's apex is, from its parent's. Children stand clockwise, seen from above
         (+z), in the order of the calls; one that is larger than the ring of the others stands in the middle.
-        Beside others, flat ones have rings of their own.
-    r, disc_x, disc_y : float64 (degree + 1,)
-    stack, edge : int64 (degree + 1,)
+        Beside others, flat ones stand as near as there is room between them.
+    r, disc_x, disc_y, other_x, other_y, reach : float64 (degree + 1,)
+    stack, edge, near : int64 (degree + 1,)
     place : float64 (3,)
         Working space, for the largest degree.
     """
@@ -342,33 +415,22 @@ def lay_cones(
         ring[c] = math.sqrt(far)
         if tucked == 0:
             continue
-        # Flat ones stand nearer than all others, or else between the largest and the others.
-        largest = np.int64(0)
-        for i in range(1, k):
-            if radius[child[edge[i]]] > radius[child[edge[largest]]]:
-                largest = np.int64(i)
-        inner, near, between, beyond = 0.0, math.inf, math.inf, 0.0
         for i in range(k):
             j = edge[i]
             d = child[j]
-            reach = min(max(own[d], ball * radius[d]), largest_ball * own[d]) + slope * ring[d]
-            away = math.sqrt(x[j] * x[j] + y[j] * y[j])
-            near = min(near, away - reach)
-            if i == largest:
-                inner = away + reach
-            else:
-                between = min(between, away - reach)
-            beyond = max(beyond, away + reach)
+            other_x[i], other_y[i], reach[i] = x[j], y[j], own[d] + slope * ring[d]
+        others = k
         k = np.int64(0)
         for i in range(at, at + total):
             if flat[child[i]] == 1:
                 edge[k] = i
-                k += 1
                 r[k] = radius[child[i]] + gap * own[child[i]]
-        radius[c] = max(radius[c], _tuck(r, k, most, near, inner, between, beyond, disc_x, disc_y, stack))
+                k += 1
+        far = _tuck(r, k, most, other_x, other_y, reach, others, near, disc_x, disc_y, stack)
+        radius[c] = max(radius[c], far)
         for i in range(k):
             j = edge[i]
-            x[j], y[j] = disc_x[i + 1], disc_y[i + 1]
+            x[j], y[j] = disc_x[i], disc_y[i]
             ring[c] = max(ring[c], math.sqrt(x[j] * x[j] + y[j] * y[j]))
 
 

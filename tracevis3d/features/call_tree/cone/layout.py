@@ -15,13 +15,25 @@ from ....analysis.search import Query, matching_functions
 from ....analysis.subtrees import Edges
 from ....errors import SEE_INFO, InputError, UsageError
 from ....layout.cut import busy_time, call_span
-from ....layout.scales import Scale
 from ....trace.model import Trace
 from ....views.thread_selection import choose_threads
 from ..call_paths import CallPaths, UniquePath
 from .layouts import bubble, cone, hyperbolic
+from .layouts.cone import levels
 from .layouts.rooms import STEEP
 from .parameters import Parameters
+from .sizes import (
+    NODE,
+    Weights,
+    closed_radius,
+    extents,
+    first_calls,
+    interest_of,
+    means,
+    own_radius,
+    shares,
+    weigh,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,10 +49,6 @@ BUSY = 8
 _OF_BUDGET, _LONG = 1.0, 0.25
 #: Number of threads that ``auto`` shows, and with those of the busiest functions.
 _AUTO_THREADS, _MOST_THREADS = 4, 7
-#: Radius of the smallest and the largest node; the smallest is the unit of the layout.
-_NODE = (0.45, 2.4)
-#: How much wider a closed subtree with all calls of the trace would be, in nodes.
-_CLOSED = 10.0
 #: Height of an upright tree, and length of a horizontal one, relative to its width.
 _UPRIGHT, _LYING = 0.36, 1.9
 #: Maximum radius of a ball, relative to its distance from those above and below.
@@ -55,10 +63,13 @@ _RISE = 5.0
 _FLOOR = 0.2
 #: Radius of the ring around a partly shown node, relative to the node's.
 DASHED = 1.6
-#: Hyperbolic radius of the smallest node, in units of the curvature's.
-_HYPERBOLIC = 0.045
+#: Hyperbolic radii of the smallest and the largest node, in units of the curvature's: more alike than in
+#: cones, because chains of large ones would fill the ball.
+_HYPERBOLIC = (0.027, 0.072)
 #: Number of callees that count as a fan; the cone of fewer gets this share of the height.
 _FAN, _FEW = 4, 0.2
+#: Height that the cone of a closed subtree asks for, in radii of its disc.
+_STANDS = 1.3
 #: Share of a level's height by which a node of the least value drops.
 _LEAST_DROP = 0.35
 
@@ -104,6 +115,8 @@ class Layout:
         Centre and radius of each ball that represents hyperbolic space.
     missing : int64 (n,)
         Callees that an open node doesn't show; 0 where it shows all or none.
+    weights : Weights
+        What the nodes carry; of those of the whole picture.
     whole : int
         How many of the nodes are shown to everyone; those after them are in closed subtrees that are opened
         for a camera close to them.
@@ -130,6 +143,7 @@ class Layout:
     bend: Floats
     balls: Floats
     missing: Ints
+    weights: Weights
     whole: int
     thin: Floats
 
@@ -238,7 +252,8 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     known = nodes.edge >= 0
     iterations = np.where(known, forest.count[nodes.edge], 1)
     below = extent[nodes.node]
-    own = own_radius(trace, graph, nodes, p)
+    weights = weigh(trace, graph, nodes, p)
+    own = own_radius(trace, graph, nodes, weights, p)
     callees = np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(nodes))
     missing = np.where(nodes.opened == 2, np.diff(forest.first)[nodes.node] - callees, 0)
     facing = [(nodes.way, p.turn)] if focus else []
@@ -248,13 +263,13 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
             for call, share in _steps(p.facing)
         ]
     placed = {"cone": _cones, "bubble": _bubbles, "hyperbolic": _balls}[p.layout](
-        trace, graph, forest, nodes, own, below, facing, p
+        trace, graph, forest, nodes, own, weights, facing, p
     )
     return Layout(
-        trace, graph, forest, threads, nodes, _calls(trace, graph, nodes, threads), iterations, below,
+        trace, graph, forest, threads, nodes, first_calls(trace, graph, nodes), iterations, below,
         placed.center, placed.radius, placed.ring, placed.disc, placed.foot,
         _rims(nodes, placed, p), nodes.way, placed.around,
-        placed.bend, placed.balls, missing, len(nodes),
+        placed.bend, placed.balls, missing, weights, len(nodes),
         np.full(len(nodes), np.inf),
     )  # fmt: skip
 
@@ -274,16 +289,16 @@ class _Placed:
 
 
 def _cones(
-    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, weights: Weights,
     facing: Facing, p: Parameters,
 ) -> _Placed:  # fmt: skip
     if p.room == "all":
-        offset_x, offset_y, disc = _all_room(trace, graph, forest, nodes, own, p)
+        offset_x, offset_y, disc = _all_room(trace, graph, forest, nodes, weights, p)
     else:
-        offset_x, offset_y, disc = _shown_room(nodes, own, below, p)
+        offset_x, offset_y, disc = _shown_room(nodes, own, weights, p)
         if p.room == "levels" and p.opening > 0:
             # From the plan, in which nothing overlaps, to what has room in space.
-            by_level = _shown_room(nodes, own, below, p, levels=True)
+            by_level = _shown_room(nodes, own, weights, p, levels=True)
             share = p.opening
             offset_x, offset_y, disc = (
                 (1 - share) * a + share * b for a, b in zip((offset_x, offset_y, disc), by_level)
@@ -293,12 +308,10 @@ def _cones(
     ring = np.zeros(len(nodes))
     inner = nodes.parent >= 0
     np.maximum.at(ring, nodes.parent[inner], np.hypot(offset_x, offset_y)[inner])
-    z, foot = _heights(trace, graph, nodes, ring, disc, p)
+    z, foot = _heights(trace, graph, nodes, own, ring, disc, p)
     center, scale = _scaled(x, y, z, disc, nodes, p)
     if p.opening > 0:
         # Balls below each other don't touch either.
-        most = np.minimum(cone.LARGEST * own, np.maximum(0.36 * foot, own))
-        own = np.clip(cone.OF_DISC * disc, own, most)
         inner = nodes.parent >= 0
         drop = z[inner] - z[nodes.parent[inner]]
         own[inner] = np.minimum(own[inner], _OF_DROP * drop)
@@ -321,10 +334,10 @@ def _rims(nodes: cone.Shown, placed: _Placed, p: Parameters) -> Floats:
 
 
 def _bubbles(
-    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, weights: Weights,
     facing: Facing, p: Parameters,
 ) -> _Placed:  # fmt: skip
-    laid = bubble.lay(nodes.parent, _with_closed(nodes, own, below))
+    laid = bubble.lay(nodes.parent, _with_closed(nodes, own, weights))
     roots = nodes.parent < 0
     low = (laid.center - laid.radius[:, None])[roots].min(axis=0)
     high = (laid.center + laid.radius[:, None])[roots].max(axis=0)
@@ -348,7 +361,7 @@ def _bubbles(
 
 def _time_shares(trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters) -> Floats:
     """Return how high the node of each bubble stands, from 0 to 1."""
-    return _shares(trace, graph, nodes, rise_of(trace, graph, p))
+    return shares(trace, graph, nodes, rise_of(trace, graph, p))
 
 
 def rise_of(trace: Trace, graph: CompactTrace, p: Parameters) -> str:
@@ -368,15 +381,15 @@ def rise_of(trace: Trace, graph: CompactTrace, p: Parameters) -> str:
     """
     if p.height != "none":
         return p.height
-    return "duration" if _means(trace, graph, "duration").any() else "calls"
+    return "duration" if means(trace, graph, "duration").any() else "calls"
 
 
 def _balls(
-    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, below: Ints,
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, weights: Weights,
     facing: Facing, p: Parameters,
 ) -> _Placed:  # fmt: skip
     """Each thread has a ball; a Lorentz matrix moves the focus, or the tree's middle, to its own."""
-    own = own * _HYPERBOLIC
+    own = np.interp(own, NODE, _HYPERBOLIC)
     tree = hyperbolic.lay(nodes.parent, own)
     roots = np.flatnonzero(nodes.parent < 0)
     points, shift, balls = np.zeros((len(nodes), 4)), np.zeros(len(nodes)), np.zeros((len(roots), 4))
@@ -385,7 +398,7 @@ def _balls(
         # Elements in other balls don't affect this one.
         steps = [(int(way[-1]), share) for way, share in facing if len(way) and way[0] == root]
         from_root = bool(steps) and not p.facing.strip()
-        node = root if from_root else _middle(nodes, root)
+        node = root if from_root else _middle(nodes, weights, root)
         frames = hyperbolic.frames(tree, node)
         view = np.eye(4) if from_root else hyperbolic.boost(_rest(nodes, tree, node))
         for end, share in steps:
@@ -413,17 +426,14 @@ def _rest(nodes: cone.Shown, tree: hyperbolic.Tree, middle: int) -> Floats:
     return np.array([0.0, 0.0, math.sinh(way), math.cosh(way)])
 
 
-def _middle(nodes: cone.Shown, root: int) -> int:
-    """Return the node of a tree of which no callee has more than half of the tree below it."""
-    size = hyperbolic.sizes(nodes.parent)
-    order = np.argsort(nodes.parent, kind="stable")
-    first = np.searchsorted(nodes.parent[order], np.arange(len(nodes) + 1))
-    half = size[root] / 2
-    while True:
-        below = order[first[root] : first[root + 1]]
-        if not len(below) or size[below].max() <= half:
-            return root
-        root = int(below[np.argmax(size[below])])
+def _middle(nodes: cone.Shown, weights: Weights, root: int) -> int:
+    """Return the innermost call of a tree that still carries half of what the tree does."""
+    half, weight = weights.place[root] / 2, weights.place
+    order = np.lexsort((weight, nodes.parent))
+    last = np.searchsorted(nodes.parent[order], np.arange(len(nodes)), "right") - 1
+    while last[root] >= 0 and nodes.parent[order[last[root]]] == root and weight[order[last[root]]] >= half:
+        root = int(order[last[root]])
+    return root
 
 
 def find_focus(
@@ -610,12 +620,6 @@ def shown_way(forest: Edges, nodes: cone.Shown, path: tuple[int, ...]) -> Ints:
     return np.array(way, np.int64)
 
 
-def levels(depth: NDArray[np.int32]) -> list[Ints]:
-    """Return the nodes of each depth, from the roots down."""
-    order = np.argsort(depth, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
-
-
 def _roots_of(graph: CompactTrace, thread: int) -> int:
     m = len(graph)
     return int(graph.forest.first[m + thread + 1] - graph.forest.first[m + thread])
@@ -636,149 +640,31 @@ def _threads(trace: Trace, p: Parameters) -> Ints:
     return found
 
 
-def _means(trace: Trace, graph: CompactTrace, what: str) -> Floats:
-    """Return the value of a quantity for each class, float64 (m,)."""
-    subtrees, calls = graph.subtrees, trace.calls
-    if what == "calls":
-        return subtrees.extent.astype(np.float64)
-    if what == "occurrences":
-        return subtrees.occurrences.astype(np.float64)
-    if what == "none":
-        return np.zeros(len(subtrees))
-    values = self_time_of(trace) if what == "self" else calls.end - calls.start
-    return np.bincount(subtrees.of_call, values, len(subtrees)) / subtrees.occurrences
-
-
-def extents(trace: Trace, graph: CompactTrace) -> Ints:
-    """Return how many calls are in a subtree of each class, or in a thread.
-
-    Parameters
-    ----------
-    trace : Trace
-    graph : CompactTrace
-        Its compact trace.
-
-    Returns
-    -------
-    int64 (m + threads,)
-    """
-    return np.append(graph.subtrees.extent, trace.threads.count).astype(np.int64)
-
-
-def interest_of(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) -> Floats:
-    """Return how interesting each node is: the logarithm of its calls or time; threads come first.
-
-    Parameters
-    ----------
-    trace : Trace
-    graph : CompactTrace
-        Its compact trace.
-    extent : int64 (m + threads,)
-        See :func:`extents`.
-    p : Parameters
-        ``interest`` says what counts.
-
-    Returns
-    -------
-    float64 (m + threads,)
-    """
-    interest = np.log2(1.0 + extent)
-    spent = _means(trace, graph, "duration") if p.interest == "duration" else np.empty(0)
-    if spent.any():
-        interest[: len(graph)] = np.log2(1.0 + spent)
-    interest[len(graph) :] = interest.max(initial=0.0) + 1.0
-    return np.asarray(interest)
-
-
-def _shares(
-    trace: Trace, graph: CompactTrace, nodes: cone.Shown, what: str, of: NDArray[np.int32] | None = None
-) -> Floats:
-    """Return where the value of each shown node, or of some classes, lies: from the least shown (0) to the
-    largest (1).
-    """
-    classes = nodes.node if of is None else of
-    if what == "none":
-        return np.zeros(len(classes))
-    values = np.append(_means(trace, graph, what), 0.0)
-    kind = "sqrt" if what in ("duration", "self") else "log"
-    scale = Scale.over(kind, values[nodes.node[nodes.node < len(graph)]])  # type: ignore[arg-type]
-    share = scale.place(values[np.minimum(classes, len(graph))])
-    return np.where(classes < len(graph), share, 1.0)
-
-
-def own_radius(
-    trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters, of: NDArray[np.int32] | None = None
-) -> Floats:
-    """Return the radius of each shown node, or of nodes of some classes, in units of the layout.
-
-    Parameters
-    ----------
-    trace : Trace
-    graph : CompactTrace
-        Its compact trace.
-    nodes : Shown
-        Those that are shown.
-    p : Parameters
-        ``size`` says what the radius shows.
-    of : int32 (k,), optional
-        Classes, in place of the shown nodes.
-
-    Returns
-    -------
-    float64 (n,) or (k,)
-    """
-    least, most = _NODE
-    return np.asarray(least + (most - least) * _shares(trace, graph, nodes, p.size, of))
-
-
 def _shown_room(
-    nodes: cone.Shown, own: Floats, below: Ints, p: Parameters, levels: bool = False
+    nodes: cone.Shown, own: Floats, weights: Weights, p: Parameters, levels: bool = False
 ) -> tuple[Floats, Floats, Floats]:
     """Lay out the shown nodes as a tree of their own: free of overlaps in the plan, or at each level."""
     n = len(nodes)
     edges, order = bubble.children(nodes.parent)
     flat = (nodes.opened == 0)[::-1] if levels else None
-    cones = cone.lay(edges, _with_closed(nodes, own, below)[::-1].copy(), flat, most=p.rings)
+    cones = cone.lay(edges, _with_closed(nodes, own, weights)[::-1].copy(), flat, most=p.rings)
     x, y = np.zeros(n), np.zeros(n)
     x[order], y[order] = cones.x, cones.y
     return x, y, cones.radius[::-1].copy()
 
 
-def _with_closed(nodes: cone.Shown, own: Floats, below: Ints) -> Floats:
-    """Return the radius of each node with the room of what it closes, by the logarithm of its calls."""
-    return np.asarray(np.where(nodes.opened == 0, closed_radius(own, below, int(below.max(initial=1))), own))
-
-
-def closed_radius(own: Floats, below: Ints, every: int) -> Floats:
-    """Return the radius of a closed subtree's disc: by its node, and by the cube root of its share of calls.
-
-    So the volume of its cone shows how many calls are in it.
-
-    Parameters
-    ----------
-    own : float64 (n,)
-        The nodes' own radii.
-    below : int64 (n,)
-        Calls in their subtrees.
-    every : int
-        Calls in all.
-
-    Returns
-    -------
-    float64 (n,)
-    """
-    return np.asarray(own + _CLOSED * np.cbrt(np.maximum(below - 1, 0) / max(every, 1)))
+def _with_closed(nodes: cone.Shown, own: Floats, weights: Weights) -> Floats:
+    """Return the radius of each node, with the room of what it closes."""
+    closed = (nodes.opened == 0) & weights.leads[nodes.node]
+    return np.where(closed, closed_radius(own, weights), own)
 
 
 def _all_room(
-    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, p: Parameters
+    trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, weights: Weights, p: Parameters
 ) -> tuple[Floats, Floats, Floats]:
     """Lay out every class; the shown nodes take their places from there."""
-    every = cone.Shown(
-        np.arange(len(forest.first) - 1, dtype=np.int32),
-        *(np.zeros(0, np.int64),) * 8,  # type: ignore[arg-type]
-    )
-    cones = cone.lay(forest, own_radius(trace, graph, every, p), most=p.rings)
+    classes = np.arange(len(forest.first) - 1, dtype=np.int32)
+    cones = cone.lay(forest, own_radius(trace, graph, nodes, weights, p, classes), most=p.rings)
     known = nodes.edge >= 0
     x, y = np.zeros(len(nodes)), np.zeros(len(nodes))
     x[known], y[known] = cones.x[nodes.edge[known]], cones.y[nodes.edge[known]]
@@ -826,8 +712,9 @@ def _places(nodes: cone.Shown, dx: Floats, dy: Floats, disc: Floats, angle: Floa
 
 
 def _heights(
-    trace: Trace, graph: CompactTrace, nodes: cone.Shown, ring: Floats, disc: Floats, p: Parameters
-) -> tuple[Floats, Floats]:
+    trace: Trace, graph: CompactTrace, nodes: cone.Shown, own: Floats, ring: Floats, disc: Floats,
+    p: Parameters,
+) -> tuple[Floats, Floats]:  # fmt: skip
     """Return how far each node stands below the roots, and how far its callees do below it.
 
     The levels are as high as the widest cone on each asks for, so that cones are equally steep.
@@ -835,15 +722,16 @@ def _heights(
     deepest = int(nodes.depth.max(initial=1))
     level = np.zeros(deepest + 1)
     count = np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(nodes))
-    np.maximum.at(level, nodes.depth, np.where(count >= _FAN, 1.0, _FEW) * ring)
+    closed = (nodes.opened == 0) & (disc > own)
+    asks = np.where(closed, _STANDS * disc, np.where(count >= _FAN, 1.0, _FEW) * ring)
+    np.maximum.at(level, nodes.depth, asks)
     # Deep levels are many and narrow, so they get more than their share.
     level = np.sqrt(level) + 0.35 * math.sqrt(max(float(level.max()), 1.0))
-    level[[0, deepest]] = 0.0
+    level[0] = 0.0
     wide = max(float(disc[nodes.parent < 0].sum()) * 2.2, 1e-9)
     aspect = _LYING if p.recline else _UPRIGHT
     level *= p.steepness * aspect * wide / max(float(level.sum()), 1e-9)
-    level[deepest] = level[deepest - 1] if deepest > 1 else 0.0
-    share = _shares(trace, graph, nodes, p.height)
+    share = shares(trace, graph, nodes, p.height)
     down = np.zeros(len(nodes))
     for depth, here in enumerate(levels(nodes.depth)[1:], 2):
         drop = level[depth - 1] * (
@@ -867,16 +755,3 @@ def _scaled(
         # Down becomes right; the plan stands upright.
         return np.column_stack([depth, plan_x, plan_y]), scale
     return np.column_stack([plan_x, plan_y, -depth]), scale
-
-
-def _calls(trace: Trace, graph: CompactTrace, nodes: cone.Shown, threads: Ints) -> Ints:
-    """Return the first call that each node represents; -1 for a thread."""
-    before = graph.calls_before
-    call = np.full(len(nodes), -1)
-    for here in levels(nodes.depth)[1:]:
-        above = nodes.parent[here]
-        base = np.where(call[above] >= 0, call[above], 0) + (call[above] >= 0)
-        is_root = nodes.node[above] >= len(graph)
-        base = np.where(is_root, trace.threads.first[np.maximum(nodes.node[above] - len(graph), 0)], base)
-        call[here] = base + before[nodes.edge[here]]
-    return call

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.projection import Projection
-from .layout import SKIRT, Layout, find_focus, levels, shown_way
+from .layout import SKIRT, Layout, find_focus, shown_way
 from .layouts import cone
 from .layouts import rooms as cone_rooms
+from .layouts.cone import levels
 from .layouts.rooms import Opened, Rooms
 from .parameters import Parameters
 from .prepared import Prepared

@@ -22,7 +22,11 @@ QUANTITIES = {
 class Parameters:
     """Parameters of the view ``cone``."""
 
-    size: str = parameter("calls", "What the size of a node shows", choices=QUANTITIES, group="Data")
+    size: str = parameter(
+        "weight", "What the size of a node shows", group="Data",
+        choices={"weight": "what it carries in all its repetitions: time, or calls (see interest)"}
+        | QUANTITIES,
+    )  # fmt: skip
     height: str = parameter(
         "none", "What the drop from a caller to a call shows, or how high a call stands in its bubble; none: "
         "one level each, or its duration", choices=QUANTITIES, group="Data",

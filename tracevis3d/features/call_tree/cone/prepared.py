@@ -17,9 +17,11 @@ from ....filters.reduce import reduced
 from ....progress import Progress, silent
 from ....trace.model import Trace
 from ....views.calls.colors import Coloring, coloring
-from .layout import Layout, closed_radius, compose, extents, interest_of, levels, own_radius
+from .layout import Layout, compose
+from .layouts.cone import levels
 from .layouts.rooms import Ground
 from .parameters import Parameters
+from .sizes import closed_radius, extents, interest_of, own_radius
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -63,9 +65,9 @@ class Prepared:
         picture, p = self.picture, self.parameters
         graph, forest = picture.graph, picture.forest
         classes = np.arange(len(forest.first) - 1, dtype=np.int32)
-        own = own_radius(picture.trace, graph, picture.nodes, p, classes)
-        every = extents(picture.trace, graph)
-        closed = closed_radius(own, every, int(picture.below.max(initial=1)))
+        weights = picture.weights
+        own = own_radius(picture.trace, graph, picture.nodes, weights, p, classes)
+        closed = np.where(weights.leads, closed_radius(own, weights, classes), own)
         return Ground(forest, graph.calls_before, own, closed, p.rings, p.opening == 0)
 
     @cached_property

@@ -25,7 +25,7 @@ from ....views.calls.colors import Coloring
 from ....views.calls.pull_apart import pull_apart
 from ....views.view import View
 from ..commands import COMMANDS
-from ..headline import about, headline
+from ..headline import about, headline, measured
 from . import labels as names
 from .actions import OPEN_AROUND, TURN
 from .camera import SHARE, on_the_way, whole
@@ -36,6 +36,7 @@ from .opened import goal, in_the_way, open_in_view
 from .parameters import QUANTITIES, Parameters
 from .paths import find_path
 from .prepared import prepare
+from .sizes import of_one_call
 
 Ints = NDArray[np.int64]
 
@@ -158,8 +159,13 @@ def _notes(
         _order_in_words(picture, p, is_ordered=not len(trace.samples) or trace.samples.are_timed),
     ]
     if p.size != "none":
-        what = f"{profile.calls_word(trace)} in the subtree" if p.size == "calls" else QUANTITIES[p.size]
-        notes.append(f"size of a node: {what}, {_scale_in_words(p.size)}")
+        what = QUANTITIES[p.size]
+        if p.size == "calls":
+            what = f"{profile.calls_word(trace)} in the subtree"
+        elif p.size == "weight":
+            often = "of one such call" if of_one_call(p) else "in it with all repetitions"
+            what = f"{_carried(trace, picture)} {often}"
+        notes.append(f"{'size' if p.layout == 'hyperbolic' else 'area'} of a node: {what}")
     if p.layout == "bubble" and p.opening > 0:
         what = rise_of(trace, picture.graph, p)
         notes.append(f"height of a node: {QUANTITIES[what]}, {_scale_in_words(what)}")
@@ -178,6 +184,11 @@ def _notes(
     return tuple(notes)
 
 
+def _carried(trace: Trace, picture: Layout) -> str:
+    """Return what places carry, in words."""
+    return profile.calls_word(trace) if picture.weights.kind == "calls" else measured(trace)
+
+
 def _scale_in_words(what: str) -> str:
     return "square-root scale" if what in ("duration", "self") else "logarithmic scale"
 
@@ -188,7 +199,8 @@ def _order_in_words(picture: Layout, p: Parameters, *, is_ordered: bool) -> str:
         return f"callees stand clockwise {order}, beginning at the line to their caller"
     if p.layout == "hyperbolic":
         moved = picture.focus.size or p.facing.strip()
-        middle = "the focus" if moved else "the call that divides the shown tree most evenly"
+        carried = _carried(picture.trace, picture)
+        middle = "the focus" if moved else f"the innermost call with half of the {carried}"
         return (
             f"{middle} is in the middle of the ball; lengths shrink towards its rim, which is infinitely far"
         )

@@ -18,8 +18,6 @@ from .....kernels.tree.cone import choose_nodes, lay_cones
 
 #: If there are more children, they stand on several rings: one ring would be wider than its content.
 MOST_ON_A_RING = 64
-#: How large a node with callees is drawn at most: by the disc of what is below it, and by its own radius.
-OF_DISC, LARGEST = 0.14, 6.0
 #: How far around it what stands beside it keeps away from the lines to its callees, by their ring.
 SLOPE = 0.1
 
@@ -83,9 +81,9 @@ def lay(
     lay_cones(
         edges.first, edges.child, np.ascontiguousarray(own, np.float64),
         np.zeros(m, np.uint8) if flat is None else flat.astype(np.uint8), float(gap), most,
-        OF_DISC, LARGEST, SLOPE, cones.radius, cones.ring, cones.x, cones.y,
-        np.empty(room), np.empty(room), np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64),
-        np.empty(3),
+        SLOPE, cones.radius, cones.ring, cones.x, cones.y,
+        np.empty(room), np.empty(room), np.empty(room), np.empty(room), np.empty(room), np.empty(room),
+        np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room, np.int64), np.empty(3),
     )  # fmt: skip
     return cones
 
@@ -208,6 +206,12 @@ def choose(
         to_focus.astype(np.int64),
     )  # fmt: skip
     return _in_order(chosen) if ways else chosen
+
+
+def levels(depth: NDArray[np.int32]) -> list[NDArray[np.int64]]:
+    """Return the nodes of each depth, from the roots down."""
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)
 
 
 def _in_order(nodes: Shown) -> Shown:
