@@ -159,7 +159,7 @@ def _notes(
         _order_in_words(picture, p, is_ordered=not len(trace.samples) or trace.samples.are_timed),
     ]
     if p.size != "none":
-        what = QUANTITIES[p.size]
+        what = QUANTITIES.get(p.size, "")
         if p.size == "calls":
             what = f"{profile.calls_word(trace)} in the subtree"
         elif p.size == "weight":
