@@ -8,6 +8,7 @@ import io
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,9 @@ _SAMPLES: dict[Purpose, dict[str, int]] = {
     "film": {"workbench": 8, "eevee": 16, "cycles": 12},
     "draft": {"workbench": 5, "eevee": 4, "cycles": 4},
 }
+#: Pixels of the largest draft that Workbench draws once, at twice the size, instead of five times with smooth
+#: edges: that takes software half the time.
+_MOST_HALVED = 1920 * 1080
 
 
 def still(
@@ -111,8 +115,12 @@ def still(
     else:
         settings.quality = 95
     check_folder(target)
+    alone = output is None or not (output.stereo or output.panorama)
+    plain = not samples and not transparent and suffix != ".exr"
+    halved = purpose == "draft" and name == "workbench" and alone and plain
+    draw = _halved if halved and built.frame.width * built.frame.height <= _MOST_HALVED else _picture
     with replacing(target) as partial:
-        _picture(scene, partial, progress)
+        draw(scene, partial, progress)
         around = eyes.file_size(scene) if output is not None and output.panorama else None
         if suffix == ".png":
             picture_files.finish_png(partial, built.frame.dpi, around)
@@ -145,6 +153,30 @@ def _picture(scene: Any, path: Path, progress: Progress) -> None:
     scene.render.filepath = str(path)
     run(scene, path, progress, frames=1)
     verify(path, size=eyes.file_size(scene))
+
+
+def _halved(scene: Any, path: Path, progress: Progress) -> None:
+    """Render at twice the size with one sample for each pixel, and write the means of four."""
+    settings, width, height = scene.render.image_settings, *eyes.file_size(scene)
+    written, smooth = settings.file_format, scene.display.render_aa
+    with tempfile.TemporaryDirectory() as folder:
+        large = Path(folder) / "large.tga"
+        settings.file_format = "TARGA_RAW"
+        scene.display.render_aa, scene.render.resolution_percentage = "OFF", 200
+        scene.render.filepath = str(large)
+        try:
+            run(scene, large, progress, frames=1)
+        finally:
+            settings.file_format = written
+            scene.display.render_aa, scene.render.resolution_percentage = smooth, 100
+        image = bpy.data.images.load(str(large))
+        try:
+            image.scale(width, height)
+            image.file_format = written
+            image.save(filepath=str(path), quality=settings.quality)
+        finally:
+            bpy.data.images.remove(image)
+    verify(path, size=(width, height))
 
 
 def prepare(built: Built, engine: str, samples: int, transparent: bool, purpose: Purpose = "still") -> str:

@@ -101,7 +101,8 @@ def in_place(evidence: Evidence) -> tuple[Ints, Ints]:
     same = count[0] == count[1]
     ordered, first = [], []
     for calls, of, own, n in zip(chosen, node, evidence.self_times, count):
-        ordered.append(calls[np.lexsort((calls, np.where(same[of], 0, own[calls]), of))])
+        # The calls are in order: a stable sort leaves those of equal keys so.
+        ordered.append(calls[np.lexsort((np.where(same[of], 0, own[calls]), of))])
         first.append(np.cumsum(n) - n)
     of = paths.of_call[1][ordered[1]]
     rank = np.arange(len(of)) - first[1][of]

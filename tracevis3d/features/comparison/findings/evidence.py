@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ Floats = NDArray[np.float64]
 
 #: Nanoseconds from the start of a trace.
 Range = tuple[int, int]
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,20 @@ class Evidence:
             self.factor,
         )  # fmt: skip
         self.calls = tuple(len(trace) for trace in comparison.traces)
+        self._found: dict[Callable[[Evidence], Any], Any] = {}
+
+    def once(self, find: Callable[[Evidence], Found]) -> Found:
+        """Return what ``find`` finds in this evidence; it is called the first time only.
+
+        Parameters
+        ----------
+        find : callable
+            What it returns is shared, and must not be changed.
+        """
+        if find not in self._found:
+            self._found[find] = find(self)
+        found: Found = self._found[find]
+        return found
 
     @property
     def most_time(self) -> float:

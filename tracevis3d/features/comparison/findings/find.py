@@ -127,7 +127,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     progress(0.3, "looking for differences")
     if evidence.weights is not None:
         return _of_profiles(evidence, top)
-    pairs, judged = find_pairs(evidence), groups(evidence)
+    pairs, judged = evidence.once(find_pairs), evidence.once(groups)
     known = np.array([g for _, of in changed(evidence, judged) for g in of.tolist()], np.int64)
     loading = importing(evidence)
     start = slow_start(evidence, loading)

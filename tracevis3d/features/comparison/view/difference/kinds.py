@@ -330,7 +330,7 @@ def moving_costs(evidence: Evidence, found: list[Finding]) -> Floats:
 
 def _durations(evidence: Evidence, kind: Kinds, weight: Floats, part: Floats) -> None:
     """Mark the paths of functions whose usual call takes longer, or shorter; stalls don't count."""
-    paths, judged = evidence.paths, groups(evidence)
+    paths, judged = evidence.paths, evidence.once(groups)
     usual = evidence.pace * evidence.factor * paths.self_time[0]
     for _, of in changed(evidence, judged, _LEAST):
         for group in of.tolist():
@@ -368,7 +368,7 @@ def _stalled(findings: Findings, kinds: list[Kinds], strengths: list[Floats], ow
 
 def _reordered(evidence: Evidence, kinds: list[Kinds], strengths: list[Floats]) -> None:
     """Mark calls, with all below them, that come in another order in the other trace."""
-    pairs = find_pairs(evidence)
+    pairs = evidence.once(find_pairs)
     for row in np.flatnonzero(~pairs.in_order).tolist():
         ids = (int(pairs.a[row]), int(pairs.b[row]))
         calls = [trace.calls for trace in evidence.comparison.traces]
