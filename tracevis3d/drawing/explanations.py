@@ -10,7 +10,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -117,21 +117,8 @@ def highest(names: Iterable[Labels], most: int = MOST_NAMES) -> tuple[Labels, ..
         rows = np.flatnonzero(kept[first : first + len(group)])
         first += len(group)
         if len(rows):
-            out.append(_only(group, rows))
+            out.append(group.only(rows))
     return tuple(out)
-
-
-def _only(group: Labels, rows: NDArray[np.int64]) -> Labels:
-    return replace(
-        group,
-        text=tuple(group.text[i] for i in rows.tolist()),
-        anchor=group.anchor[rows],
-        height=group.height[rows],
-        room=group.room[rows],
-        rank=group.rank[rows],
-        background=group.background[rows] if len(group.background) else group.background,
-        id=group.id[rows] if len(group.id) else group.id,
-    )
 
 
 def packed(explanations: Explanations) -> str:
@@ -293,7 +280,9 @@ def _names(words: dict[str, Any]) -> Labels:
     height, room, rank = (np.array(words[k], np.float32).reshape(n) for k in ("height", "room", "rank"))
     background = np.array(words["background"], np.int32)
     ids = np.array(words.get("id", ()), np.int64)
-    if len(background) not in (0, n) or len(ids) not in (0, n) or words["align"] not in (-1, 0, 1):
+    shorter = tuple(tuple(map(str, texts)) for texts in words.get("shorter", ()))
+    whole = all(len(column) in (0, n) for column in (background, ids, shorter))
+    if not whole or words["align"] not in (-1, 0, 1):
         raise ValueError
     return Labels(
         str(words["kind"]),
@@ -308,6 +297,7 @@ def _names(words: dict[str, Any]) -> Labels:
         background,
         int(words["source"]),
         ids,
+        shorter,
     )
 
 

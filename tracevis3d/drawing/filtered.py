@@ -134,14 +134,4 @@ def _labels(group: Labels, gone: list[Boxes]) -> Labels:
     keep = np.ones(len(group), np.bool_)
     for i, anchor in enumerate(group.anchor.astype(np.float64)):
         keep[i] = not ((low - near[i] <= anchor) & (anchor <= high + near[i])).all(axis=1).any()
-    which = np.flatnonzero(keep)
-    return replace(
-        group,
-        text=tuple(group.text[i] for i in which.tolist()),
-        anchor=group.anchor[which],
-        height=group.height[which],
-        room=group.room[which],
-        rank=group.rank[which],
-        background=group.background[which],
-        id=group.id[which] if len(group.id) else group.id,
-    )
+    return group.only(np.flatnonzero(keep))

@@ -7,7 +7,7 @@ Colours are indices into the drawing's one palette, so an element's colour *is* 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -281,6 +281,8 @@ class Labels:
     id : int64 (n,) or (0,)
         Of the element that each is the name of, of the kind ``kind``, where a click on the name does what one
         on the element would; empty: a click does nothing.
+    shorter : tuple of tuple of str (n) or ()
+        What each says instead where there is less room, the longest first: a text that has such is never cut.
     """
 
     kind: str
@@ -295,9 +297,24 @@ class Labels:
     background: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     source: int = 0
     id: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    shorter: tuple[tuple[str, ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.text)
+
+    def only(self, rows: NDArray[np.int64]) -> Labels:
+        """Return some of the texts, int64 (k,), in this order."""
+        return replace(
+            self,
+            text=tuple(self.text[i] for i in rows.tolist()),
+            anchor=self.anchor[rows],
+            height=self.height[rows],
+            room=self.room[rows],
+            rank=self.rank[rows],
+            background=self.background[rows] if len(self.background) else self.background,
+            id=self.id[rows] if len(self.id) else self.id,
+            shorter=tuple(self.shorter[i] for i in rows.tolist()) if self.shorter else (),
+        )
 
 
 @dataclass(frozen=True)

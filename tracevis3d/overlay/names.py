@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -71,6 +71,8 @@ class Prepared:
         Palette index of what it stands on; -1: on the ground.
     small : bool (n,)
         Numbers of a scale, which are of use only from near.
+    shorter : dict
+        Row -> what it says instead where there is less room, the longest first.
     """
 
     group: NDArray[np.int32]
@@ -87,6 +89,7 @@ class Prepared:
     ink: Floats
     on: NDArray[np.int32]
     small: NDArray[np.bool_]
+    shorter: dict[int, tuple[str, ...]] = field(kw_only=True)
 
     def __len__(self) -> int:
         return len(self.text)
@@ -151,7 +154,7 @@ class Prepared:
         return {}
 
     def within(self, row: int, room: float, measure: Measure) -> tuple[str, float]:
-        """Return as much of a name as fits.
+        """Return as much of a name as fits: the longest of its shorter texts, or its start.
 
         Parameters
         ----------
@@ -163,15 +166,17 @@ class Prepared:
         Returns
         -------
         str
-            Empty if not even four characters fit.
+            Empty if none of the shorter texts fits, or not even four characters.
         float
             How wide it is in type of size 1.
         """
-        known = self._starts.get(row)
+        known, instead = self._starts.get(row), self.shorter.get(row)
         if known is None:
             text = self.text[row]
-            starts = [start_of(text, characters) for characters in range(1, len(text) + 1)]
+            starts = list(instead or (start_of(text, k) for k in range(1, len(text) + 1)))
             known = self._starts[row] = starts, [measure(start) for start in starts]
+        if instead:
+            return next((one for one in zip(*known) if one[1] <= room), ("", 0.0))
         return longest_of(room, *known)
 
 
@@ -191,6 +196,7 @@ def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Me
     """
     columns: list[list[Any]] = [[] for _ in range(13)]
     texts: list[str] = []
+    shorter: dict[int, tuple[str, ...]] = {}
     bright = palette[:, :3] @ np.array([0.2126, 0.7152, 0.0722]) if len(palette) else np.ones(1)
     for g, group in enumerate(names):
         n = len(group)
@@ -203,6 +209,7 @@ def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Me
         if len(group.background):
             dark = bright[np.clip(group.background, 0, len(bright) - 1)] < 0.55
             ink = np.where(dark[:, None], _LIGHT, _DARK)
+        shorter.update((len(texts) + i, instead) for i, instead in enumerate(group.shorter) if instead)
         texts += group.text
         for column, values in zip(
             columns,
@@ -233,7 +240,7 @@ def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Me
         for column, shape, kind in zip(columns, shapes, kinds)
     ]
     group_of, row, width, *others = found
-    return Prepared(group_of, row, texts, width, *others)
+    return Prepared(group_of, row, texts, width, *others, shorter=shorter)
 
 
 def lay_names(
@@ -299,9 +306,12 @@ def lay_names(
     for i, left, low, most, alpha, wide, whole, fits in zip(*(column.tolist() for column in columns)):
         text, ink = names.text[i], names.inks[i]
         if not whole:
+            room_of = wide
             text, wide, alpha = *names.within(i, most, measure), _SHORTENED
             if not text:
                 continue
+            # It stands in the room as the whole would.
+            left += (min(room_of, most) - wide) * size * (names.align[i] + 1) / 2
         plate = -1
         if ink is None:
             plate, ink = len(out.fills), theme.ink

@@ -272,13 +272,16 @@ def choose(
     for (g, i), text in cleaned.items():
         labels = groups[g]
         size = float(labels.height[i]) * typeface.size_per_line
-        text = shorten(text, float(labels.room[i]) / size, typeface)
+        shorter = [clean(one) for one in labels.shorter[i]] if labels.shorter else []
+        text = _within(text, shorter, float(labels.room[i]) / size, typeface)
         if not text:
             continue
         right, up = unit(labels.right), unit(labels.up)
         placed: _Placed | None = None
         for share in _SHORTER:
-            text = shorten(text, share * placed.width / size, typeface) if placed is not None else text
+            text = (
+                _within(text, shorter, share * placed.width / size, typeface) if placed is not None else text
+            )
             if not text:
                 break
             placed = _placed(labels, i, text, size, view, typeface)
@@ -311,6 +314,13 @@ def choose(
         chosen.timed.append(len(labels.background) > 0)
         chosen.group.append(g)
     return chosen, sum(map(len, groups)) - len(chosen)
+
+
+def _within(text: str, shorter: Sequence[str], room: float, typeface: Typeface) -> str:
+    """Return a text that fits into a room: it, the longest of those that say less, or else its start."""
+    if not shorter:
+        return shorten(text, room, typeface)
+    return next((one for one in (text, *shorter) if typeface.width(one) <= room), "")
 
 
 class _Placed(NamedTuple):

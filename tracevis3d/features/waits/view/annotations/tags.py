@@ -114,20 +114,21 @@ def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[W
     at = view.pixels(middle)
     lasted = picture.waits.ops.lasted[which.wait]
     taken: list[tuple[float, float, float]] = []
-    chosen: list[tuple[int, str, float]] = []
+    chosen: list[tuple[int, tuple[str, ...], float]] = []
     idle = no_delay(picture, which)
     for i in np.argsort(-lasted, kind="stable").tolist():
         if idle[i]:
             continue
         x, y = at[i].tolist()
-        for text in spoken(picture, which, i):
+        texts = spoken(picture, which, i)
+        for k, text in enumerate(texts):
             width = (len(text) * _LETTER + 2 * _PAD) * height
             if width > _WIDER * wide[i]:
                 continue
             if any(abs(y - b) < 1.25 * height and abs(x - a) < (width + w) / 2 for a, b, w in taken):
                 continue
             taken.append((x, y, width))
-            chosen.append((i, text, width))
+            chosen.append((i, texts[k:], width))
             break
     if not chosen:
         return None, None
@@ -158,10 +159,11 @@ def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[W
     )  # fmt: skip
     size = np.full(len(rows), height * unit, np.float32)
     names = Labels(
-        "wait", tuple(text for _, text, _ in chosen),
+        "wait", tuple(text for _, (text, *_), _ in chosen),
         (point - 0.5 * _ON * view.forward).astype(np.float32), size,
         (2 * half).astype(np.float32), (1e6 + 1e-3 * lasted[rows]).astype(np.float32), 0,
         up=(float(up[0]), float(up[1]), float(up[2])), background=color[rows].astype(np.int32),
+        shorter=tuple(tuple(texts[1:]) for _, texts, _ in chosen),
     )  # fmt: skip
     return plates, names
 
