@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.drawing.explanations import Explanations
+from tracevis3d.drawing.explanations import Explanations, packed_names, unpacked_names
 from tracevis3d.drawing.primitives import Axis, Callout, Labels, Legend, LegendEntry
 from tracevis3d.drawing.selector import Selector
 from tracevis3d.kernels.layout.naming import find_names
@@ -30,7 +30,7 @@ from tracevis3d.overlay.items import (
     shortened,
     start_of,
 )
-from tracevis3d.overlay.names import prepare, standing_on
+from tracevis3d.overlay.names import lay_names, prepare, standing_on
 from tracevis3d.overlay.ramps import choices
 from tracevis3d.overlay.rulers import ticks_of
 from tracevis3d.overlay.shapes import quads, triangles
@@ -377,6 +377,35 @@ def before_the_eye(anchor, end, eye):
     return np.array([WIDTH, HEIGHT]) / 2 * (1 + b[:2] / b[3])
 
 
+@given(st.floats(0.5, 16.0), st.integers(-1, 1))
+@example(9.0, 0)
+@settings(max_examples=40, deadline=None)
+def test_a_text_that_says_less_where_there_is_less_room_is_never_cut(room, align):
+    said = ("352 ms for Lock-1 · 3 of 4", "352 ms for Lock-1", "352 ms")
+    one = np.ones(1, np.float32)
+    group = Labels(
+        "wait", said[:1], np.float32([[8, 0, 4.5]]), one, room * one, one, align, shorter=(said[1:],)
+    )
+    (kept,) = unpacked_names(packed_names((group,)))
+    assert kept.shorter == group.shorter
+    assert len(group.only(np.array([0]))) == 1
+    made = Overlay()
+    of = prepare((kept,), np.ones((1, 4), np.float32), measure)
+    lay_names(of, seen_from(np.array([8.0, -20.0, 4.5])), FREE, Theme(), measure, made, {})
+    shown = made.texts
+    # So many pixels has its room on the screen, and so many each text.
+    pixels, size = room * WIDTH / (2 * TANGENTS[0] * 20), Theme().type
+    fits = [text for text in said if measure(text) * size <= pixels]
+    if not shown:
+        # What was not there before has to have some more room than it needs.
+        assert not fits or pixels < 1.15 * 3.2 * size
+        return
+    (text,) = shown
+    assert text.text == fits[0]
+    left, right = WIDTH / 2 - pixels * (align + 1) / 2, WIDTH / 2 + pixels * (1 - align) / 2
+    assert left - 1 <= text.left <= text.left + measure(text.text) * size <= right + 1
+
+
 @example("000..", 2.0)
 @given(
     st.text(min_size=1, max_size=40) | st.text("ab. ", min_size=1, max_size=40),
@@ -631,12 +660,28 @@ def test_callouts_fade_towards_the_edge_and_away_from_their_points():
         out = Overlay()
         out.taken += taken
         lay_callouts((callout,), seen_from(eye), FREE, Theme(), measure, out)
-        return [color[3] for box, color in out.fills if box in out.taken]
+        (panel,) = (color[3] for box, color in out.fills if box in out.taken)
+        ((_, _, _, line),) = out.lines
+        return panel, line[3]
 
     x, _, z = callout.point
-    (middle,), (edge,) = (strength(np.array([x - dx, -20.0, z])) for dx in (0.0, 9.4))
-    assert middle == 1.0
-    assert 0.3 < edge < 0.9
-    # With no room nearby it stands farther away.
-    (far,) = strength(np.array([x, -20.0, z]), [(230.0, 150.0, 770.0, 550.0)])
-    assert 0.6 < far < 1.0
+    middle, edge = (strength(np.array([x - dx, -20.0, z])) for dx in (0.0, 9.8))
+    assert middle == (1.0, 1.0)
+    assert 0.3 < edge[0] == edge[1] < 0.9
+    # With no room nearby it stands farther away: it is read there, too, and its line hides less.
+    panel, line = strength(np.array([x, -20.0, z]), [(230.0, 150.0, 770.0, 550.0)])
+    assert panel == 1.0
+    assert 0.5 < line < 1.0
+
+
+def test_a_callout_that_would_reach_beyond_an_edge_stands_there():
+    (callout,) = explained((), legends=0, callouts=1).callouts
+    x, _, z = callout.point
+    for dx in (-9.5, 9.5):
+        out = Overlay()
+        lay_callouts((callout,), seen_from(np.array([x + dx, -20.0, z])), FREE, Theme(), measure, out)
+        (target,) = out.targets
+        assert target.box[0] >= 0
+        assert target.box[2] <= WIDTH
+        ((start, end, _, _),) = out.lines
+        assert math.dist(start, end) < 8 * Theme().type

@@ -20,8 +20,8 @@ _WIDEST, _DISTANCES = 30.0, (3.5, 7.0, 12.0, 18.0, 26.0, 36.0)
 #: line or statement crossed; a callout stays where it was unless another place is so much better.
 _FAR, _OVER, _CROSSED, _STAYS = 0.025, 2.0, 0.7, 0.5
 #: A callout is fainter where its point is nearer to the edge than the first of these sizes of the type, and
-#: where it stands farther away than the second; how opaque it is at least for each.
-_EDGE, _AWAY, _FAINTEST = 5.0, 12.0, (0.35, 0.7)
+#: its leader line where it stands farther away than the second; how opaque they are at least.
+_EDGE, _AWAY, _FAINTEST = 1.5, 12.0, (0.35, 0.6)
 _DIRECTIONS = (
     (1.0, 0.6),
     (-1.0, 0.6),
@@ -98,15 +98,15 @@ def lay_callouts(
         statements.append(box)
         shown += 1
         near = _nearest(x, y, box)
-        strength = _strength(x, y, near, free, size)
+        strength, leading = _strengths(x, y, near, free, size)
 
         def faded(color: Color, strength: float = strength) -> Color:
             return (*color[:3], color[3] * strength)
 
-        own = faded(theme.accent)
+        own, line_of = faded(theme.accent), faded(theme.accent, strength * leading)
         leaders.append((x, y, *near))
         for start, end in dashes((x, y), near, size) if callout.inferred else (((x, y), near),):
-            out.lines.append((start, end, 1.2 * theme.scale, own))
+            out.lines.append((start, end, 1.2 * theme.scale, line_of))
         out.dots.append((x, y, 0.33 * size, own))
         out.fills.append((box, faded(theme.panel)))
         out.fills.append(((box[0], box[1], box[0] + 0.3 * pad, box[3]), own))
@@ -126,12 +126,15 @@ def lay_callouts(
         out.targets.append(Target(box, "callout", (k,)))
 
 
-def _strength(x: float, y: float, near: tuple[float, float], free: Rectangle, size: float) -> float:
-    """Return how opaque a callout is: less where its point leaves the region, and where it is far from it."""
+def _strengths(
+    x: float, y: float, near: tuple[float, float], free: Rectangle, size: float
+) -> tuple[float, float]:
+    """Return how opaque a callout is, less where its point leaves the region, and its line compared to it."""
     edge = min(x - free[0], y - free[1], free[2] - x, free[3] - y) / (_EDGE * size)
     away = (np.hypot(near[0] - x, near[1] - y) / size - _AWAY) / (_DISTANCES[-1] - _AWAY)
     shares = min(max(edge, 0.0), 1.0), 1.0 - min(max(float(away), 0.0), 1.0)
-    return float(np.prod([least + (1 - least) * share for least, share in zip(_FAINTEST, shares)]))
+    whole, line = (least + (1 - least) * share for least, share in zip(_FAINTEST, shares))
+    return whole, line
 
 
 def _room(
@@ -151,8 +154,10 @@ def _room(
         mx, my = x + dx * distance * size, y + dy * distance * size
         left = mx if dx > 0.5 else mx - wide if dx < -0.5 else mx - wide / 2
         low = my if dy > 0.5 else my - high if dy < -0.5 else my - high / 2
+        # One that would reach beyond an edge stands there.
+        left, low = max(min(left, free[2] - wide), free[0]), max(min(low, free[3] - high), free[1])
         box = (left, low, left + wide, low + high)
-        if box[0] < free[0] or box[1] < free[1] or box[2] > free[2] or box[3] > free[3]:
+        if box[2] > free[2] or box[3] > free[3]:
             continue
         if any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
             continue
