@@ -21,19 +21,27 @@ class SidebarPanel:
 
 
 class EditorPanel:
-    """The place of the panels of an editor of our own: they fill it."""
+    """The place of the panels of an editor of our own: they fill it.
+
+    Attributes
+    ----------
+    needs_view : bool
+        Whether it is there only while there is a view. Without any panel of ours an editor would open its
+        sidebar at Blender's own tab, and stay there.
+    """
 
     bl_space_type = "NODE_EDITOR"
     bl_region_type = "UI"
     bl_category = "TraceVis"
     editor: str
+    needs_view = True
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return (
             areas.kind_of(context.area) == cls.editor
             and not environment.missing_library()
-            and settings.active(context) is not None
+            and (not cls.needs_view or settings.active(context) is not None)
         )
 
 

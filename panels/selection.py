@@ -36,6 +36,7 @@ class TRACEVIS3D_PT_selection(_Selection, parts.ViewPanel, bpy.types.Panel):
 
 class TRACEVIS3D_PT_selection_editor(_Selection, parts.EditorPanel, bpy.types.Panel):
     bl_idname = "TRACEVIS3D_PT_selection_editor"
+    needs_view = False
 
 
 CLASSES = (TRACEVIS3D_PT_selection, TRACEVIS3D_PT_selection_editor)

@@ -28,7 +28,10 @@ class _CallTree:
     layout: Any
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, collection = self.layout, settings.require_active(context)
+        layout, collection = self.layout, settings.active(context)
+        if collection is None:
+            parts.paragraph(layout, context, "Import a trace to list its calls here.", "INFO")
+            return
         state, rows = call_tree.of(collection), collection.tracevis3d_tree_rows
         if state.message:
             parts.paragraph(layout, context, state.message, "ERROR")
@@ -84,6 +87,7 @@ class TRACEVIS3D_PT_tree(_CallTree, parts.ViewPanel, bpy.types.Panel):
 
 
 class TRACEVIS3D_PT_tree_editor(_CallTree, parts.EditorPanel, bpy.types.Panel):
+    needs_view = False
     bl_idname = "TRACEVIS3D_PT_tree_editor"
 
 

@@ -81,6 +81,23 @@ def look(context: bpy.types.Context, frame: Callable[[bpy.types.Area], bool] | N
     bpy.app.timers.register(settle, first_interval=_SETTLED[0])
 
 
+def show_tab(context: bpy.types.Context) -> None:
+    """Open the tab of the 3D view's sidebar, and leave what it looks at."""
+    area = area_of(context)
+    if area is None or not has_room(area):
+        return
+    area.spaces.active.show_region_ui = True
+    rests = iter(_SETTLED[1:])
+
+    def settle() -> float | None:
+        if not is_open(area):
+            return None
+        _show_tab(area)
+        return next(rests, None)
+
+    bpy.app.timers.register(settle, first_interval=_SETTLED[0])
+
+
 def has_room(area: bpy.types.Area) -> bool:
     """Return whether a 3D view has room for its sidebar beside what it shows."""
     return bool(area.width > _ROOM * bpy.context.preferences.system.ui_scale)

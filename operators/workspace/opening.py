@@ -9,7 +9,7 @@ from bpy.props import BoolProperty
 from .. import areas, preferences, signals
 from ..overlay import framing
 from ..state import settings
-from ..views import overview
+from ..views import overview, viewport
 from . import screen
 
 NAME = "TraceVis"
@@ -83,6 +83,10 @@ class TRACEVIS3D_OT_workspace(bpy.types.Operator):
 def _look() -> None:
     """Look at what the scene shows, and list its calls."""
     context = bpy.context
+    if settings.active_in(context.scene) is None:
+        # The camera of a scene without a trace looks at nothing of ours.
+        viewport.show_tab(context)
+        return
     framing.look(context)
     _list_calls(context)
 

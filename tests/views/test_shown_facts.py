@@ -15,6 +15,20 @@ def test_a_trace_in_words():
     assert facts["Depth"] == str(max(JAVA.calls.depth.tolist()))
     assert facts["Threads"] == "1"
     assert dict(shown_facts.of_trace(Trace()))["Calls"] == "0"
+    assert "Records" not in facts
+
+
+def test_what_has_no_times_has_no_duration_and_memory_no_calls(tmp_path):
+    path = tmp_path / "a.records.tsv"
+    head = "# total_allocations 2 peak_memory 64\n# seq\ttid\taddress\tsize\tallocator\tstack_id\n"
+    path.write_text(head + "0\t1\t0x10\t64\tMALLOC\t1\n1\t1\t0x10\t0\tFREE\t0\n")
+    trace = tv.load(path)
+    facts = dict(shown_facts.of_trace(trace))
+    assert facts["Records"] == f"{trace.span_ns:,}"
+    assert "Duration" not in facts
+    assert "Calls" not in facts
+    assert facts["Events"] == f"{len(trace.memory):,}"
+    assert "long" not in {what for _, what in trace._facts()}
 
 
 def test_each_kind_of_problem_has_its_count_and_first_place():

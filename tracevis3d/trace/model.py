@@ -599,6 +599,11 @@ class Trace:
             }
             object.__setattr__(self, name, bound(table, used))
 
+    @property
+    def has_times(self) -> bool:
+        """Whether it has times; else they count its records, a nanosecond each."""
+        return "no times" not in self.problems
+
     def __len__(self) -> int:
         return len(self.calls)
 
@@ -630,7 +635,9 @@ class Trace:
             (sum(problem.count for problem in self.problems.values()), "problems"),
         ]
         return [
-            (units.duration(self.span_ns), "long"),
+            (units.duration(self.span_ns), "long")
+            if self.has_times
+            else (f"{self.span_ns:,}", "records long"),
             *(
                 (f"{number:,}", what.removesuffix("s") if number == 1 else what)
                 for number, what in many

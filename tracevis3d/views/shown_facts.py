@@ -15,12 +15,16 @@ from ..units import duration
 
 def of_trace(trace: Trace) -> list[tuple[str, str]]:
     """Return label and text of the facts of a trace, cheap ones only."""
+    lasts = ("Duration", duration(trace.span_ns)) if trace.has_times else ("Records", f"{trace.span_ns:,}")
+    functions = ("Functions", f"{len(trace.functions):,}")
+    if not len(trace.calls) and len(trace.memory):
+        return [("Events", f"{len(trace.memory):,}"), functions, lasts]
     return [
         (profile.calls_word(trace).title(), f"{len(trace.calls):,}"),
         ("Threads", f"{int(np.count_nonzero(trace.threads.count)):,}"),
-        ("Functions", f"{len(trace.functions):,}"),
+        functions,
         ("Depth", f"{int(trace.calls.depth.max(initial=0)):,}"),
-        ("Duration", duration(trace.span_ns)),
+        lasts,
     ]
 
 

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..layout import ticks
+from ..units import count, duration
+
 Window = tuple[int, int]
 #: Left and right ends of ranges in pixels, float64 (n, 2).
 Columns = NDArray[np.float64]
@@ -287,3 +290,48 @@ def spread(xs: Sequence[float], apart: float, left: float, right: float) -> list
         places[i] = min(places[i], over)
         over = places[i] - apart
     return places
+
+
+def written(ns: float, digits: int, timed: bool) -> str:
+    """Write a time of a trace, or the number of its records up to there where it has no times.
+
+    Parameters
+    ----------
+    ns : float
+    digits : int
+        Of a time.
+    timed : bool
+        Whether the trace has times.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> written(13_310, 4, True), written(13_310, 4, False)
+    ('13.31 µs', '13,310 records')
+    """
+    return duration(round(ns), digits) if timed else f"{round(ns):,} records"
+
+
+def ruler(begin: int, end: int, most: int, timed: bool) -> ticks.Ticks:
+    """Return the ticks below the lanes.
+
+    Parameters
+    ----------
+    begin, end : int
+        Nanoseconds, or records.
+    most : int
+        Ticks with a text, at least 2.
+    timed : bool
+        Whether the traces have times.
+
+    Returns
+    -------
+    Ticks
+    """
+    if timed:
+        return ticks.time_ticks(begin, end, most)
+    at = ticks.rounds(begin, end, most)
+    return ticks.Ticks(tuple(at), tuple(count(value) for value in at), (), "records")

@@ -7,8 +7,7 @@ import bpy
 
 from ....tracevis3d.drawing.primitives import Callout
 from ....tracevis3d.trace.selection import read_range
-from ....tracevis3d.units import duration
-from ....tracevis3d.views.time_strip import Columns, Lane, columns, lanes
+from ....tracevis3d.views.time_strip import Columns, Lane, columns, lanes, written
 from ....tracevis3d.views.time_window import Window
 from ...explore import marks
 from ...explore.motion import window_time
@@ -39,6 +38,8 @@ class Row:
     lane : Lane
     window : (int, int) or None
         The time that the view shows; None if it has no window of time.
+    timed : bool
+        Whether the trace has times; else they count its records.
     """
 
     source: int
@@ -46,6 +47,11 @@ class Row:
     name: str
     lane: Lane
     window: Window | None
+    timed: bool
+
+    def said(self, ns: float, digits: int = 4) -> str:
+        """Write a time of the trace."""
+        return written(ns, digits, self.timed)
 
 
 @dataclass
@@ -92,9 +98,11 @@ def rows_in(context: bpy.types.Context, region: Any) -> tuple[bpy.types.Collecti
     found = lanes(*box, [whole for _, _, whole in known], _APART * scale)
     made = []
     for (source, key, whole), lane in zip(known, found, strict=True):
-        name = f"{sources.name_of(settings.of(view).sources[source])}  {duration(whole[1] - whole[0], 4)}"
+        timed = stored.is_timed(key)
+        lasts = written(whole[1] - whole[0], 4, timed)
+        name = f"{sources.name_of(settings.of(view).sources[source])}  {lasts}"
         window = state.windows.get(source) or window_time.of(view, source)
-        made.append(Row(source, key, name, lane, window))
+        made.append(Row(source, key, name, lane, window, timed))
     return view, made
 
 

@@ -9,9 +9,7 @@ from gpu_extras.batch import batch_for_shader
 
 from ....tracevis3d.analysis.time_mural import unpacked
 from ....tracevis3d.features.call_tree.strip import cells_in, quads
-from ....tracevis3d.layout.ticks import time_ticks
-from ....tracevis3d.units import duration
-from ....tracevis3d.views.time_strip import grip, spread
+from ....tracevis3d.views.time_strip import grip, ruler, spread
 from ... import areas
 from ...explore.shapes import columns, rectangle, triangle, write
 from ...views import overview
@@ -102,7 +100,8 @@ def _draw_ruler(rows: list[Row], region: Any, scale: float) -> None:
     begin = longest.whole[0] if len(rows) == 1 else 0
     base = longest.whole[0] - begin
     wide = longest.right - longest.left
-    ticks = time_ticks(begin, longest.whole[1] - base, max(int(wide / (_TICK * scale)), 2))
+    timed = all(row.timed for row in rows)
+    ticks = ruler(begin, longest.whole[1] - base, max(int(wide / (_TICK * scale)), 2), timed)
     blf.size(0, size)
     end = longest.right
     unit = f"{ticks.unit} from {ticks.offset}" if ticks.offset else ticks.unit
@@ -239,7 +238,7 @@ def _shown(rows: list[Row]) -> str:
     for row in rows:
         if row.window is not None and row.window != row.lane.whole:
             low, high = row.window
-            return f"shown: {duration(high - low, 4)} from {duration(low, 4)}"
+            return f"shown: {row.said(high - low)} from {row.said(low)}"
     return ""
 
 
@@ -252,7 +251,7 @@ def _pointed(rows: list[Row], scale: float) -> str:
         lane = row.lane
         if lane.low <= y <= lane.high and lane.left <= x <= lane.right:
             rectangle(round(x), lane.low, round(x) + max(round(scale), 1), lane.high, (1.0, 1.0, 1.0, 0.8))
-            return duration(lane.time_at(x), 5)
+            return row.said(lane.time_at(x), 5)
     return ""
 
 

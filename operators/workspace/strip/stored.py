@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bpy.props import StringProperty
+from bpy.props import BoolProperty, StringProperty
 
 from ....tracevis3d.analysis.mural import packed_cells
 from ....tracevis3d.analysis.time_mural import memory_mural, time_mural
@@ -19,6 +19,11 @@ trace_state.PROPERTIES["mural"] = StringProperty(
 trace_state.PROPERTIES["whole"] = StringProperty(
     name="Time",
     description="Start and end of the calls, or of the trace without calls, in nanoseconds",
+)
+trace_state.PROPERTIES["timed"] = BoolProperty(
+    name="Has Times",
+    description="Whether these are times; else the trace's records are counted",
+    default=True,
 )
 
 
@@ -37,6 +42,7 @@ def _store(_scene: Any, collection: Any, traces: list[Any], _drawing: Any) -> No
         text = " ".join(map(str, whole(trace)))
         if record.whole != text or not record.mural:
             record.whole, record.mural = text, _mural(trace)
+        record.timed = trace.has_times
     areas.redraw()
 
 
@@ -50,6 +56,12 @@ def whole_of(key: str) -> Window | None:
     """Return the time of all calls of a trace; None if it is not known."""
     record = trace_state.find(key)
     return selection.read_range(record.whole) if record is not None else None
+
+
+def is_timed(key: str) -> bool:
+    """Return whether what is stored of a trace are times, and not numbers of its records."""
+    record = trace_state.find(key)
+    return record is None or bool(record.timed)
 
 
 _CONNECTIONS = ((signals.on_show, _store),)

@@ -87,7 +87,7 @@ def measured(trace: Trace) -> str:
 
 def _of_what(trace: Trace) -> str:
     """Return the quantity that the durations of calls represent."""
-    if "no times" in trace.problems:
+    if not trace.has_times:
         return "the events"
     if len(trace.samples.weight):
         kind = trace.samples.kinds[0]

@@ -57,7 +57,7 @@ class MemoryUse:
     @property
     def has_times(self) -> bool:
         """Whether times are times; else they count the records."""
-        return "no times" not in self.trace.problems
+        return self.trace.has_times
 
     @property
     def clock_ns(self) -> float:

@@ -89,11 +89,6 @@ class Track:
         return self.title if self.key == "counters" else self.key
 
 
-def has_times(trace: Trace) -> bool:
-    """Return whether a trace records times, not just the order of its records."""
-    return "no times" not in trace.problems
-
-
 @cached_with_trace()
 def tracks_of(trace: Trace, palette: str = "muted") -> tuple[Track, ...]:
     """Return all tracks of a trace, in the order of :data:`KINDS`.
@@ -293,7 +288,7 @@ def _memory(trace: Trace) -> list[Track]:
         return []
     allocated = Rate(memory.time[rows], memory.size[rows].astype(np.float64))
     made = [Track("memory", "Live memory", (Band("", live_bytes(memory), 3),), units.byte_size)]
-    if has_times(trace):
+    if trace.has_times:
         write = _bytes_a_second
         made.append(Track("allocations", "Allocated a second", (Band("", allocated, 4),), write))
     return made
@@ -309,7 +304,7 @@ def _a_second(value: float) -> str:
 
 def _calls(trace: Trace) -> Track | None:
     # Of samples nobody knows how often something was called.
-    if not len(trace.calls) or not has_times(trace) or len(trace.samples):
+    if not len(trace.calls) or not trace.has_times or len(trace.samples):
         return None
     return Track("calls", "Calls that begin", (Band("", Rate(np.sort(trace.calls.start)), 5),), _a_second)
 

@@ -6,7 +6,6 @@ from .... import units
 from ....drawing.primitives import Axis
 from ....layout import ticks
 from ....views.time_window import WIDTH
-from ..tracks import has_times
 from .layout import Layout
 
 
@@ -25,7 +24,7 @@ def time_axis(picture: Layout, y: float, z: float = -0.05) -> Axis:
     """
     start, end = picture.window
     scale = WIDTH / (end - start)
-    timed = has_times(picture.trace)
+    timed = picture.trace.has_times
     if timed:
         found = ticks.time_ticks(start, end, 11)
         at, text, minor = found.at, found.text, found.minor

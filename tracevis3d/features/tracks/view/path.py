@@ -17,7 +17,7 @@ from ....layout.ticks import time_ticks
 from ....views.time_window import WIDTH
 from ..findings import together
 from ..series import Floats
-from ..tracks import Track, has_times
+from ..tracks import Track
 from .layout import SHARE, Layout, direction
 
 #: Length of the time axis towards the back, in scene units.
@@ -178,13 +178,13 @@ def _ruler(track: Track, scale: _Scale, origin: Vector, along: Vector, outward: 
 
 def _times(picture: Layout) -> tuple[tuple[float, ...], tuple[str, ...]]:
     low, high = picture.window
-    if not has_times(picture.trace):
+    if not picture.trace.has_times:
         return (0.0, 1.0), (units.count(low), units.count(high))
     return (0.0, 1.0), ("0" if not low else units.duration(low), units.duration(high))
 
 
 def _time_ruler(picture: Layout, wide: float, deep: float) -> Axis | None:
-    if not has_times(picture.trace):
+    if not picture.trace.has_times:
         return None
     low, high = picture.window
     found = time_ticks(low, high, 7)
