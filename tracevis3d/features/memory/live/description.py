@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ....drawing.picked import Description, Subject
 from ....live.growing import GrowingTrace
 from ....trace.model import thread_name
-from ....units import byte_size, duration
+from ....units import byte_size, counted, duration
 from .blocks import LiveBlocks
 from .site_watch import SiteWatch
 
@@ -43,7 +43,7 @@ def describe_item(
     site = blocks.sites.name(owner)
     found = Description(f"{int(facts[k.COUNT]):,} blocks merged, each too narrow to be seen", site)
     found.rows = [
-        ("live now", f"{byte_size(int(facts[k.LIVE]))} in {int(facts[k.LIVING]):,} blocks"),
+        ("live now", f"{byte_size(int(facts[k.LIVE]))} in {counted(int(facts[k.LIVING]), 'block')}"),
         ("last access", f"{duration(max(now - int(facts[k.LAST]), 0))} ago, of any of them"),
         here,
         ("zoomed in", "Ctrl and the wheel zoom in on single blocks"),
@@ -97,7 +97,7 @@ def describe_site(blocks: LiveBlocks, watch: SiteWatch, site: int) -> Descriptio
     if 0 <= site < len(blocks.sites):
         live, living, allocated, _ = blocks.site_facts[site].tolist()
         found.rows = [
-            ("live", f"{byte_size(live)} in {living:,} blocks"),
+            ("live", f"{byte_size(live)} in {counted(living, 'block')}"),
             ("allocations", f"{allocated:,} so far"),
         ]
         found.rows += [("found", watch.text_of(f)) for f in watch.found if f.site == site]

@@ -17,7 +17,7 @@ from ....live.stream.description import describe_call
 from ....live.stream.lanes import Lanes
 from ....live.stream.live_bytes import LiveBytes
 from ....live.stream.live_view import LiveView
-from ....units import duration
+from ....units import counted, duration
 
 _MOST_ROWS = 24
 #: Number of levels of calls in a row; deeper ones are merged with the last.
@@ -302,7 +302,7 @@ class Threads(LiveView):
         return StreamLabels(still=(names.labels(), warnings.labels(), values.labels()))
 
     def facts(self) -> str:
-        words = f"{self.waits:,} waits"
+        words = counted(self.waits, "wait")
         if self.waits:
             worst = int(np.argmax(self._waited))
             if self.lanes.threads[worst] >= 0:
