@@ -126,6 +126,10 @@ class Evidence:
         ----------
         find : callable
             What it returns is shared, and must not be changed.
+
+        Returns
+        -------
+        object
         """
         if find not in self._found:
             self._found[find] = find(self)
