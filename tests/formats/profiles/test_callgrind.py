@@ -4,6 +4,7 @@ import gzip
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from tests.support.profile_facts import spans, weights_of
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.profiles import callgrind
+from tracevis3d.kernels.formats.scan import callgrind as scan
 from tracevis3d.trace import profile
 from tracevis3d.trace.recording import Recording
 
@@ -150,7 +152,10 @@ def read_both_ways(data):
             for (thread, function, line), costs in reader._own.items()
         }
         edges = {(t, by_number[a], by_number[b]): weight for (t, a, b), weight in reader._edges.items()}
-        found.append((own, edges, reader._events, taken, dict(recording.problems)))
+        single = [column.tolist() for column in reader._single_calls]
+        for column in (0, 3) if single else ():
+            single[column] = [by_number[function] for function in single[column]]
+        found.append((own, edges, reader._events, single, taken, dict(recording.problems)))
     (*fast, taken, _), (*slow, _, _) = found
     assert fast == slow
     return taken, found[1]
@@ -164,6 +169,73 @@ def test_the_scanner_sums_up_what_the_lines_say(name):
     assert edges
 
 
+def test_the_scanner_reads_single_calls_as_the_lines_say():
+    taken, found = read_both_ways(gzip.decompress((DATA / "php.cachegrind.gz").read_bytes()))
+    assert taken
+    functions, costs, first, callees = found[3]
+    assert len(functions) == len(costs) == len(first) - 1 == 8_852
+    assert len(callees) == first[-1] > 0
+
+
+@st.composite
+def single_calls(draw):
+    """Calls as Xdebug writes them, each when it ends; sometimes one has other callees than have ended."""
+    calls = []
+
+    def make(depth):
+        below = draw(st.integers(0, 3 if depth < 4 else 0))
+        callees = [make(depth + 1) for _ in range(below)]
+        function = draw(st.integers(0, 2))
+        if callees and draw(st.integers(0, 9)) == 0:
+            callees[0] += 1
+        calls.append((function, callees, draw(st.integers(-1, 5))))
+        return function
+
+    for _ in range(draw(st.integers(0, 3))):
+        make(0)
+    return calls
+
+
+def plain_single(calls, factor):
+    """Caller, begin and duration of each call; None if they don't fit together."""
+    done, caller, begin, lasts, inside_of = [], [-1] * len(calls), [0] * len(calls), [], {}
+    for number, (_, callees, cost) in enumerate(calls):
+        inside = done[len(done) - len(callees) :] if callees else []
+        if [calls[call][0] for call in inside] != callees:
+            return None
+        done = [*done[: len(done) - len(inside)], number]
+        inside_of[number] = inside
+        lasts.append(sum(lasts[call] for call in inside) + max(cost, 0) * factor)
+
+    def place(call, at):
+        begin[call] = at
+        for one in inside_of[call]:
+            caller[one] = call
+            place(one, at)
+            at += lasts[one]
+
+    at = 0
+    for call in done:
+        place(call, at)
+        at += lasts[call]
+    return caller, begin, lasts
+
+
+@settings(max_examples=150, deadline=None)
+@given(single_calls(), st.sampled_from([1, 10]))
+def test_single_calls_are_laid_out_as_a_plain_stack_does(calls, factor):
+    function = np.array([one[0] for one in calls], np.int64)
+    cost = np.array([one[2] for one in calls], np.int64)
+    first = np.cumsum([0, *(len(one[1]) for one in calls)]).astype(np.int64)
+    callees = np.array([callee for one in calls for callee in one[1]], np.int64)
+    caller, begin, lasts, done = np.empty((4, len(calls)), np.int64)
+    fits = scan.lay_single(function, cost, first, callees, factor, caller, begin, lasts, done)
+    expected = plain_single(calls, factor)
+    assert fits == (expected is not None)
+    if expected is not None:
+        assert (caller.tolist(), begin.tolist(), lasts.tolist()) == expected
+
+
 NAMES = st.sampled_from(["(1)", "(2)", "(1) main", "(2) f g", "plain", "(3) x"])
 PLACES = st.sampled_from(["12", "+3", "-2", "*", "0x1f", "0", "7"])
 LINES = st.one_of(
@@ -171,7 +243,7 @@ LINES = st.one_of(
         "{}={}".format, st.sampled_from(["fn", "cfn", "fl", "cfi", "cfl", "ob", "cob", "fi", "fe"]), NAMES
     ),
     st.builds("{} {}".format, PLACES, st.integers(0, 99)),
-    st.builds("{} {} {}".format, PLACES, st.integers(0, 99), st.integers(0, 10**19)),
+    st.builds("{} {} {}".format, PLACES, st.integers(-9, 99), st.integers(-(10**9), 10**19)),
     st.sampled_from(
         ["calls=2 5", "", "thread: 2", "totals: 5", "jump=1 2", "12", "desc: x", "+1 08", "1 -3"]
     ),
@@ -179,9 +251,13 @@ LINES = st.one_of(
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(LINES, max_size=30), st.sampled_from(["Ir", "Ir Dr", "Ir Dr Dw"]))
-def test_any_lines_are_summed_up_alike(lines, events):
+@given(
+    st.lists(LINES, max_size=30),
+    st.sampled_from(["Ir", "Ir Dr", "Ir Dr Dw"]),
+    st.sampled_from(["callgrind-3", "xdebug 3.2.0"]),
+)
+def test_any_lines_are_summed_up_alike(lines, events, creator):
     # A name is given before its number stands for it, as callgrind writes them.
-    head = ["creator: callgrind-3", f"events: {events}", "fn=(1) main", "fl=(1) a.c", "ob=(1) a.out"]
+    head = [f"creator: {creator}", f"events: {events}", "fn=(1) main", "fl=(1) a.c", "ob=(1) a.out"]
     head += ["fn=(2) g", "fl=(2) b.c", "ob=(2) b.so", "fn=(3) h", "fl=(3) c.c", "ob=(3) c.so"]
     read_both_ways("\n".join([*head, *lines]).encode())

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...kernels.formats.scan import callgrind as s
 from ...kernels.intern import InternedNames
 from ...progress import Progress, part
-from ...trace.events import COMPLETE
+from ...trace.events import COMPLETE, too_long
 from ...trace.recording import Recording
 from .. import names, registry
 from ..perfetto.rows import Pairs
@@ -109,12 +109,16 @@ class _Sums:
         self.named: NDArray[np.int64] = np.zeros((256, s.NAMED_COLUMNS), np.int64)
         self.costs: NDArray[np.int64] = np.zeros((len(self.own.first), 1), np.int64)
         self.weights: NDArray[np.int64] = np.zeros(len(self.edges.first), np.int64)
+        #: Of single calls: function, cost and first callee; and the callees.
+        self.single: NDArray[np.int64] = np.zeros((3, 256), np.int64)
+        self.callees: NDArray[np.int64] = np.zeros(256, np.int64)
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
         """Return what the scanner takes, in its order."""
         return (
-            self.named, *self.functions.arrays, *self.own.arrays, self.costs, *self.edges.arrays, self.weights
+            self.named, *self.functions.arrays, *self.own.arrays, self.costs,
+            *self.edges.arrays, self.weights, *self.single, self.callees,
         )  # fmt: skip
 
     def widen(self, events: int) -> bool:
@@ -132,6 +136,10 @@ class _Sums:
         for pairs, slot in ((self.functions, s.FUNCTIONS), (self.own, s.OWN), (self.edges, s.EDGES)):
             if self.state[slot] >= len(pairs.first):
                 pairs.grow(int(self.state[slot]))
+        if self.state[s.SINGLES] >= self.single.shape[1]:
+            self.single = np.concatenate([self.single, np.zeros_like(self.single)], axis=1)
+        if self.state[s.CALLEES] >= len(self.callees):
+            self.callees = np.concatenate([self.callees, np.zeros_like(self.callees)])
         self.costs = _longer(self.costs, len(self.own.first))
         self.weights = _longer(self.weights, len(self.edges.first))
 
@@ -154,8 +162,9 @@ class _Reader:
         self._own: dict[tuple[int, int, int], list[int]] = {}
         self._edges: dict[tuple[int, int, int], int] = {}
         self._creator = ""
-        # Xdebug's single calls: function, number of callees and self cost.
+        # Xdebug's single calls: function, callees and self cost; and the same as columns.
         self._single: list[tuple[int, list[int], int]] = []
+        self._single_calls: tuple[NDArray[np.int64], ...] = ()
 
     def scan(self, data: bytes) -> bool:
         """Read all lines by the scanner; False, with nothing read, if they are not what callgrind writes."""
@@ -179,7 +188,8 @@ class _Reader:
                 stop = len(data) if stop < 0 else stop
                 self._header(data[at:stop].decode("utf-8", "replace"))
                 state[s.AT] = stop + 1
-                if self._creator.startswith("xdebug") or not sums.widen(len(self._events)):
+                state[s.IS_SINGLE] = self._creator.startswith("xdebug")
+                if not sums.widen(len(self._events)):
                     break
         if result == s.DONE:
             self._take_sums(sums, texts.texts(column, int(state[s.TEXTS])), data)
@@ -221,6 +231,14 @@ class _Reader:
         for who, callee, weight in zip(*columns, sums.weights[:count].tolist(), strict=True):
             edge = who >> 32, functions[who & low], functions[callee]
             self._edges[edge] = self._edges.get(edge, 0) + weight
+        known_functions = np.array(functions, np.int64)
+        count = int(sums.state[s.SINGLES])
+        function, cost, first = (column[:count] for column in sums.single)
+        callees = sums.callees[: sums.state[s.CALLEES]]
+        if count:
+            self._single_calls = (
+                known_functions[function], cost, np.append(first, len(callees)), known_functions[callees]
+            )  # fmt: skip
 
     def read(self, text: str) -> None:
         """Read all lines, one by one."""
@@ -304,6 +322,12 @@ class _Reader:
                     problems.add("unsupported", f"line {number:,}: {key_word}=")
                 continue
             self._header(line)
+        if self._single:
+            functions, callees, costs = zip(*self._single, strict=True)
+            self._single_calls = (
+                np.array(functions, np.int64), np.array(costs, np.int64), np.cumsum([0, *map(len, callees)]),
+                np.array([one for some in callees for one in some], np.int64),
+            )  # fmt: skip
 
     def _header(self, line: str) -> None:
         key, _, said = line.partition(":")
@@ -347,7 +371,7 @@ class _Reader:
         """Add calls and what they weigh."""
         if not self._own:
             raise ValueError("no line says what a function costs")
-        if self._single and self._lay_single():
+        if self._single_calls and self._lay_single(*self._single_calls):
             return
         rows = list(self._own.items())
         threads = {number: self._recording.thread(0, number or "all") for number, _, _ in self._own}
@@ -375,35 +399,26 @@ class _Reader:
             edges = {(a, b): float(weight) for (of, a, b), weight in self._edges.items() if of == number}
             lay_call_graph(self._recording, thread, own, edges, factor)
 
-    def _lay_single(self) -> bool:
+    def _lay_single(
+        self,
+        function: NDArray[np.int64],
+        cost: NDArray[np.int64],
+        first: NDArray[np.int64],
+        callees: NDArray[np.int64],
+    ) -> bool:
         """Lay out calls that were written one by one as they ended; False if they don't fit together."""
-        count = len(self._single)
+        count = len(function)
         factor = _UNITS.get(self._events[0], ("", 1))[1]
-        done: list[int] = []  # calls whose caller has not ended yet
-        caller, offset, lasts = [-1] * count, [0] * count, [0] * count
-        for number, (_, callees, own) in enumerate(self._single):
-            inside = done[len(done) - len(callees) :] if callees else []
-            if [self._single[call][0] for call in inside] != callees:
-                return False
-            del done[len(done) - len(inside) :]
-            at = 0
-            for call in inside:
-                caller[call], offset[call] = number, at
-                at += lasts[call]
-            lasts[number] = at + max(own, 0) * factor
-            done.append(number)
-        at = 0
-        for call in done:
-            offset[call] = at
-            at += lasts[call]
-        for call in range(count - 1, -1, -1):
-            if caller[call] >= 0:
-                offset[call] += offset[caller[call]]
-        start = np.array(offset, np.int64)
+        if too_long(np.maximum(cost, 0).astype(np.float64) * factor):
+            return False
+        caller, start, lasts, done = np.empty((4, count), np.int64)
+        given = (np.ascontiguousarray(column, np.int64) for column in (function, cost, first, callees))
+        if not s.lay_single(*given, factor, caller, start, lasts, done):
+            return False
         self._recording.add_events(
             thread=np.full(count, self._recording.thread(0, "main")),
             kind=np.full(count, COMPLETE),
-            function=[function for function, _, _ in self._single],
+            function=function,
             time=start,
             end=start + lasts,
         )

@@ -16,8 +16,8 @@ from .lines import find_byte
 #: Slots of the scanner's state (int64). Texts are numbered from 1; 0 is none.
 (
     AT, FILE, OBJECT, CALLED_FILE, CALLED_OBJECT, FUNCTION, CALLEE, IS_CALL, FIRST_PLACE, SECOND_PLACE, TOTAL,
-    TEXTS, NAMED, FUNCTIONS, OWN, EDGES, PLACES, THREAD, LIMIT, STATE_SIZE,
-) = range(20)  # fmt: skip
+    TEXTS, NAMED, FUNCTIONS, OWN, EDGES, PLACES, THREAD, LIMIT, IS_SINGLE, SINGLES, CALLEES, STATE_SIZE,
+) = range(23)  # fmt: skip
 #: Return values: all is read, there is no room, a header that the caller takes, and something unusual.
 DONE, FULL, HEADER, UNUSUAL = 0, 1, 2, 3
 #: Columns of a row that gives a number its name: what it names, the text of the number, where the name is.
@@ -90,6 +90,7 @@ def scan_callgrind(  # type: ignore[no-untyped-def]
     function_slots, function_names, function_places,
     own_slots, own_functions, own_lines, costs,
     edge_slots, edge_callers, edge_callees, weights,
+    single_functions, single_costs, single_first, single_callees,
 ):  # fmt: skip
     """Read lines until a header, something unusual, or the end.
 
@@ -115,6 +116,11 @@ def scan_callgrind(  # type: ignore[no-untyped-def]
         Thread and caller of each, and the callee.
     weights : int64 (edges,)
         Filled.
+    single_functions, single_costs, single_first : int64 (calls,)
+        If the state says so (IS_SINGLE), filled with each function that is named, what it costs itself by
+        the first event (-1: not said), and where its callees begin.
+    single_callees : int64 (callees,)
+        Filled then.
     """
     end = np.int64(len(data))
     events = costs.shape[1]
@@ -127,6 +133,8 @@ def scan_callgrind(  # type: ignore[no-untyped-def]
             or state[FUNCTIONS] >= len(function_names)
             or state[OWN] >= len(own_functions)
             or state[EDGES] >= len(edge_callers)
+            or state[SINGLES] >= len(single_functions)
+            or state[CALLEES] >= len(single_callees)
         ):
             result = FULL
             break
@@ -167,12 +175,16 @@ def scan_callgrind(  # type: ignore[no-untyped-def]
             begun = i
             count, most, cost = np.int64(0), np.int64(0), np.int64(0)
             while i < stop:
+                # Memory may be freed.
+                is_less = data[i] == _MINUS
+                i += np.int64(is_less)
                 value, after = _digits(data, i, stop)
                 # A cost in another base is none.
                 if after < 0 or (data[i] == 48 and after - i > 1):
                     is_good = False
                     break
-                cost = value if count == 0 else cost
+                if count == 0:
+                    cost = -value if is_less else value
                 most = max(most, value)
                 count += 1
                 i = _past_blanks(data, after, stop)
@@ -195,6 +207,9 @@ def scan_callgrind(  # type: ignore[no-untyped-def]
                     edge_callers[row], edge_callees[row], weights[row] = who, np.uint64(state[CALLEE]), 0
                     state[EDGES] += 1
                 weights[row] += cost
+                if state[IS_SINGLE] != 0 and state[SINGLES] > 0:
+                    single_callees[state[CALLEES]] = state[CALLEE]
+                    state[CALLEES] += 1
                 continue
             state[TOTAL] += most
             line = np.uint64(first if state[PLACES] == 1 else second)
@@ -206,12 +221,15 @@ def scan_callgrind(  # type: ignore[no-untyped-def]
                 for column in range(events):
                     costs[row, column] = 0
                 state[OWN] += 1
+            if state[IS_SINGLE] != 0 and state[SINGLES] > 0 and single_costs[state[SINGLES] - 1] < 0:
+                single_costs[state[SINGLES] - 1] = cost
             i = begun
             column = 0
             while i < stop:
-                value, after = _digits(data, i, stop)
+                is_less = data[i] == _MINUS
+                value, after = _digits(data, i + np.int64(is_less), stop)
                 if column < events:
-                    costs[row, column] += value
+                    costs[row, column] += -value if is_less else value
                 column += 1
                 i = _past_blanks(data, after, stop)
             continue
@@ -305,6 +323,63 @@ def scan_callgrind(  # type: ignore[no-untyped-def]
                 state[CALLEE] = found
             else:
                 state[FUNCTION] = found
+                if state[IS_SINGLE] != 0:
+                    row = state[SINGLES]
+                    single_functions[row], single_costs[row], single_first[row] = found, -1, state[CALLEES]
+                    state[SINGLES] += 1
             state[CALLED_FILE], state[CALLED_OBJECT] = state[FILE], state[OBJECT]
     state[AT] = at
     return result
+
+
+@kernel
+def lay_single(  # type: ignore[no-untyped-def]
+    function, cost, first, callees, factor, caller, offset, lasts, done
+):
+    """Lay out calls that were written one by one as they ended: callees stand before their caller.
+
+    Parameters
+    ----------
+    function, cost : int64 (n,)
+        Of each call; what it costs itself, below 0: nothing.
+    first : int64 (n + 1,)
+        Call ``i`` has the callees ``first[i]`` to ``first[i + 1]``.
+    callees : int64 (m,)
+        The function of each.
+    factor : int
+        Nanoseconds that a cost of 1 is laid out as.
+    caller, offset, lasts : int64 (n,)
+        Filled: the call that made it (-1: none), when it begins and how long it lasts.
+    done : int64 (n,)
+        Working space.
+
+    Returns
+    -------
+    bool
+        Whether they fit together: whom a call has called has ended just before it.
+    """
+    waiting = np.int64(0)
+    for i in range(len(function)):
+        many = first[i + 1] - first[i]
+        if many > waiting:
+            return False
+        low = waiting - many
+        at = np.int64(0)
+        for k in range(many):
+            call = done[low + k]
+            if function[call] != callees[first[i] + k]:
+                return False
+            caller[call], offset[call] = i, at
+            at += lasts[call]
+        lasts[i] = at + max(cost[i], 0) * factor
+        caller[i] = -1
+        done[low] = i
+        waiting = low + 1
+    at = np.int64(0)
+    for k in range(waiting):
+        offset[done[k]] = at
+        at += lasts[done[k]]
+    for i in range(len(function) - 1, -1, -1):
+        if caller[i] >= 0:
+            offset[i] += offset[caller[i]]
+    return True
