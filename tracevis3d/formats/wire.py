@@ -171,9 +171,24 @@ class Messages:
         inner : Messages
         owner : int64 (len(inner),)
         """
+        first, stop = self.pieces(number)
+        return Messages(self.data, first, stop, self._problems), self.message[
+            self.rows(number, is_varint=False)
+        ]
+
+    def pieces(self, number: int) -> tuple[Ints, Ints]:
+        """Return where the messages are that a field holds, without a look inside.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        first, stop : int64 (k,)
+        """
         rows = self.rows(number, is_varint=False)
-        first = self.value[rows]
-        return Messages(self.data, first, first + self.size[rows], self._problems), self.message[rows]
+        return self.value[rows], self.value[rows] + self.size[rows]
 
     def whole_numbers(self, number: int) -> tuple[Ints, Ints]:
         """Return a repeated varint field, packed or not: its values, and the message that each lies in.

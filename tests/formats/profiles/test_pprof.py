@@ -3,14 +3,21 @@
 import gzip
 import re
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.formats.profiles.test_wire import written
 from tests.support.profile_facts import weights_of
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
+from tracevis3d.formats.distinct import places_among
+from tracevis3d.formats.profiles import pprof
+from tracevis3d.formats.wire import Messages
 from tracevis3d.trace import profile
+from tracevis3d.trace.recording import Recording
 
 DATA = ROOT / "tests" / "data" / "profiles"
 _ROW = re.compile(
@@ -95,3 +102,43 @@ def test_what_is_damaged_is_counted(tmp_path):
     path.write_bytes(written([(1, written([(1, 1), (2, 2)])), (6, b"x")]))
     with pytest.raises(InputError, match="no samples"):
         registry.open_trace(path)
+
+
+NUMBERS = st.one_of(st.integers(0, 6), st.integers(-(1 << 63), (1 << 63) - 1))
+SAMPLES = st.lists(
+    st.lists(
+        st.one_of(
+            st.tuples(st.integers(1, 4), NUMBERS),
+            st.tuples(st.integers(1, 2), st.lists(NUMBERS, max_size=4)),
+            st.tuples(st.integers(1, 4), st.binary(max_size=4)),
+        ),
+        max_size=6,
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    SAMPLES, st.lists(st.one_of(st.integers(0, 6), st.integers(0, 1 << 40)), max_size=6), st.integers(0, 3)
+)
+def test_samples_are_read_as_field_by_field(samples, ids, types):
+    data = b"".join(written([(2, written(fields))]) for fields in samples)
+    fast, slow = Recording(), Recording()
+    known = np.array(ids, np.int64)
+    found = pprof._Samples(Messages.of(data, fast.problems), types, known, fast)
+    inner, _ = Messages.of(data, slow.problems).inner(2)
+    location, owner = inner.whole_numbers(1)
+    for i in range(len(samples)):
+        mine = found.place[found.first[i] : found.first[i + 1]].tolist()
+        assert mine == places_among(location[owner == i], known).tolist()
+    value, of = inner.whole_numbers(2)
+    for i in range(len(samples)):
+        mine = [*value[of == i].tolist(), *[0] * types][:types]
+        assert found.values[:, i].tolist() == mine
+    labels, whose = inner.inner(3)
+    again, owners = found.labels()
+    assert (again.first.tolist(), again.stop.tolist()) == (labels.first.tolist(), labels.stop.tolist())
+    assert owners.tolist() == whose.tolist()
+    damaged = {"truncated", "malformed"}
+    assert bool(damaged & {*fast.problems}) == bool(damaged & {*slow.problems})

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.protobuf import samples as kernels
 from ...progress import Progress, part
 from ...trace.recording import Recording
 from .. import registry
-from ..distinct import places_among
+from ..distinct import distinct, places_among
 from ..unpack import whole
 from ..wire import Messages
 from .documents import add_function, finish
@@ -30,6 +31,8 @@ _SAMPLE_TYPE, _SAMPLE, _MAPPING, _LOCATION, _FUNCTION, _STRING, _DEFAULT = 1, 2,
 #: Fields that are messages or texts; the other ones are numbers.
 _NESTED = frozenset((1, 2, 3, 4, 5, 6, 11))
 _LAST_FIELD = 15
+#: Ids that lie closer together are looked up in a table.
+_SPREAD = 1 << 24
 #: Unit of a sample type -> the unit used here, and the factor.
 _UNITS = {
     "nanoseconds": ("ns", 1),
@@ -136,22 +139,17 @@ def read(path: Path, progress: Progress) -> Trace:
 def _take(data: memoryview, recording: Recording) -> None:
     profile = Messages.of(data, recording.problems)
     texts = profile.texts(_STRING) or [""]
-    samples, _ = profile.inner(_SAMPLE)
-    if not len(samples):
-        raise ValueError("it has no samples")
-    weights, is_time = _weights(profile, samples, texts, recording)
+    types = _types(profile, texts)
     function_of, first_of, functions, lines = _locations(profile, texts, recording)
-    location, owner = samples.whole_numbers(1)
-    at = places_among(location, function_of)
-    if (at < 0).any():
-        recording.problems.add("unknown", f"location {location[int(np.argmax(at < 0))]}", int((at < 0).sum()))
-    first = np.zeros(len(samples) + 1, np.int64)
-    np.cumsum(np.bincount(owner, minlength=len(samples)), out=first[1:])
+    samples = _Samples(profile, len(types), function_of, recording)
+    if not len(samples.first) - 1:
+        raise ValueError("it has no samples")
+    weights, is_time = _weights(profile, types, samples.values, texts)
     # Stacks, and the lines of a location, are written innermost first.
-    stack, tree = tree_of_places(first, at, first_of, functions, lines)
+    stack, tree = tree_of_places(samples.first, samples.place, first_of, functions, lines)
     thread = _threads(samples, texts, recording)
     if not is_time:
-        recording.problems.add("no time unit", "the whole file", len(samples))
+        recording.problems.add("no time unit", "the whole file", len(stack))
     is_counted = " (" not in next(iter(weights))
     add_weighed(recording, tree, thread, stack, weights, scale=SAMPLE_NS if is_counted else 1)
 
@@ -160,26 +158,92 @@ def _text(texts: list[str], number: int) -> str:
     return texts[number] if 0 <= number < len(texts) else ""
 
 
+class _Samples:
+    """What all samples hold.
+
+    Parameters
+    ----------
+    profile : Messages
+    types : int
+        How many values a sample has.
+    ids : int64 (locations,)
+        Of the locations, in any order; of equal ones the last counts.
+    recording : Recording
+        Gets the problems.
+
+    Attributes
+    ----------
+    first : int64 (n + 1,)
+        Sample ``i`` has the places ``first[i]`` to ``first[i + 1]``.
+    place : int64 (m,)
+        Among the locations; -1: unknown.
+    values : int64 (types, n)
+    """
+
+    def __init__(self, profile: Messages, types: int, ids: Ints, recording: Recording) -> None:
+        start, stop = profile.pieces(_SAMPLE)
+        size, problems = int((stop - start).sum()), recording.problems
+        state = np.zeros(kernels.STATE_SIZE, np.int64)
+        self.first = np.zeros(len(start) + 1, np.int64)
+        self.values = np.zeros((types, len(start)), np.int64)
+        # Memory that is not written is not taken.
+        place, labels = np.empty(size, np.int64), np.empty((3, size // 2 + 1), np.int64)
+        low, table = _table_of(ids)
+        kernels.scan_samples(
+            profile.data, start, stop, low, table, state, self.first, place, self.values, *labels
+        )
+        if state[kernels.S_DAMAGED]:
+            is_last = state[kernels.S_DAMAGED] == 1 and stop[state[kernels.S_MESSAGE]] == len(profile.data)
+            kind, where = "truncated" if is_last else "malformed", f"byte {state[kernels.S_BYTE]:,}"
+            problems.add(kind, where, int(state[kernels.S_DAMAGED]))
+        problems.add("bad value", f"field 3 ({state[kernels.S_ODD_VALUE]:,})", int(state[kernels.S_ODD]))
+        wrong = int(state[kernels.S_WRONG])
+        problems.add("bad value", "a sample does not have one value for each type", wrong)
+        self.place = place[: state[kernels.S_ROWS]]
+        if not len(table):
+            named, self.place = self.place, places_among(self.place, ids)
+            unknown = np.flatnonzero(self.place < 0)
+            state[kernels.S_UNKNOWN] = len(unknown)
+            state[kernels.S_UNKNOWN_ID] = named[unknown[0]] if len(unknown) else 0
+        problems.add("unknown", f"location {state[kernels.S_UNKNOWN_ID]}", int(state[kernels.S_UNKNOWN]))
+        self._data, self._problems = profile.data, problems
+        self._labels = labels[:, : state[kernels.S_LABELS]]
+
+    def labels(self) -> tuple[Messages, Ints]:
+        """Return all labels, and the sample of each."""
+        first, stop, owner = self._labels
+        return Messages(self._data, first, stop, self._problems), owner
+
+
+def _table_of(ids: Ints) -> tuple[int, Ints]:
+    """Return the lowest id, and the row of each from there on (-1: none); nothing if they lie far apart."""
+    low, high = (int(ids.min()), int(ids.max())) if len(ids) else (0, 0)
+    if high - low >= _SPREAD:
+        return 0, np.empty(0, np.int64)
+    table = np.full(high - low + 1, -1, np.int64)
+    table[ids - low] = np.arange(len(ids))
+    return low, table
+
+
+def _types(profile: Messages, texts: list[str]) -> list[tuple[str, str]]:
+    """Return name and unit of each type of samples; at least one."""
+    types, _ = profile.inner(_SAMPLE_TYPE)
+    rows = zip(types.last(1).tolist(), types.last(2).tolist(), strict=True)
+    return [(_text(texts, name) or "samples", _text(texts, unit)) for name, unit in rows] or [
+        ("samples", "count")
+    ]
+
+
 def _weights(
-    profile: Messages, samples: Messages, texts: list[str], recording: Recording
+    profile: Messages, types: list[tuple[str, str]], table: Ints, texts: list[str]
 ) -> tuple[dict[str, Ints], bool]:
     """Return the weights of all types of samples, the one that makes the calls first; and if that is time."""
-    types, _ = profile.inner(_SAMPLE_TYPE)
-    names = [_text(texts, number) or "samples" for number in types.last(1).tolist()] or ["samples"]
-    units = [_text(texts, number) for number in types.last(2).tolist()] or ["count"]
-    value, owner = samples.whole_numbers(2)
-    count = np.bincount(owner, minlength=len(samples))
-    which = np.arange(len(value)) - np.repeat(np.cumsum(count) - count, count)
-    table = np.zeros((len(names), len(samples)), np.int64)
-    known = which < len(names)
-    table[which[known], owner[known]] = value[known]
-    wrong = int((count != len(names)).sum())
-    recording.problems.add("bad value", "a sample does not have one value for each type", wrong)
+    names = [name for name, _ in types]
     wanted = _text(texts, int(profile.last(_DEFAULT)[0]))
     main = names.index(wanted) if wanted in names else len(names) - 1
     found: dict[str, Ints] = {}
     for row in (main, *(row for row in range(len(names)) if row != main)):
-        unit, factor = _UNITS.get(units[row], (units[row], 1))
+        unit, factor = _UNITS.get(types[row][1], (types[row][1], 1))
         kind = names[row] if unit in ("count", "") else f"{names[row]} ({unit})"
         found.setdefault(kind, table[row] * factor)
     return found, next(iter(found)).endswith("(ns)")
@@ -233,30 +297,39 @@ def _mapped_files(profile: Messages, texts: list[str]) -> dict[int, str]:
     return dict(zip(mappings.last(1).tolist(), files, strict=True))
 
 
-def _threads(samples: Messages, texts: list[str], recording: Recording) -> Ints:
+def _threads(samples: _Samples, texts: list[str], recording: Recording) -> Ints:
     """Return the thread of each sample, as labels name it."""
-    labels, owner = samples.inner(3)
-    ids: dict[int, RecordedId] = {}
-    names: dict[int, str] = {}
-    columns = (labels.last(field).tolist() for field in (1, 2, 3))
-    rows = zip(owner.tolist(), *columns, strict=True)
     keys = [text.lower() for text in texts]
-    for sample, key, text, number in rows:
-        said = keys[key] if 0 <= key < len(keys) else ""
-        if said in _THREAD_IDS:
-            ids[sample] = number or _text(texts, text)
-        elif said in _THREAD_NAMES:
-            names[sample] = _text(texts, text) or str(number)
-    if not ids and not names:
-        return np.full(len(samples), recording.thread(0, "all"), np.int64)
-    found = np.empty(len(samples), np.int64)
-    for sample in range(len(samples)):
-        name = names.get(sample, "")
-        tid = ids.get(sample, name or "all")
-        found[sample] = recording.thread(0, tid)
+    roles = np.array([(key in _THREAD_IDS) + 2 * (key in _THREAD_NAMES) for key in keys] + [0], np.int8)
+    count = len(samples.first) - 1
+    if not roles.any():
+        # Labels are many, and most are about other things.
+        return np.full(count, recording.thread(0, "all"), np.int64)
+    labels, owner = samples.labels()
+    key = labels.last(1)
+    role = roles[np.where((key >= 0) & (key < len(texts)), key, len(texts))]
+    # Of each sample: which of the distinct ids and names it has; of several labels the last counts.
+    ids, names = (np.full(count, -1, np.int64) for _ in range(2))
+    pairs: dict[tuple[int, int], int] = {}
+    for column, which in ((ids, 1), (names, 2)):
+        rows = np.flatnonzero(role == which)
+        said = zip(labels.last(2)[rows].tolist(), labels.last(3)[rows].tolist(), strict=True)
+        column[owner[rows]] = [pairs.setdefault(pair, len(pairs)) for pair in said]
+    both, index = distinct((ids + 1) * (len(pairs) + 1) + names + 1)
+    found = list(pairs)
+    threads = []
+    for one, other in (divmod(pair, len(pairs) + 1) for pair in both.tolist()):
+        name = _label(found[other - 1], texts) if other else ""
+        tid: RecordedId = found[one - 1][1] or _text(texts, found[one - 1][0]) if one else name or "all"
+        threads.append(recording.thread(0, tid))
         if name:
             recording.name_thread(0, tid, name)
-    return found
+    return np.array(threads, np.int64)[index]
+
+
+def _label(pair: tuple[int, int], texts: list[str]) -> str:
+    """Return a label's text, or its number."""
+    return _text(texts, pair[0]) or str(pair[1])
 
 
 FORMAT = registry.Format(

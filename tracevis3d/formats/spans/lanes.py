@@ -16,7 +16,7 @@ from ...trace.recording import Recording
 _LATEST = 1 << 62
 
 
-@dataclass
+@dataclass(slots=True)
 class Span:
     """A span as a reader found it.
 
@@ -139,6 +139,10 @@ class _Lanes:
         self._lane = [-1] * len(spans)
         self._thread = [0] * len(spans)
         self._events: list[tuple[int, int, int, int]] = []
+        self._threads: dict[tuple[str, int], int] = {}
+        #: By service and name, and of each span that was put.
+        self._functions: dict[tuple[str, str], int] = {}
+        self._function = [0] * len(spans)
 
     def put_inside(self, row: int, parent: int) -> bool:
         """Put a span inside its parent; False if it has to go elsewhere."""
@@ -180,15 +184,23 @@ class _Lanes:
         self._put(row, number, lanes[number])
 
     def _put(self, row: int, lane: int, stack: list[int]) -> None:
-        span, recording = self._spans[row], self._recording
-        if not stack and self._lane[row] < 0:
-            recording.name_process(span.service, span.service)
-            name = f"{span.service} {lane + 1}" if lane else span.service
-            recording.name_thread(span.service, lane + 1, name)
-        self._lane[row] = lane
-        self._thread[row] = recording.thread(span.service, lane + 1)
+        span = self._spans[row]
+        thread = self._threads.get((span.service, lane), -1)
+        if thread < 0:
+            thread = self._threads[span.service, lane] = self._thread_of(span.service, lane)
+        function = self._functions.get((span.service, span.name), -1)
+        if function < 0:
+            function = self._functions[span.service, span.name] = self._recording.function(
+                f"{span.service}: {span.name}", label=span.name, containers=(("category", span.service),)
+            )
+        self._lane[row], self._thread[row], self._function[row] = lane, thread, function
         stack.append(row)
-        self._events.append((self._thread[row], BEGIN, self._function(span), span.start))
+        self._events.append((thread, BEGIN, function, span.start))
+
+    def _thread_of(self, service: str, lane: int) -> int:
+        self._recording.name_process(service, service)
+        self._recording.name_thread(service, lane + 1, f"{service} {lane + 1}" if lane else service)
+        return self._recording.thread(service, lane + 1)
 
     def _end(self, stack: list[int], now: int) -> None:
         while stack:
@@ -199,12 +211,7 @@ class _Lanes:
 
     def _pop(self, stack: list[int]) -> None:
         row = stack.pop()
-        span = self._spans[row]
-        self._events.append((self._thread[row], END, self._function(span), span.end))
-
-    def _function(self, span: Span) -> int:
-        inside = (("category", span.service),)
-        return self._recording.function(f"{span.service}: {span.name}", label=span.name, containers=inside)
+        self._events.append((self._thread[row], END, self._function[row], self._spans[row].end))
 
     def finish(self) -> list[int]:
         """End what is open and add all events; return the thread of each span."""

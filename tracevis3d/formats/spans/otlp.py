@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...errors import Unreadable
 from ...progress import Progress, part
 from ...trace.problems import Problems
@@ -204,9 +206,17 @@ def _ids(messages: Messages, number: int) -> list[str]:
     """Return a field of bytes of each message, in hexadecimal."""
     found = [""] * len(messages)
     rows = messages.rows(number, is_varint=False)
-    for row in rows.tolist():
-        at, size = int(messages.value[row]), int(messages.size[row])
-        found[int(messages.message[row])] = messages.data[at : at + size].tobytes().hex()
+    size = messages.size[rows]
+    # Nearly all are as long as the first one.
+    usual = int(size[0]) if len(rows) else 0
+    alike = rows[size == usual]
+    block = messages.data[messages.value[alike][:, None] + np.arange(usual)].tobytes().hex()
+    texts = [block[at : at + 2 * usual] for at in range(0, len(block), 2 * usual)] if usual else []
+    for owner, text in zip(messages.message[alike].tolist(), texts, strict=False):
+        found[owner] = text
+    for row in rows[size != usual].tolist():
+        at, length = int(messages.value[row]), int(messages.size[row])
+        found[int(messages.message[row])] = messages.data[at : at + length].tobytes().hex()
     return found
 
 
