@@ -102,3 +102,17 @@ def test_what_is_damaged_is_counted(tmp_path):
     path.write_text("# austin: 3\n")
     with pytest.raises(InputError, match="no sample"):
         registry.open_trace(path)
+
+
+def test_a_frame_that_gets_another_meaning_changes_the_stacks_after_it(tmp_path):
+    def frame(number, name):
+        return b"\x0b" + bytes([number, *name, 0]) + b"\x03\x09" + bytes([0, number, 1])
+
+    begin, rest = b"\x02\x017\0", b"\x05\x09\x09\x04"
+    path = tmp_path / "a.mojo"
+    path.write_bytes(
+        b"MOJ\x01" + begin + frame(2, b"f") + rest + begin + rest + begin + frame(3, b"g") + rest
+    )
+    trace = registry.open_trace(path)
+    labels = [trace.functions.label[trace.stacks.function[stack]] for stack in trace.samples.stack.tolist()]
+    assert labels == ["f", "f", "g"]

@@ -28,6 +28,8 @@ _SAMPLE = re.compile(
 )
 _FRAME = re.compile(r"(?P<file>.*?):(?P<name>[^:]*):(?P<line>\d+)(?::\d+)*", re.DOTALL)
 _LONGEST = 1 << 52
+#: References to frames in a row, in the binary form.
+_REFERENCES = re.compile(rb"(?:\x05[\x80-\xff]{0,10}[\x00-\x7f])+")
 
 # Events of MOJO.
 (_METADATA, _STACK, _FRAME_NEW, _INVALID, _REFERENCE, _KERNEL, _COLLECTOR, _IDLE, _TIME, _MEMORY, _STRING) = (
@@ -104,6 +106,8 @@ class _Reader:
         self._mode = "wall"
         self._functions: dict[str, tuple[int, int]] = {}
         self._stacks: dict[str, int] = {}
+        #: By the process and the bytes of a whole stack.
+        self._runs: dict[tuple[int, bytes], int] = {}
         # Rounds of a process: its start time, its longest sample, and the threads seen.
         self._now: dict[RecordedId, int] = {}
         self._round: dict[RecordedId, tuple[int, set[RecordedId]]] = {}
@@ -197,7 +201,7 @@ class _Reader:
     def read_mojo(self, data: bytes) -> None:
         """Read samples from Austin's binary form."""
         try:
-            _Mojo(data, self._recording, self._frame, self._flush, self._set_mode).read()
+            _Mojo(data, self._recording, self._frame, self._flush, self._set_mode, self._runs).read()
         except (IndexError, ValueError):
             self._recording.problems.add("truncated", f"byte {len(data):,}")
 
@@ -212,23 +216,31 @@ class _Reader:
         lasts: int,
         memory: int,
         is_idle: bool,
+        run: tuple[int, bytes] | None,
     ) -> None:
         if not 0 <= lasts < _LONGEST:
             self._recording.problems.add("bad time", f"sample {len(self._thread) + 1:,}")
             return
-        stack = self._tree.stack([function for function, _ in frames], [line for _, line in frames])
+        stack = self._runs.get(run) if run else None
+        if stack is None:
+            stack = self._tree.stack([function for function, _ in frames], [line for _, line in frames])
+            if run:
+                self._runs[run] = stack
         self._add(process, tid, -1 if is_idle else stack, 1000 * lasts, memory)
 
 
 class _Mojo:
     """Reads the events of Austin's binary form."""
 
-    def __init__(self, data: bytes, recording: Recording, frame, flush, set_mode) -> None:  # type: ignore[no-untyped-def]
+    def __init__(self, data: bytes, recording: Recording, frame, flush, set_mode, runs) -> None:  # type: ignore[no-untyped-def]
         self._data, self._at = data, 3
         self._recording = recording
         self._frame, self._flush, self._set_mode = frame, flush, set_mode
         self._texts: dict[int, str] = {0: "", 1: "(unknown)"}
         self._frames: dict[tuple[int, int], tuple[int, int]] = {}
+        #: Frames of references in a row; and of whole stacks the number, which is another's business.
+        self._known: dict[tuple[int, bytes], list[tuple[int, int]]] = {}
+        self._runs = runs
 
     def _number(self) -> int:
         """Read a number: six bits and a sign, then seven bits a byte."""
@@ -251,6 +263,23 @@ class _Mojo:
         self._at = end + 1
         return text
 
+    def _row(self, process: int, begin: int, stop: int) -> list[tuple[int, int]]:
+        """Return the frames of references in a row; those that are unknown are counted."""
+        found, self._at = [], begin
+        is_known = True
+        while self._at < stop:
+            at = self._at
+            self._at += 1
+            frame = self._frames.get((process, self._number()))
+            if frame is None:
+                self._recording.problems.add("unknown", f"byte {at:,}: its frame")
+                is_known = False
+            else:
+                found.append(frame)
+        if is_known:
+            self._known[process, self._data[begin:stop]] = found
+        return found
+
     def read(self) -> None:
         """Read all events up to the end, or to one of an unknown kind."""
         version = self._number()
@@ -258,12 +287,14 @@ class _Mojo:
         frames: list[tuple[int, int]] = []
         lasts = memory = 0
         is_idle = is_open = False
+        #: Of a stack that is nothing but one row of references.
+        run: tuple[int, bytes] | None = None
         while self._at < len(self._data):
             begin = self._at
             event = self._data[self._at]
             self._at += 1
             if event in (_METADATA, _STACK) and is_open:
-                self._flush(process, tid, frames, lasts, memory, is_idle)
+                self._flush(process, tid, frames, lasts, memory, is_idle, run)
                 is_open = False
             if event == _METADATA:
                 key, said = self._text(), self._text()
@@ -275,7 +306,7 @@ class _Mojo:
                     self._number()  # the interpreter
                 tid, frames = int(self._text(), 16), []
                 lasts = memory = 0
-                is_idle, is_open = False, True
+                is_idle, is_open, run = False, True, None
             elif event == _FRAME_NEW:
                 key_number = self._number()
                 file, name = self._texts.get(self._number(), ""), self._texts.get(self._number(), "")
@@ -284,19 +315,29 @@ class _Mojo:
                     for _ in range(3):  # where it ends, and columns
                         self._number()
                 line = line if 0 < line < 1 << 31 else 0
-                self._frames[process, key_number] = self._frame(file, name, line)
+                frame = self._frame(file, name, line)
+                if self._frames.setdefault((process, key_number), frame) != frame:
+                    self._frames[process, key_number] = frame
+                    # The open stack has the frame as it was.
+                    run = None
+                    self._known.clear()
+                    self._runs.clear()
+            elif event == _REFERENCE and (row := _REFERENCES.match(self._data, begin)):
+                key = process, row[0]
+                self._at = row.end()
+                some = self._known.get(key)
+                if some is None:
+                    some = self._row(process, begin, self._at)
+                run = key if not frames and key in self._known else None
+                frames = [*frames, *some] if frames else some
             elif event == _REFERENCE:
-                known = self._frames.get((process, self._number()))
-                if known is None:
-                    self._recording.problems.add("unknown", f"byte {begin:,}: its frame")
-                else:
-                    frames.append(known)
+                raise ValueError
             elif event == _KERNEL:
-                frames.append((self._recording.function(self._text()), 0))
+                frames, run = [*frames, (self._recording.function(self._text()), 0)], None
             elif event == _INVALID:
-                frames.append((self._recording.function("(invalid)"), 0))
+                frames, run = [*frames, (self._recording.function("(invalid)"), 0)], None
             elif event == _COLLECTOR:
-                frames.append((self._recording.function("(garbage collector)"), 0))
+                frames, run = [*frames, (self._recording.function("(garbage collector)"), 0)], None
             elif event == _IDLE:
                 is_idle = True
             elif event == _TIME:
@@ -310,7 +351,7 @@ class _Mojo:
                 self._recording.problems.add("malformed", f"byte {begin:,}: the rest of the file")
                 break
         if is_open:
-            self._flush(process, tid, frames, lasts, memory, is_idle)
+            self._flush(process, tid, frames, lasts, memory, is_idle, run)
 
 
 FORMAT = registry.Format(
