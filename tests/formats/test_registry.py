@@ -6,6 +6,7 @@ import lzma
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from tracevis3d.errors import InputError, UsageError
@@ -179,3 +180,19 @@ def test_a_bomb_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.setattr(memory_limit, "limit", lambda: 10_000_000)
     with pytest.raises(InputError, match=r"takes more than 9\.54 MiB of memory when it is read"):
         unpack.unpack_file(path)
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (np.array([0, 3, 0, 10_000, 0, 1, 1, 4096], np.uint64).tobytes(), "google-pprof --callgrind"),
+        (np.array([0, 3, 1, 10_000, 0, 1, 1, 4096], np.uint32).tobytes(), "google-pprof --callgrind"),
+        (b"heap profile:     85: 178257920 [    85: 178257920] @ heap_v2/1\n", "google-pprof --callgrind"),
+        (b"\xc1\x1f\xfc\xc1" + bytes(60), "name the folder that holds its metadata"),
+    ],
+)
+def test_what_is_read_in_another_form_says_in_which(tmp_path, data, what):
+    path = tmp_path / "a.prof"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=what):
+        registry.recognise(path)

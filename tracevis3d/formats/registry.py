@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -310,6 +311,24 @@ _MAGIC = (
 )
 
 
+_NAMELESS = "which has no names: 'google-pprof --callgrind PROGRAM FILE > run.callgrind' adds them"
+#: What is not read itself, but in another form.
+_OTHERS = (
+    (
+        re.compile(rb"\0{8}\x03\0{7}[\0\x01]\0{7}.{8}\0{8}|\0{4}\x03\0{3}[\0\x01]\0{3}.{4}\0{4}", re.DOTALL),
+        f"gperftools' own CPU profile, {_NAMELESS}",
+    ),
+    (
+        re.compile(rb"heap profile:|--- (?:heapz?|growthz?|contentionz?|threadz?) \d+ ---"),
+        f"gperftools' own text, {_NAMELESS}",
+    ),
+    (
+        re.compile(rb"\xc1\x1f\xfc\xc1|\xc1\xfc\x1f\xc1|\x57\x1d\xd1\x75|\x75\xd1\x1d\x57|\xc1\xf1\xdc\xc1"),
+        "one file of a CTF trace: name the folder that holds its metadata",
+    ),
+)
+
+
 def _likeness(head: bytes, name: str) -> str:
     """Say in a few words what the bytes look like."""
     if name.endswith("/"):
@@ -317,6 +336,9 @@ def _likeness(head: bytes, name: str) -> str:
         return f"a folder of {count:,} entr{'y' if count == 1 else 'ies'}"
     for magic, what in _MAGIC:
         if head.startswith(magic):
+            return what
+    for pattern, what in _OTHERS:
+        if pattern.match(head):
             return what
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
     if not text:

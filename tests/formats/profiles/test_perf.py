@@ -173,3 +173,16 @@ def test_perf_is_stopped_where_it_prints_nothing_and_waited_for_where_it_does(tm
     program.write_text(f"#!/bin/sh\nfor i in 1 2 3 4; do sleep 0.1; printf '{sample}'; done\n")
     monkeypatch.setattr(data, "SILENT_S", 30.0)
     assert list(registry.open_trace(path).functions.name) == ["f (/bin/a)"]
+
+
+def test_stacks_are_read_whose_indentation_is_lost_or_made_of_blanks(tmp_path):
+    rows = ["ffffffff8103d0ca write_msr ([kernel.kallsyms])", "7f1 main (/bin/a b)"]
+    for before in ("", "            ", "\t"):
+        path = tmp_path / "a.txt"
+        blocks = ["\n".join(["node v8 31912 cycles: ", *(before + row for row in rows)])] * 3
+        path.write_text("\n\n".join(blocks) + "\n")
+        trace = registry.open_trace(path)
+        assert trace.source.format == "perf_script"
+        assert sorted(trace.functions.label) == ["main", "write_msr"]
+        assert len(trace.samples) == 3
+        assert trace.calls.depth.tolist() == [1, 2]

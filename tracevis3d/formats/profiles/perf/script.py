@@ -33,6 +33,8 @@ _HEAD = re.compile(
     rb"(?:\s+(?P<event>[^\s:][^\s=]*):(?=\s|$))?(?P<rest>\s.*)?"
 )
 _FRAME = re.compile(rb"\s+[0-9a-f]+(?: \S.*)?")
+#: A frame whose indentation somebody took away.
+_BARE = re.compile(rb"[0-9a-f]{3,16} \S.* \(\S.*\)")
 _SOURCE = re.compile(rb" {2}(\S.*):(\d+)")
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _SWITCH = "sched:sched_switch"
@@ -73,7 +75,7 @@ def sniff(head: bytes, name: str) -> float:
     rows = [line for line in head.splitlines()[:400] if line.strip() and not line.startswith(b"#")]
     if not rows or rows[0].startswith(b"\t"):
         return registry.NO
-    frames = sum(row.startswith(b"\t") and _FRAME.fullmatch(row) is not None for row in rows)
+    frames = sum((_FRAME if row[:1].isspace() else _BARE).fullmatch(row) is not None for row in rows)
     heads = [_HEAD.fullmatch(row) for row in rows if not _is_inside(row)]
     said = [match for match in heads if match and (match["time"] or match["event"])]
     if len(said) < 0.7 * len(heads) or not said:
@@ -422,7 +424,7 @@ def _is_inside(line: bytes) -> bool:
     if line.startswith(b"\t"):
         return True
     if not line.startswith(b"  "):
-        return False
+        return _BARE.fullmatch(line) is not None
     said = None if _SOURCE.fullmatch(line) else _HEAD.fullmatch(line)
     return said is None or not (said["time"] or said["event"])
 
