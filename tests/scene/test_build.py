@@ -1,5 +1,6 @@
 """What a drawing becomes: one collection, instances, texts that never overlap, nothing left behind."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,10 +10,21 @@ from hypothesis import strategies as st
 
 bpy = pytest.importorskip("bpy")
 
-from tests.support.drawings import everything  # noqa: E402
+from tests.support.drawings import everything, rows  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
-from tracevis3d.drawing.primitives import Boxes, Callout, Camera, Drawing, Labels, Tubes  # noqa: E402
+from tracevis3d.drawing.output import Output  # noqa: E402
+from tracevis3d.drawing.primitives import (  # noqa: E402
+    Boxes,
+    Callout,
+    Camera,
+    Drawing,
+    Labels,
+    Legend,
+    LegendEntry,
+    Tubes,
+)
 from tracevis3d.errors import Cancelled, UsageError  # noqa: E402
+from tracevis3d.scene import styles  # noqa: E402
 from tracevis3d.scene.build import build, clear  # noqa: E402
 from tracevis3d.scene.camera import fit  # noqa: E402
 from tracevis3d.scene.geometry import forms  # noqa: E402
@@ -307,3 +319,58 @@ def test_callouts_hide_neither_each_other_nor_what_they_point_at(points, seed):
         assert min(np.hypot(*(ends[0] - p)) for p in at) < 1e-6
         assert left - 1e-6 <= ends[1][0] <= right + 1e-6
         assert bottom - 1e-6 <= ends[1][1] <= top + 1e-6
+
+
+def spoken(style, frame=None):
+    """Return a picture with notes, two legends and two callouts as ``style`` composes it."""
+    drawing = rows()
+    said = (Callout("First", "", (2.0, -1.0, 1.0)), Callout("Second", "", (9.0, -1.0, 1.0)))
+    entries = tuple(LegendEntry(f"Kind {i}", i) for i in range(2))
+    drawing = replace(
+        drawing, callouts=said, title="What it is", notes=("A note",),
+        legends=(Legend("Colours", entries), Legend("Shapes", entries)),
+    )  # fmt: skip
+    output = Output(style=style, frame=frame or Frame(1280, 720))
+    return build(drawing, style=style, frame=output.frame), drawing
+
+
+def texts_of(built):
+    return [line.text for line in (*built.surround.lines, *built.printed.panels.lines)]
+
+
+def test_a_picture_for_a_hall_says_little_in_large_type():
+    here, _ = spoken("paper")
+    near = texts_of(here)
+    clear(here.collection)
+    built, drawing = spoken("stage")
+    far = texts_of(built)
+    assert {"A note", "First", "Second", "Shapes"} <= set(near)
+    assert {"What it is", "First", "Colours", "Kind 0"} <= set(far)
+    assert not {"A note", "Second", "Shapes"} & set(far)
+    assert built.counts["legend_entries_left_out"] == 2
+    assert built.counts["callouts_left_out"] == 0
+    # Nothing is taken away from what is drawn: reports and captions say all of it.
+    assert built.drawing.notes == drawing.notes
+    least = min(line.size for line in built.surround.lines)
+    assert least > 720 / 50
+    # The type that somebody asks for is the type that they get.
+    small, _ = spoken("stage", Frame(1280, 720, points=8))
+    assert min(line.size for line in small.surround.lines) < 0.6 * least
+
+
+def test_the_light_of_a_hall_is_on_the_first_finding():
+    built, _ = spoken("stage")
+    lamps = {shown.data.type: shown for shown in built.collection.objects if shown.type == "LIGHT"}
+    assert set(lamps) == {"SUN", "SPOT"}
+    spot, key = lamps["SPOT"], built.drawing
+    light = styles.Light.of(key.camera)
+    away = np.array(spot.location) - (2.0, -1.0, 1.0)
+    far = np.linalg.norm(away)
+    assert np.allclose(away / far, light.key, atol=1e-5)
+    # Both together give a face that looks at the camera what is not ambient.
+    facing = light.facing @ light.key
+    received = (lamps["SUN"].data.energy / np.pi + spot.data.energy / (4 * np.pi**2 * far**2)) * facing
+    assert received == pytest.approx(1 - built.style.ambient, rel=1e-4)
+    clear(built.collection)
+    plain, _ = spoken("paper")
+    assert [shown.data.type for shown in plain.collection.objects if shown.type == "LIGHT"] == ["SUN"]

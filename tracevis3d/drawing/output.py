@@ -22,7 +22,7 @@ Engine = Literal["auto", "workbench", "eevee", "cycles"]
 #: Styles, with descriptions.
 STYLES: dict[str, str] = {
     "paper": "White ground and soft light; prints well",
-    "stage": "Dark ground and glowing colours, for talks",
+    "stage": "Dark ground, few and large words, one light on the first finding: for a screen in a hall",
     "flat": "The exact two-dimensional twin, seen straight from the front",
 }
 ENGINES: tuple[str, ...] = get_args(Engine)
@@ -34,6 +34,9 @@ STEREO = ("side-by-side", "top-bottom", "anaglyph")
 _AHEAD, _SHAPE = 1 / 4, 2 / 3
 #: The lens in mm that sees 90 degrees.
 _WIDE_LENS = 18.0
+
+#: Height of the type of `stage` where none is given, as a share of the picture's: read from ten metres.
+_FAR_TYPE = 1 / 36
 
 #: Suffixes of output files, by kind of file.
 STILLS = (".png", ".jpg", ".jpeg", ".exr", ".webp")
@@ -92,7 +95,10 @@ class Output:
     device: str = "cpu"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "frame", replace(self.frame, straight=self.style == "flat"))
+        frame = replace(self.frame, straight=self.style == "flat")
+        if self.style == "stage" and not frame.points:
+            frame = replace(frame, points=_FAR_TYPE * frame.height * 72 / frame.dpi)
+        object.__setattr__(self, "frame", frame)
 
     @property
     def composed(self) -> Output:

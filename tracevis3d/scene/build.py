@@ -258,6 +258,8 @@ class _Making:
         progress(0.0, "composing the picture")
         typeface, drawing = self.typeface, self.drawing
         as_seen = replace(drawing, palette=self.palette)
+        if self.style.far and not self.caption:
+            as_seen = replace(as_seen, callouts=drawing.callouts[:1])
         self.surround = self.around(as_seen)
         drawing = self.fit(drawing)
         free = labels.Free(self.view, (0, 0, self.frame.width, self.surround.region[3]))
@@ -438,12 +440,14 @@ class _Making:
             )
         words = self.drawing.camera
         low, high = (np.array(v, np.float64) for v in words.all_of_it or (words.low, words.high))
+        aim = next((np.array(callout.point, np.float64) for callout in self.drawing.callouts), None)
         for part, make in (
-            ("key light", partial(lighting.key_light, self.style, self.light)),
+            ("key light", partial(lighting.key_light, self.style, self.light, aim is not None)),
+            ("spot light", partial(lighting.spot_light, self.style, self.light, aim, low, high)),
             ("wall", partial(lighting.wall, self.style, self.light, low, high)),
         ):
             name = f"{self.name} {part}"
-            self.parts.whole(part, name, digest(self.style, self.light, low, high), partial(make, name))
+            self.parts.whole(part, name, digest(self.style, self.light, low, high, aim), partial(make, name))
         for title, words in self.drawing.cameras.items():
             if words != self.drawing.camera:
                 part, name = f"camera {title}", f"{self.name} {title} camera"

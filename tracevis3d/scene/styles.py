@@ -46,6 +46,11 @@ class Style:
         Whether Workbench shows faces darker that turn away from the light.
     straight : bool
         Look from the front without perspective, whatever the drawing's camera says.
+    far : bool
+        It is looked at from far away: a still has a larger title, no notes, two rows of the first legend,
+        the first callout alone, and a light on it.
+    sun : float
+        Share of the key light's strength that falls on all alike where there is such a light.
     """
 
     name: StyleName
@@ -61,6 +66,8 @@ class Style:
     chamfer: float
     shaded: bool
     straight: bool
+    far: bool = False
+    sun: float = 1.0
 
 
 _STYLES = {
@@ -85,14 +92,16 @@ _STYLES = {
         ink=(0.93, 0.94, 0.96),
         muted=(0.60, 0.63, 0.69),
         faint=(0.27, 0.30, 0.36),
-        emission=0.7,
+        emission=0.35,
         ambient=0.25,
         softness=0.2,
-        wall=(0.55, 0.5),
+        wall=(0.45, 0.6),
         rim=((1.0, 1.0, 1.0), 0.30),
         chamfer=0.05,
         shaded=True,
         straight=False,
+        far=True,
+        sun=0.3,
     ),
     "flat": Style(
         "flat",

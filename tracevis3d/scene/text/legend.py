@@ -19,6 +19,8 @@ _MOST_ROWS, _FEW_ROWS = 5, 3
 _SEPARATOR = "   ·   "
 #: Line heights of the title and of notes if the type has a given size: 8 and 6 points for a type of 7.
 _TITLE, _NOTES = 8 / 7, 6 / 7
+#: The title of what is looked at from far away, and the rows of its first legend, which is the only one.
+_FAR_TITLE, _FAR_ROWS = 3 / 2, 2
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,8 @@ class _Layout:
         self.drawing, self.style, self.frame, self.typeface = drawing, style, frame, typeface
         if frame.points:
             line = typeface.line_of(frame.type_size)
-            self.text, self.heading, self.small, self.margin = line, _TITLE * line, _NOTES * line, line
+            self.text, self.small, self.margin = line, _NOTES * line, line
+            self.heading = (_FAR_TITLE if style.far else _TITLE) * line
         else:
             scale = min(frame.height / 1080, frame.width / 1440)
             self.text = max(22.0 * scale, 9.0)
@@ -128,8 +131,10 @@ class _Layout:
             top -= 1.35 * self.heading
         # Legends take at most a third of the height where there is data below.
         floor = top - (frame.height - 2 * margin) / (3 if self.drawing.elements else 1)
-        for legend in self.drawing.legends:
+        shown = self.drawing.legends[:1] if self.style.far else self.drawing.legends
+        for legend in shown:
             top = self.legend(legend, top, floor)
+        self.out.left_out += sum(len(legend.entries) for legend in self.drawing.legends[len(shown) :])
         if self.drawing.legends:
             top -= 0.3 * self.text
         bottom = self.notes(bottom)
@@ -140,7 +145,7 @@ class _Layout:
     def notes(self, bottom: float) -> float:
         wide = (self.frame.width - 2 * self.margin) / self.size(self.small)
         rows: list[str] = []
-        for note in filter(None, map(clean, self.drawing.notes)):
+        for note in filter(None, map(clean, () if self.style.far else self.drawing.notes)):
             joined = f"{rows[-1]}{_SEPARATOR}{note}" if rows else note
             if rows and self.typeface.width(joined) <= wide:
                 rows[-1] = joined
@@ -176,6 +181,7 @@ class _Layout:
             left += cell.width + 1.1 * h
         # If the type has a given size, a small figure needs the room for its data.
         most = _FEW_ROWS if self.frame.points and self.drawing.elements else _MOST_ROWS
+        most = _FAR_ROWS if self.style.far else most
         fit = max(1, min(most, int((top - floor) / (1.35 * h))))
         dropped = sum(map(len, rows[fit:]))
         rows = rows[:fit]
