@@ -19,8 +19,8 @@ from tracevis3d.features.comparison.matching.match import compare
 class Side:
     """The call paths of one trace, one by one."""
 
-    def __init__(self, trace, ids, worth) -> None:
-        calls = trace.calls
+    def __init__(self, trace, ids, worth, wrapped) -> None:
+        calls, self.wrapped = trace.calls, wrapped
         function = [int(ids[f]) for f in calls.function.tolist()]
         found = find_paths(calls, ids[calls.function].astype("int32"))
         self.of_call = found.place.tolist()
@@ -53,7 +53,7 @@ class Side:
     def chain(self, path):
         """Return a path and what it wraps: each time what takes most of its time, half of it at least."""
         found = [path]
-        while below := self.below(found[-1]):
+        while (below := self.below(found[-1])) and len(found) < self.wrapped:
             most = max(below, key=lambda q: (self.time[q], -q))
             if self.time[most] < max(0.5 * self.time[found[-1]], self.worth):
                 break
@@ -64,10 +64,10 @@ class Side:
         return [self.function[q] for q in range(self.n) if self.lies(q, path)]
 
 
-def plain_paths(comparison, worth=0.005, deepest=2000, tried=8):
+def plain_paths(comparison, worth=0.005, deepest=2000, tried=8, wrapped=100):
     """Return the nodes (parent, function in A, in B), the detours, and the sides with each path's node."""
     ids = (comparison.identity.a, comparison.identity.b)
-    sides = [Side(trace, of, worth) for trace, of in zip(comparison.traces, ids, strict=True)]
+    sides = [Side(trace, of, worth, wrapped) for trace, of in zip(comparison.traces, ids, strict=True)]
     nodes, detours = [], []
     level = [[(-1, path) for path in side.below(-1)] for side in sides]
 
@@ -193,6 +193,13 @@ def test_common_paths_are_those_of_the_plain_twin(pair, tau):
 def test_deeper_paths_count_as_those_they_end_in(pair):
     with patch.multiple(module, _DEEPEST=2, _WORTH=0.3, _MOST_TRIED=1):
         check(compare(*pair, identity="exact", cache=False), worth=0.3, deepest=2, tried=1)
+
+
+@given(run_pairs(), st.integers(1, 3))
+@settings(max_examples=50, deadline=None)
+def test_only_so_many_wrappers_are_looked_through(pair, most):
+    with patch.multiple(module, _MOST_WRAPPED=most):
+        check(compare(*pair, identity="exact", cache=False), wrapped=most)
 
 
 def one(*below, own=10):

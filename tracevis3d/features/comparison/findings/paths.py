@@ -27,6 +27,8 @@ _WORTH = 0.005
 _WRAPS = 0.5
 #: Maximum number of paths of one caller compared with each other, the longest first.
 _MOST_TRIED = 8
+#: Maximum number of functions, each the wrapper of the next, among which the same work is looked for.
+_MOST_WRAPPED = 100
 #: A function with at most this many call paths elsewhere, in either trace, is evidence for the same work:
 #: what many : functions call, such as a compiler of patterns, is not evidence.
 FEW_ELSEWHERE = 1
@@ -123,6 +125,9 @@ class _Side:
         order = np.argsort(self.parent, kind="stable")
         self._children = order
         self._first = np.searchsorted(self.parent[order], np.arange(-1, n + 1))
+        by_time = np.lexsort((-self.time, self.parent))
+        self._heaviest = np.full(n + 1, -1, np.int64)  # child of each path; the last: of the roots
+        self._heaviest[self.parent[by_time[::-1]]] = by_time[::-1]
         self.worth = max(_WORTH * float(own.sum()), 1.0)
         self.node = np.full(n, -1, np.int32)
 
@@ -138,15 +143,16 @@ class _Side:
     def chain(self, path: int) -> list[int]:
         """Return ``path`` and the paths it wraps: each time the child that takes most of the time."""
         found = [path]
-        while True:
-            below = self.children(np.array([path]))
-            if not len(below):
-                return found
-            heaviest = int(below[np.argmax(self.time[below])])
-            if self.time[heaviest] < max(_WRAPS * float(self.time[path]), self.worth):
-                return found
+        while len(found) < _MOST_WRAPPED:
+            heaviest = int(self._heaviest[path])
+            if heaviest >= 0 and self.node[heaviest] >= 0:
+                below = self.children(np.array([path]))
+                heaviest = int(below[np.argmax(self.time[below])]) if len(below) else -1
+            if heaviest < 0 or self.time[heaviest] < max(_WRAPS * float(self.time[path]), self.worth):
+                break
             found.append(heaviest)
             path = heaviest
+        return found
 
     def functions(self, path: int) -> NDArray[np.int64]:
         """Return how many paths at and below ``path`` end in each function."""
