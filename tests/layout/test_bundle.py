@@ -273,6 +273,23 @@ def test_non_key_nodes_are_leaves_and_the_tree_is_no_higher(seed):
         assert side.key[side.parent[side.key & (side.parent >= 0)]].all()
 
 
+@given(SEEDS)
+@settings(max_examples=50, deadline=None)
+def test_a_side_has_all_calls_on_the_ways_up_to_the_roots_of_its_groups(seed):
+    sides, places, (left, right) = two_icicles(seed)
+    rng = np.random.default_rng(seed)
+    roots = np.zeros(3, np.int64), rng.integers(0, 5, 3)
+    group = rng.integers(0, 3, len(left))
+    tree = control_tree(tuple(sides), tuple(places), group, (left, right), roots, 3.2)
+    for side, caller, ends, root in zip(tree.sides, sides, (left, right), roots, strict=True):
+        wanted = {(g, int(root[g])) for g in range(3)}
+        for g, call in zip(group.tolist(), ends.tolist(), strict=True):
+            while call >= 0:
+                wanted.add((g, call))
+                call = int(caller[call]) if call != root[g] else -1
+        assert list(zip(side.group.tolist(), side.call.tolist(), strict=True)) == sorted(wanted)
+
+
 @given(SEEDS, st.floats(0.5, 5.0))
 @settings(max_examples=50, deadline=None)
 def test_key_nodes_are_wide_and_outside_the_band(seed, band):

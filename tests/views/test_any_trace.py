@@ -10,13 +10,16 @@ import pytest
 from tests.support.walked_traces import walked_trace
 from tracevis3d.cli import main
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.drawing.primitives import Drawing
+from tracevis3d.drawing.primitives import Boxes, Drawing, Wedges
 from tracevis3d.errors import TraceVisError
 from tracevis3d.formats import registry as formats
+from tracevis3d.formats.names import split
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace import store
-from tracevis3d.trace.model import Trace
+from tracevis3d.trace.events import BEGIN, END
+from tracevis3d.trace.model import Source, Trace
+from tracevis3d.trace.recording import Recording
 from tracevis3d.views import registry
 
 DATA = Path(__file__).resolve().parents[1] / "data"
@@ -130,3 +133,34 @@ def test_a_command_reports_it_or_says_why_not(trace, words, tmp_path, capsys):
     assert "Traceback" not in said.err
     if code:
         assert said.err.splitlines()[-1].startswith("tracevis3d: ")
+
+
+#: Calls within each other of which no level is a pixel high, and the picture that they are seen in.
+DEEP, SEEN = 20_000, Frame(1280, 720)
+
+
+def nested(every: int) -> Trace:
+    """Return calls of seven functions within each other; each ``every``-th is of an eighth one."""
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    names = np.array([recording.function(f"app.part{i % 3}.f{i}") for i in range(8)])
+    function = names[(np.arange(DEEP, dtype=np.int64) ** 2 // 5) % 7]
+    function[::every] = names[7]
+    kind = np.repeat(np.array([BEGIN, END], np.uint8), DEEP)
+    both = np.concatenate([function, function[::-1]])
+    recording.add_events(
+        thread=[thread] * (2 * DEEP), kind=kind, function=both, time=1000 * np.arange(2 * DEEP)
+    )
+    return recording.finish(Source(), split)
+
+
+@pytest.mark.parametrize("name", ["icicle", "threads", "compare"])
+def test_what_is_drawn_of_very_deep_calls_follows_what_is_visible(name: str) -> None:
+    view = registry.find(name)
+    traces = [nested(97), nested(101)][: 2 if name == "compare" else 1]
+    drawing = view.draw(traces, read(view.parameters, {}), SEEN, silent)
+    shapes = [e for e in drawing.elements if isinstance(e, Boxes | Wedges) and e.kind in ("call", "cluster")]
+    drawn = sum(len(e) for e in shapes)
+    # A row for each pixel of the height, or two, for each trace; and what is merged beside it.
+    assert 100 < drawn < 4 * SEEN.height * len(traces)
+    assert any("levels are lower than a pixel: each drawn row represents" in note for note in drawing.notes)

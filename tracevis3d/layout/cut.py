@@ -17,6 +17,8 @@ from ..trace.model import Calls, Trace
 
 #: Longer than any trace, but small enough to be added to a time without overflow.
 _FOREVER = 1 << 62
+#: Levels lower than this are drawn as rows of a pixel.
+_LEAST_ROW_PX = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,10 @@ class Cut:
         """The number of calls that the cut represents: all that meet the window."""
         return len(self.calls) + int(self.merged.sum()) + int(self.clusters.calls.sum())
 
+    def deepest(self, calls: Calls) -> NDArray[np.int32]:
+        """Return the depth of the deepest call that each of ``calls`` represents: int32 (v,)."""
+        return self.top if self.step > 1 else calls.depth[self.calls]
+
     def of(self, wanted: NDArray[np.bool_]) -> Cut:
         """Return the cut with some of the calls that are shown by themselves, and no clusters changed."""
         columns = {name: getattr(self, name) for name in ("calls", "top", "merged")}
@@ -111,7 +117,29 @@ class Cut:
         """Return the same where each call has a row, if it is one of a single level."""
         if self.step > 1:
             return self
-        return replace(self, top=calls.depth[self.calls], merged=np.zeros(len(self.calls), np.int64))
+        return replace(self, top=self.deepest(calls), merged=np.zeros(len(self.calls), np.int64))
+
+
+def levels_of_row(level: float, pixels_per_unit: float) -> int:
+    """Return how many levels are drawn as one, so that every drawn level is high enough to be seen.
+
+    Parameters
+    ----------
+    level : float
+        Height of a level in scene units.
+    pixels_per_unit : float
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> levels_of_row(0.01, 100.0), levels_of_row(0.01, 0.5)
+    (1, 200)
+    """
+    pixels = level * pixels_per_unit
+    return 1 if pixels >= _LEAST_ROW_PX else math.ceil(1.0 / pixels)
 
 
 def joined(cuts: Sequence[Cut], calls: Calls) -> Cut:

@@ -93,6 +93,47 @@ def attach_leaves(
 
 
 @kernel
+def ways_up(
+    caller: NDArray[np.int64],
+    group: NDArray[np.int64],
+    call: NDArray[np.int64],
+    root: NDArray[np.int64],
+    seen: NDArray[np.int64],
+    found: NDArray[np.int64],
+) -> np.int64:
+    """Return how many calls lie between those given and their groups' roots, each counted once for a group.
+
+    Parameters
+    ----------
+    caller : int64 (calls,)
+        -1 for a root of the trace.
+    group : int64 (n,)
+        Group of each call, ascending.
+    call : int64 (n,)
+    root : int64 (groups,)
+        A call of each; a way that does not meet it ends at a root of the trace.
+    seen : int64 (calls,)
+        Must be -1; written: the last group that each call was counted for.
+    found : int64 (m,)
+        Written: group times ``calls``, plus the call, in no order, as many as there is room for.
+
+    Returns
+    -------
+    int64
+    """
+    n = np.int64(0)
+    for i in range(len(call)):
+        c, g = call[i], group[i]
+        while c >= 0 and seen[c] != g:
+            seen[c] = g
+            if n < len(found):
+                found[n] = g * len(caller) + c
+            n += 1
+            c = caller[c] if c != root[g] else -1
+    return n
+
+
+@kernel
 def climb(
     parent: NDArray[np.int32], apart: np.int32, level: NDArray[np.int32], above: NDArray[np.int32]
 ) -> None:

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...drawing.picked import PickedElement
-from ...layout.cut import CutIndex, cut_index
+from ...layout.cut import Cut, CutIndex, cut_index
 from ...trace.model import Trace
+from ...trace.profile import counted_calls
 
 #: Maximum number of members of a cluster whose depth is examined.
 _ASKED = 4096
+
+
+def note_of_rows(trace: Trace, cuts: Sequence[Cut]) -> str:
+    """Return how many levels the rows of ``cuts`` represent, in words; empty where it is one each."""
+    step, calls = max((cut.step for cut in cuts), default=1), sum(int(cut.merged.sum()) for cut in cuts)
+    if step == 1:
+        return ""
+    return (
+        f"levels are lower than a pixel: each drawn row represents {step:,} levels, and all boxes "
+        f"together represent another {counted_calls(trace, calls)}"
+    )
 
 
 def call_under(trace: Trace, element: PickedElement) -> int:

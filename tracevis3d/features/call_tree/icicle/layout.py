@@ -13,7 +13,7 @@ from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit
 from ....errors import UsageError
-from ....layout.cut import Cut, CutBuffers, busy_time, call_span, cut_index, joined
+from ....layout.cut import Cut, CutBuffers, busy_time, call_span, cut_index, joined, levels_of_row
 from ....layout.icicle import Lanes, level_heights, stack_lanes
 from ....trace.model import Trace
 from ....trace.names import lane_title
@@ -40,8 +40,6 @@ _SMALL_TEXT, _READABLE = 0.16, 1.9
 _LEAST_LEVEL_PX, _FEW_LEVEL_PX, _FEW = 10.0, 4.0, 6
 #: How much finer than straight ones times are drawn on a spiral, for each turn.
 FINER = 0.8
-# Levels lower than this are drawn as rows of a pixel.
-_LEAST_ROW_PX = 0.5
 #: Levels that threads which unfold by themselves have together.
 UNFOLDED = 32
 #: Height of a folded lane, in scene units and in levels; maximum number of lanes of which some are folded.
@@ -273,23 +271,6 @@ def rows_of(
     return [(threads[step == one], int(one)) for one in np.unique(step)] or [(threads, 1)]
 
 
-def levels_of_row(level: float, pixels_per_unit: float) -> int:
-    """Return how many levels are drawn as one, so that every drawn level is high enough to be seen.
-
-    Parameters
-    ----------
-    level : float
-        Height of a level in scene units.
-    pixels_per_unit : float
-
-    Returns
-    -------
-    int
-    """
-    pixels = level * pixels_per_unit
-    return 1 if pixels >= _LEAST_ROW_PX else math.ceil(1.0 / pixels)
-
-
 def _left_out(trace: Trace, picture: Layout, cut: Cut, busy: Ints) -> str:
     """Return a note on the threads that have calls in the window and are not drawn; empty if none is."""
     others = np.setdiff1d(np.flatnonzero(busy > 0), picture.threads)
@@ -331,7 +312,7 @@ def _lanes(
     """Return the lanes; ``levels`` (n,) is how many each has, None: as many as are drawn."""
     calls, clusters, lanes = trace.calls, cut.clusters, len(folded)
     depth = calls.depth[cut.calls]
-    top = cut.top if cut.step > 1 else depth
+    top = cut.deepest(calls)
     if levels is None:
         levels = np.ones(lanes, np.int64)
         np.maximum.at(levels, lane_of[calls.thread[cut.calls]], top.astype(np.int64) - cut.depth0 + 1)

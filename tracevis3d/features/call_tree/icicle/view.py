@@ -26,6 +26,7 @@ from ....progress import Progress
 from ....trace import profile
 from ....trace.model import Trace
 from ....views.calls.actions import with_actions
+from ....views.calls.clusters import note_of_rows
 from ....views.calls.colors import Coloring, coloring
 from ....views.calls.measures import Measure, measure
 from ....views.calls.pull_apart import pull_apart
@@ -186,11 +187,8 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     folded = int(picture.folded.sum())
     if folded:
         notes.append(f"{folded:,} of {units.counted(len(picture.threads), 'thread')} are folded")
-    if cut.step > 1 and not folded:
-        notes.append(
-            f"levels are lower than a pixel: each drawn row represents {cut.step:,} levels, and all boxes "
-            f"together represent another {profile.counted_calls(trace, int(cut.merged.sum()))}"
-        )
+    if not folded and (rows := note_of_rows(trace, [cut])):
+        notes.append(rows)
     if left_out:
         notes.append(left_out)
     if shown is not None and picture.reach > 0:

@@ -17,6 +17,7 @@ from ....progress import Progress, part
 from ....trace.cached_results import cached_with_traces
 from ....trace.model import Trace
 from ....trace.profile import counted_calls
+from ....views.calls.clusters import note_of_rows
 from ..matching import match
 from ..matching.many_traces import Similarities, best_order, similarities
 from ..view import colors
@@ -316,6 +317,7 @@ def _notes(stage: Stage, pairs: Sequence[Pair], tubes_each: int, p: Parameters) 
         total = sum(w.cut.total for w in stage.walls)
         many = counted_calls(stage.walls[0].trace, total)
         notes.append(f"{merged:,} of {many}, narrower than {p.resolution:g} px, are merged")
+    notes += filter(None, [note_of_rows(stage.walls[0].trace, [w.cut for w in stage.walls])])
     notes.append(_identities(stage, pairs))
     notes += [w.note for w in stage.walls if w.note]
     return tuple(n for n in notes if n)

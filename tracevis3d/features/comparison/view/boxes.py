@@ -67,13 +67,14 @@ def boxes_of(
     if paint is not None and len(c):
         color = np.concatenate([color[:n], _by_density(color[n:], c.covered, c.end - c.start, paint)])
     level = calls.depth[cut.calls].astype(np.int64) - wall.first_depth
+    last = cut.deepest(calls).astype(np.int64) - wall.first_depth
     # In the flat figure nothing shows between two levels.
     gap = _GAP * min(1.0, wall.fold.rise / math.radians(15.0))
     owner, at = _steps(wall)
     made = []
     for kind, start, end, low, high, thread, which, ids, count, free in (
-        ("call", calls.start[cut.calls], calls.end[cut.calls], level, level, calls.thread[cut.calls],
-         np.arange(n), cut.calls, np.empty(0, np.int64), gap),
+        ("call", calls.start[cut.calls], calls.end[cut.calls], level, last, calls.thread[cut.calls],
+         np.arange(n), cut.calls, cut.merged + 1 if cut.step > 1 else np.empty(0, np.int64), gap),
         ("cluster", c.start[owner], c.end[owner], at[0], at[1], c.thread[owner], n + owner,
          c.longest[owner], c.calls[owner], gap if wall.fold.rise == 0 else 0.0),
     ):  # fmt: skip
@@ -101,17 +102,17 @@ def boxes_of(
 def _steps(wall: Wall) -> tuple[Ints, tuple[Ints, Ints]]:
     """Return the boxes of the clusters: which cluster each is of, and its first and last level.
 
-    Where the wall leans a box for each level, as a flight of steps: one box over all of them would stand out
-    of the wall's slope.
+    Where the wall leans a box for each level, or row of them, as a flight of steps: one box over all of them
+    would stand out of the wall's slope.
     """
-    c = wall.cut.clusters
+    c, step = wall.cut.clusters, wall.cut.step
     top, bottom = (depth.astype(np.int64) - wall.first_depth for depth in (c.depth, c.bottom))
     if wall.fold.rise == 0:
         return np.arange(len(c)), (top, bottom)
-    levels = np.maximum(bottom - top + 1, 1)
-    owner = np.repeat(np.arange(len(c)), levels)
-    level = np.arange(len(owner)) - np.repeat(np.cumsum(levels) - levels, levels) + top[owner]
-    return owner, (level, level)
+    rows = np.maximum((bottom - top + step) // step, 1)
+    owner = np.repeat(np.arange(len(c)), rows)
+    level = step * (np.arange(len(owner)) - np.repeat(np.cumsum(rows) - rows, rows)) + top[owner]
+    return owner, (level, np.maximum(np.minimum(level + step - 1, bottom[owner]), level))
 
 
 def _by_density(color: NDArray[np.int32], covered: Floats, length: Ints, paint: Paint) -> NDArray[np.int32]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -72,9 +73,11 @@ class LevelOfDetail:
         picture = sweep.picture
         wall = picture.walls[pane]
         # Where the picture is coarser than a pixel, for its overview, so is the detail.
-        resolution = wall.cut.resolution * picture.pixels_per_unit / pixels_per_unit
+        finer = picture.pixels_per_unit / pixels_per_unit
+        resolution = wall.cut.resolution * finer
         threads = np.flatnonzero(wall.lane_of >= 0)
-        cut = refined_cut(wall.trace, wall.cut, wall.window, seen, resolution, threads, self._buffers)
+        step = max(math.ceil(finer * wall.cut.step), 1) if wall.cut.step > 1 else 1
+        cut = refined_cut(wall.trace, wall.cut, wall.window, seen, resolution, threads, self._buffers, step)
         near = replace(wall, cut=cut)
         best = sweep.like.best_of(pane, near.drawn)
         paint = Paint()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit
-from ....layout.cut import Cut, busy_time, call_span, cut_index
+from ....layout.cut import Cut, busy_time, call_span, cut_index, levels_of_row
 from ....layout.icicle import Lanes, level_heights, place_boxes, stack_lanes
 from ....trace.model import Trace
 from ....units import percentage
@@ -337,8 +337,16 @@ def content(
     lane_of[threads] = np.arange(len(threads))
     resolution = p.resolution * (window[1] - window[0]) / (WIDTH * (scale or pixels) * max(share, 1e-3))
     stop = window[1] + (window[1] >= call_span(trace)[1])
+    # A wall is at most as high as the picture.
+    level = frame.height / max(float(deepest[threads].sum()), 1.0)
     cut = cut_index(trace).cut(
-        window[0], stop, p.first_depth, p.last_depth or None, max(resolution, 1.0), threads
+        window[0],
+        stop,
+        p.first_depth,
+        p.last_depth or None,
+        max(resolution, 1.0),
+        threads,
+        step=levels_of_row(level, 1.0),
     )
     live = int(np.count_nonzero(busy))
     share_ = float(busy[threads].sum()) / max(float(busy.sum()), 1.0)
@@ -558,7 +566,8 @@ def level_lanes(contents: Sequence[Content], p: Parameters, total: float) -> lis
         n = max(len(c.threads), 1)
         own = np.ones(n, np.int64)
         depth = calls.depth[cut.calls].astype(np.int64) - cut.depth0
-        np.maximum.at(own, c.lane_of[calls.thread[cut.calls]], depth + 1)
+        last = cut.deepest(calls).astype(np.int64) - cut.depth0
+        np.maximum.at(own, c.lane_of[calls.thread[cut.calls]], last + 1)
         np.maximum.at(own, c.lane_of[clusters.thread], clusters.bottom.astype(np.int64) - cut.depth0 + 1)
         levels.append(own)
         most = max(int(own.max()), len(cover))
@@ -567,8 +576,10 @@ def level_lanes(contents: Sequence[Content], p: Parameters, total: float) -> lis
         inside = np.minimum(calls.end[cut.calls], c.window[1]) - np.maximum(
             calls.start[cut.calls], c.window[0]
         )
-        cover += np.bincount(depth, inside / span, most)
-        cover += np.bincount(clusters.depth - cut.depth0, (clusters.end - clusters.start) / span, most)
+        spent = np.zeros(most)
+        spent += np.bincount(depth, inside / span, most)
+        spent += np.bincount(clusters.depth - cut.depth0, (clusters.end - clusters.start) / span, most)
+        cover += np.repeat(spent[:: cut.step], cut.step)[:most]
     heights = level_heights(cover, p.taper)
     made = []
     level = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....analysis.measures import self_time_of
 from ....trace import profile
 from ....units import percentage
+from ....views.calls.clusters import note_of_rows
 from ..matching import match
 from ..matching.similarity import QUICK
 from ..matching.summary import histogram_rows
@@ -96,6 +97,7 @@ def notes(
         total = sum(w.cut.total for w in picture.walls)
         many = profile.counted_calls(comparison.traces[0], total)
         notes.append(f"{merged:,} of {many}, narrower than {p.resolution:g} px, are merged")
+    notes += filter(None, [note_of_rows(comparison.traces[0], [w.cut for w in picture.walls])])
     notes += [aligned] if aligned else []
     notes += [*more, *_of_shapes(picture, p)]
     kind = {"exact": "their full names", "name": "their names without path and line"}[

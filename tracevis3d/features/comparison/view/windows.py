@@ -60,7 +60,8 @@ def _where_matched(comparison: match.Comparison, window: tuple[int, int]) -> tup
     spans = tuple(call_span(t) for t in (a, b))
     cuts = []
     for trace, (low, high) in zip((a, b), (window, spans[1])):
-        cuts.append(cut_index(trace).cut(low, high, 2, None, max((high - low) // 400, 1)).calls)
+        step = max(int(trace.calls.depth.max(initial=1)) // 400, 1)
+        cuts.append(cut_index(trace).cut(low, high, 2, None, max((high - low) // 400, 1), step=step).calls)
     inside = (a.calls.start[cuts[0]] >= window[0]) & (a.calls.end[cuts[0]] <= window[1])
     like = matching.likeness(comparison, (cuts[0][inside], cuts[1]), anywhere=False)
     found = matching.choose(like, spans, "best", both=False)

@@ -42,7 +42,7 @@ def call_blocks(picture: Layout, colors: CallColors) -> list[Wedges]:
     calls = picture.trace.calls
     level = calls.depth[ids].astype(np.int64) - 1
     low, high = _shares(picture, row, calls.start[ids], calls.end[ids])
-    inner, outer = _levels(picture, level)
+    inner, outer = _levels(picture, level, _joined([cut.deepest(calls) for cut in picture.cuts])[1])
     back, front = np.zeros(len(ids)), np.full(len(ids), THICK)
     corner, first = picture.theatre.blocks(row, low, high, inner, outer, back, front)
     window = one_window(picture)
@@ -80,7 +80,7 @@ def _clusters(picture: Layout, colors: CallColors) -> Wedges:
     levels = np.where(apart, bottom - depth + 1, 1)
     owner = np.repeat(np.arange(len(row)), levels)
     below = np.arange(len(owner)) - np.repeat(np.cumsum(levels) - levels, levels)
-    inner, outer = _levels(picture, depth[owner] - 1 + below)
+    inner, outer = _levels(picture, depth[owner] - 1 + below, depth[owner] + below)
     outer = np.where(apart[owner], outer, picture.out(bottom[owner]))
     below = np.where(apart[owner], below, (bottom - depth)[owner] // 2)
     corner, first = picture.theatre.blocks(
@@ -185,8 +185,8 @@ def _shares(picture: Layout, row: Ints, start: Ints, end: Ints) -> tuple[Floats,
     return low, np.maximum(np.clip(picture.share(row, end), 0.0, 1.0), low)
 
 
-def _levels(picture: Layout, level: Ints) -> tuple[Floats, Floats]:
-    inner, outer = picture.out(level), picture.out(level + 1)
+def _levels(picture: Layout, first: Ints, stop: Ints) -> tuple[Floats, Floats]:
+    inner, outer = picture.out(first), picture.out(stop)
     return inner, outer - _GAP * (outer - inner)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -77,7 +78,14 @@ class LevelOfDetail:
             cut
             if len(row.threads) > 1
             else refined_cut(
-                self._trace, cut, window, seen, finer * cut.resolution, row.threads, self._buffers
+                self._trace,
+                cut,
+                window,
+                seen,
+                finer * cut.resolution,
+                row.threads,
+                self._buffers,
+                max(math.ceil(finer * cut.step), 1) if cut.step > 1 else 1,
             )
             for row, cut in zip(picture.rows, picture.cuts)
         )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ....drawing.frame import Frame
 from ....drawing.primitives import Camera
 from ....drawing.projection import fit, straight
-from ....layout.cut import Cut, call_span, cut_index
+from ....layout.cut import Cut, call_span, cut_index, levels_of_row
 from ....layout.icicle import level_heights
 from ....trace.model import ALLOC, Trace
 from ....trace.names import named_threads
@@ -182,7 +182,7 @@ class Layout:
         """
         calls, ids = self.trace.calls, self.cuts[r].calls
         level, row = calls.depth[ids].astype(np.int64) - 1, np.full(len(ids), r)
-        inner, outer = self.out(level), self.out(level + 1)
+        inner, outer = self.out(level), self.out(self.cuts[r].deepest(calls))
         return inner, outer, self.share(row, calls.start[ids]), self.share(row, calls.end[ids])
 
     def extent(self, row: Ints) -> Floats:
@@ -289,11 +289,19 @@ def _cut(
         pixels = max(pixels * math.pi * 0.4 / rows, 40.0)  # a section of the semicircle
     resolution = max(coarser * p.resolution * (window[1] - window[0]) / pixels, 1.0)
     stop = window[1] + (window[1] >= call_span(trace)[1])
-    return cut_index(trace).cut(window[0], stop, 1, p.last_depth or None, resolution, threads)
+    step = _step(trace, frame, threads, p.last_depth)
+    return cut_index(trace).cut(window[0], stop, 1, p.last_depth or None, resolution, threads, step=step)
+
+
+def _step(trace: Trace, frame: Frame, threads: list[int], last_depth: int) -> int:
+    """Return how many levels are shown as one, where even a row as high as the picture is too low."""
+    levels = int(np.diff(cut_index(trace).thread_level)[threads].max(initial=1))
+    levels = min(levels, last_depth or levels)
+    return levels_of_row(frame.height * SHARE[1] / max(levels, 1), 1.0)
 
 
 def _levels(trace: Trace, cut: Cut) -> int:
-    shown = int(trace.calls.depth[cut.calls].max(initial=0))
+    shown = int(cut.deepest(trace.calls).max(initial=0))
     return max(shown, int(cut.clusters.bottom.max(initial=0)), 1)
 
 
@@ -304,9 +312,11 @@ def _heights(
     cover = np.zeros(levels)
     for cut, (low, high) in zip(cuts, windows):
         inside = np.minimum(trace.calls.end[cut.calls], high) - np.maximum(trace.calls.start[cut.calls], low)
-        cover += np.bincount(trace.calls.depth[cut.calls] - 1, inside, levels)[:levels]
         c = cut.clusters
-        cover += np.bincount(c.depth - 1, c.end - c.start, levels)[:levels]
+        spent = np.zeros(levels)
+        spent += np.bincount(trace.calls.depth[cut.calls] - 1, inside, levels)[:levels]
+        spent += np.bincount(c.depth - 1, c.end - c.start, levels)[:levels]
+        cover += np.repeat(spent[:: cut.step], cut.step)[:levels]
     return level_heights(cover, p.taper)
 
 
@@ -335,7 +345,9 @@ def _overviews(
         return part and p.overview != "none" and ((main and i == 0) or weights[i] > 1.0)
 
     return tuple(
-        place_overview(trace, i, row.thread, float(reach[i]), resolution)
+        place_overview(
+            trace, i, row.thread, float(reach[i]), resolution, _step(trace, frame, [row.thread], 0)
+        )
         for i, row in enumerate(rows)
         if wanted(i, row) and trace.threads.count[row.thread]
     )

@@ -54,7 +54,7 @@ def bars(picture: Layout, colors: CallColors, surface: int) -> list[Element]:
         start = np.concatenate([calls.start[ids], clusters.start])
         end = np.concatenate([calls.end[ids], clusters.end])
         top = np.concatenate([calls.depth[ids], clusters.depth]).astype(np.int64) - 1
-        bottom = np.concatenate([calls.depth[ids], clusters.bottom]).astype(np.int64)
+        bottom = np.concatenate([one.cut.deepest(calls), clusters.bottom]).astype(np.int64)
         color = np.concatenate([colors.of(ids), colors.clusters(clusters.longest, 0 * clusters.longest)])
         low, high = _shares(picture, start, end)
         level = (one.high - one.low) / one.levels

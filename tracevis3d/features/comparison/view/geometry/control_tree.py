@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .....kernels.layout.bundle import attach_leaves, clamp_upwards
+from .....kernels.layout.bundle import attach_leaves, clamp_upwards, ways_up
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -204,14 +204,13 @@ def _side(
 def _with_callers(caller: Ints, ends: Ints, root: Ints, most: int) -> Ints:
     """Return the sorted codes (group and call) of ``ends`` and of their callers up to the groups' roots."""
     tops = np.arange(len(root), dtype=np.int64) * most + root
-    known, fresh = np.union1d(ends, tops), ends
-    while len(fresh):
-        groups, calls = fresh // most, fresh % most
-        below = (calls != root[groups]) & (caller[calls] >= 0)
-        above = np.unique(groups[below] * most + caller[calls[below]])
-        fresh = np.setdiff1d(above, known, assume_unique=True)
-        known = np.union1d(known, fresh)
-    return known
+    from_ = np.union1d(ends, tops)
+    found = np.empty(0, np.int64)
+    for _ in range(2):
+        seen = np.full(len(caller), -1, np.int64)
+        many = ways_up(caller.astype(np.int64), from_ // most, from_ % most, root, seen, found)
+        found = found if len(found) else np.empty(many, np.int64)
+    return np.sort(found)
 
 
 def _close(key: NDArray[np.bool_], parent: NDArray[np.int32]) -> None:

@@ -8,6 +8,7 @@ from ..... import units
 from .....trace import profile
 from .....trace.model import Trace
 from .....trace.names import label_of_call, lane_title
+from .....views.calls.clusters import note_of_rows
 from ...running import longest_quiet, time_running
 from ...waits import Waits
 from .. import correspondences as corr
@@ -130,6 +131,7 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
         total = sum(cut.total for cut in picture.cuts)
         many = profile.counted_calls(trace, total)
         notes.append(f"{merged:,} of {many}, narrower than {p.resolution:g} px, are merged: paler bars")
+    notes += filter(None, [note_of_rows(trace, picture.cuts)])
     if p.windows.strip():
         notes.append(f"windows of their own: {p.windows}")
     if p.fold > 0:

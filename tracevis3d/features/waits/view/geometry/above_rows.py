@@ -39,7 +39,9 @@ class Overview:
     high: float
 
 
-def place_overview(trace: Trace, row: int, thread: int, reach: float, resolution_ns: float) -> Overview:
+def place_overview(
+    trace: Trace, row: int, thread: int, reach: float, resolution_ns: float, step: int
+) -> Overview:
     """Lay out the overview of a row whose levels reach ``reach`` outward.
 
     Parameters
@@ -53,14 +55,18 @@ def place_overview(trace: Trace, row: int, thread: int, reach: float, resolution
         Distance outward, in levels.
     resolution_ns : float
         The time that a pixel covers, times the row's bound, if the row showed the whole trace.
+    step : int
+        How many levels are shown as one.
 
     Returns
     -------
     Overview
     """
     low, high = call_span(trace)
-    cut = cut_index(trace).cut(low, high + 1, 1, None, max(_COARSER * resolution_ns, 1.0), [thread])
-    deepest = int(trace.calls.depth[cut.calls].max(initial=1))
+    cut = cut_index(trace).cut(
+        low, high + 1, 1, None, max(_COARSER * resolution_ns, 1.0), [thread], step=step
+    )
+    deepest = int(cut.deepest(trace.calls).max(initial=1))
     levels = max(deepest, int(cut.clusters.bottom.max(initial=1)))
     apart = max(_APART * reach, _LEAST_APART)
     return Overview(row, cut, levels, reach + apart, reach + apart + max(_SHARE * reach, _LEAST))
