@@ -104,9 +104,9 @@ class Cut:
         """The number of calls that the cut represents: all that meet the window."""
         return len(self.calls) + int(self.merged.sum()) + int(self.clusters.calls.sum())
 
-    def deepest(self, calls: Calls) -> NDArray[np.int32]:
-        """Return the depth of the deepest call that each of ``calls`` represents: int32 (v,)."""
-        return self.top if self.step > 1 else calls.depth[self.calls]
+    def deepest(self, calls: Calls) -> NDArray[np.int64]:
+        """Return the depth of the deepest call that each of ``calls`` represents: int64 (v,)."""
+        return (self.top if self.step > 1 else calls.depth[self.calls]).astype(np.int64)
 
     def of(self, wanted: NDArray[np.bool_]) -> Cut:
         """Return the cut with some of the calls that are shown by themselves, and no clusters changed."""
@@ -117,7 +117,7 @@ class Cut:
         """Return the same where each call has a row, if it is one of a single level."""
         if self.step > 1:
             return self
-        return replace(self, top=self.deepest(calls), merged=np.zeros(len(self.calls), np.int64))
+        return replace(self, top=calls.depth[self.calls], merged=np.zeros(len(self.calls), np.int64))
 
 
 def levels_of_row(level: float, pixels_per_unit: float) -> int:

@@ -65,7 +65,7 @@ def call_boxes(picture: Layout, cut: Cut, colors: Coloring, share: Floats) -> Bo
     """
     calls, ids = picture.trace.calls, cut.calls
     level = calls.depth[ids].astype(np.int64) - picture.first_depth
-    top = cut.deepest(calls).astype(np.int64) - picture.first_depth
+    top = cut.deepest(calls) - picture.first_depth
     return _boxes(
         picture,
         "call",

@@ -315,7 +315,7 @@ def _lanes(
     top = cut.deepest(calls)
     if levels is None:
         levels = np.ones(lanes, np.int64)
-        np.maximum.at(levels, lane_of[calls.thread[cut.calls]], top.astype(np.int64) - cut.depth0 + 1)
+        np.maximum.at(levels, lane_of[calls.thread[cut.calls]], top - cut.depth0 + 1)
         np.maximum.at(levels, lane_of[clusters.thread], clusters.bottom.astype(np.int64) - cut.depth0 + 1)
     most = int(levels.max(initial=1))
     inside = np.minimum(calls.end[cut.calls], window[1]) - np.maximum(calls.start[cut.calls], window[0])

@@ -67,7 +67,7 @@ def boxes_of(
     if paint is not None and len(c):
         color = np.concatenate([color[:n], _by_density(color[n:], c.covered, c.end - c.start, paint)])
     level = calls.depth[cut.calls].astype(np.int64) - wall.first_depth
-    last = cut.deepest(calls).astype(np.int64) - wall.first_depth
+    last = cut.deepest(calls) - wall.first_depth
     # In the flat figure nothing shows between two levels.
     gap = _GAP * min(1.0, wall.fold.rise / math.radians(15.0))
     owner, at = _steps(wall)

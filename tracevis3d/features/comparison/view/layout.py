@@ -566,7 +566,7 @@ def level_lanes(contents: Sequence[Content], p: Parameters, total: float) -> lis
         n = max(len(c.threads), 1)
         own = np.ones(n, np.int64)
         depth = calls.depth[cut.calls].astype(np.int64) - cut.depth0
-        last = cut.deepest(calls).astype(np.int64) - cut.depth0
+        last = cut.deepest(calls) - cut.depth0
         np.maximum.at(own, c.lane_of[calls.thread[cut.calls]], last + 1)
         np.maximum.at(own, c.lane_of[clusters.thread], clusters.bottom.astype(np.int64) - cut.depth0 + 1)
         levels.append(own)
