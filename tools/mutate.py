@@ -35,7 +35,7 @@ from typing import Any
 
 # Imported once: what each change is tried in is a fork of this process.
 import hypothesis  # noqa: F401
-import numba
+import numba  # noqa: F401
 import numpy  # noqa: F401
 import orjson  # noqa: F401
 import pytest
@@ -46,7 +46,8 @@ from mutation.subjects import modules
 
 ROOT = Path(__file__).resolve().parents[1]
 # A kernel that leaves its buffers is noticed; kernels with such checks are kept apart from those without.
-numba.config.BOUNDSCHECK, numba.config.CACHE_DIR = 1, str(ROOT / "build" / "mutate")
+# Numba reads its variables anew when it compiles: what is set in its ``config`` would not last.
+os.environ |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(ROOT / "build" / "mutate")}
 ACCEPTED = ROOT / "tools" / "mutation" / "mutants.toml"
 #: Changes: to the next number, to the other side of a bound, to the opposite operator.
 OPERATORS = (

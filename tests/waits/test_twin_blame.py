@@ -122,6 +122,15 @@ b 40 41 Condition.notify release C
 """
 
 
+def known_holder():
+    """The recording names who holds what a thread waits for, until another one gets it, first of all."""
+    text = (
+        "a 0 9 Lock.acquire wait L 1\nb 0 20 run\nc 3 3 Lock.acquire wait L 0\nc 8 8 Lock.release release L"
+    )
+    trace = trace_of(text)
+    return find_waits(replace(trace, sync=replace(trace.sync, holder=np.array([1, -1, -1], np.int32))))
+
+
 def crowd():
     """Eighty threads hold a semaphore before one waits for it, half of them from within that wait."""
     rows = []
@@ -135,6 +144,7 @@ def crowd():
 @given(st.one_of(programs(), with_lines()))
 @example(find_waits(trace_of(WOKEN_BY_THE_FIRST)))
 @example(find_waits(trace_of(crowd())))
+@example(known_holder())
 @example(find_waits(trace_of(WOKEN_WITHIN)))
 @settings(max_examples=100, deadline=None)
 def test_what_kept_waits_waiting(waits) -> None:
