@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -75,6 +76,22 @@ def test_squares_of_a_network_do_not_overlap_and_keep_their_proportions(middle, 
         assert all(over(one, other) < 1e-5 for other in found[:i])
     assert (found[:, :2] >= np.array(PLACE[:2]) - 1e-6).all()
     assert (found[:, :2] + found[:, 2:] <= np.array([16.0, 11.0]) + 1e-6).all()
+    # They reach both ends of one side, and lie in the middle of the other.
+    before = found[:, :2].min(axis=0) - PLACE[:2]
+    behind = np.array([16.0, 11.0]) - (found[:, :2] + found[:, 2:]).max(axis=0)
+    np.testing.assert_allclose(before, behind, atol=1e-6)
+    assert before.min() < 1e-6
+
+
+def test_squares_have_so_much_room_that_the_middle_ones_stay_where_they_are():
+    """A cloud of small squares keeps its order along both axes, and fills two fifths before it is spread."""
+    middle = np.array([(x, y) for x in range(4) for y in range(4)], np.float64)
+    for area in (np.ones(16), np.full(16, 100.0)):
+        found = np.array(as_squares(middle, area, PLACE))
+        at = found[:, :2] + found[:, 2:] / 2
+        assert (np.diff(at[:, 1].reshape(4, 4), axis=1) > 0).all()
+        assert (np.diff(at[:, 0].reshape(4, 4), axis=0) > 0).all()
+        assert 0.2 < found[:, 2:].prod(axis=1).sum() / (15 * 9) < 0.6
 
 
 def test_a_stretch_parts_what_pushing_has_not():
@@ -103,6 +120,17 @@ def test_a_grid_is_read_by_rank(parts):
     order = sorted(range(len(parts)), key=lambda i: (-round(middle[i, 1], 6), middle[i, 0]))
     assert [rank[i] for i in order] == sorted(rank, reverse=True)
     np.testing.assert_allclose(found[:, 2] ** 2 / area, (found[:, 2] ** 2 / area)[0])
+    # Cells are squares, as large as fit; the largest part fills its own, and the rows lie in the middle.
+    across, down = (np.unique(middle[:, axis].round(6)) for axis in (0, 1))
+    columns = max(math.ceil(math.sqrt(len(parts) * 15 / 9) - 1e-9), 1)
+    assert len(across) == min(columns, len(parts))
+    assert len(down) == math.ceil(len(parts) / columns)
+    cell = min(15 / columns, 9 / len(down))
+    assert found[:, 2].max() == pytest.approx(cell)
+    np.testing.assert_allclose(np.diff(across), cell, atol=1e-5)
+    np.testing.assert_allclose(np.diff(down), cell, atol=1e-5)
+    assert down.mean() == pytest.approx(2.0 + 9 / 2, abs=1e-5)
+    assert across[0] == pytest.approx(1.0 + 15 / 2 - cell * (columns - 1) / 2, abs=1e-5)
     for i, one in enumerate(found):
         assert all(over(one, other) < 1e-9 for other in found[:i])
 

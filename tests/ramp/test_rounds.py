@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
+from statistics import median
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.support.walked_traces import walked_trace
-from tracevis3d import api
+from tracevis3d import api, units
 from tracevis3d.errors import UsageError
 from tracevis3d.features.ramp.findings import compare, findings
 from tracevis3d.features.ramp.rounds import Rounds, find_rounds, joined
@@ -139,3 +143,69 @@ def test_phases_are_rounds_with_the_outermost_calls_within_them() -> None:
     assert len(find_rounds(trace, "phases", name)) == does.count(name)
     with pytest.raises(UsageError, match="no phase does this"):
         find_rounds(trace, "phases", "nothing")
+
+
+def plain_findings(spans, stages):
+    """Return (weight, sentence, round) of each finding, the most important first."""
+    found, lasts = [], [end - start for start, end in spans]
+    many, usual = len(spans), median(lasts)
+    if many >= 3 and usual > 0 and max(lasts) >= 2 * usual:
+        top = lasts.index(max(lasts))
+        times = units.count(float(f"{lasts[top] / usual:.2g}"))
+        said = f"Round {top + 1} of request takes {units.duration(lasts[top])}, {times} times the median"
+        within = Counter()
+        for of, start, end, kind in stages:
+            within[kind] += (end - start) * (of == top)
+        kind = max(range(4), key=lambda kind: (within[kind], -kind))
+        if 2 * within[kind] > lasts[top]:
+            said += f", mostly in stage {kind}"
+        found.append((lasts[top] / usual, said, top))
+    gaps = [spans[i + 1][0] - max(end for _, end in spans[: i + 1]) for i in range(many - 1)]
+    period = median([b[0] - a[0] for a, b in pairwise(spans)]) if many > 1 else 0
+    if many >= 3 and period > 0 and max(gaps) >= 4 * period:
+        top = gaps.index(max(gaps))
+        times = units.count(float(f"{gaps[top] / period:.2g}"))
+        said = f"After round {top + 1} of request nothing begins for {units.duration(gaps[top])}, "
+        found.append((gaps[top] / period, said + f"{times} times the usual gap", top + 1))
+    third = many // 3
+    if third >= 4:
+        first, last = median(lasts[:third]), median(lasts[-third:])
+        if min(first, last) > 0 and 10 * max(first, last) >= 13 * min(first, last):
+            verb = "slow down" if last > first else "get faster"
+            said = (
+                f"Rounds of request {verb}: {units.duration(first)} at first, {units.duration(last)} at the"
+            )
+            found.append((max(first, last) / min(first, last), f"{said} end", many - 1))
+    if not found:
+        said = f"{units.counted(many, 'round')} of request, about {units.duration(usual)} each"
+        found.append((1.0, said, -1))
+    return sorted(found, key=lambda one: -one[0])
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from([10, 10, 11, 50]), st.sampled_from([0, 10, 10, 13, 20, 21])), min_size=1,
+        max_size=16,
+    ),
+    st.lists(st.tuples(st.integers(0, 15), st.integers(0, 3), st.integers(0, 21)), max_size=6),
+)  # fmt: skip
+@example([(10, 10)] * 6 + [(10, 13)] * 6, [])
+@example([(10, 10)] * 4 + [(10, 7)] * 8, [])
+@example([(10, 10)] * 4 + [(10, 20)], [(4, 1, 10)])
+@example([(10, 10)] * 4 + [(10, 20)], [(4, 1, 11)])
+@example([(10, 4)] * 4 + [(44, 4)], [])
+@example([(10, 4)] * 4 + [(43, 4)], [])
+@example([(10, 10), (10, 20)], [])
+@example([(10, 10), (10, 10), (10, 20)], [])
+@settings(deadline=None)
+def test_what_is_found_in_rounds_is_that_of_the_plain_twin(steps, stages):
+    spans, at = [], 0
+    for every, lasts in steps:
+        at += every
+        spans.append((at, at + lasts))
+    stages = sorted((of, spans[of][0], spans[of][0] + lasts, kind) for of, kind, lasts in stages
+                    if of < len(spans))  # fmt: skip
+    found = [(float(np.exp(one.weight)), one.sentence, one.round) for one in findings(made(spans, stages))]
+    expected = plain_findings(spans, stages)
+    assert [one[1:] for one in found] == [one[1:] for one in expected]
+    assert [one[0] for one in found] == pytest.approx([one[0] for one in expected])

@@ -40,7 +40,7 @@ def summary(parts: Parts, value: Floats, metric: str, trace: Trace) -> tuple[str
         plural = f"{parts.what}es" if parts.what.endswith("s") else f"{parts.what}s"
         return f"{n:,} {plural} are called", top
     ordered = np.sort(value)[::-1]
-    few = int(np.searchsorted(np.cumsum(ordered), _MOST * ordered.sum())) + 1
+    few = int(np.searchsorted(np.cumsum(ordered), _MOST * ordered.sum() * (1 - 1e-12))) + 1
     share = units.percentage(float(value[top] / value.sum()))
     plural = f"{parts.what}es" if parts.what.endswith("s") else f"{parts.what}s"
     sentence = f"{name} has {share} of the {what}"
