@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.support.walked_traces import walked_trace
+from tests.support.walked_traces import split, walked_trace
+from tests.waits.sync_traces import trace_of as sync_trace
 from tracevis3d.analysis.measures import self_time_of
 from tracevis3d.features.city.metrics import floors, links, longest_calls, measured, parts_of
 from tracevis3d.features.city.treemap import city_of, lay_out, squarified
+from tracevis3d.trace.events import COMPLETE
+from tracevis3d.trace.model import CONTAINER_KINDS, Source
+from tracevis3d.trace.recording import Recording
+from tracevis3d.trace.strings import Strings
 
 SIZES = st.lists(st.floats(0.01, 100.0), min_size=1, max_size=25)
 
@@ -106,3 +112,81 @@ def test_floors_add_up_to_the_measure(seed, many, metric):
     found = floors(trace, parts, metric, (0, trace.span_ns + 1), many)
     assert found.shape == (len(parts.path), many)
     np.testing.assert_allclose(found.sum(axis=1), measured(trace, parts, metric))
+
+
+def in_containers():
+    """Return a trace of functions in packages, modules, classes or nothing; one is not called."""
+    rows = [
+        ("org.shop", "package", -1), ("org.shop.cart", "module", 0), ("Cart", "class", 1),
+        ("cart", "module", 1), ("Item", "class", 2), ("Lone", "class", -1), ("shop.c:1", "file", -1),
+        ("", "class", 0),
+    ]  # fmt: skip
+    functions = ("start", "sum", "add", "price", "alone", "free", "in_file", "unnamed", "never")
+    within = (0, 1, 2, 4, 5, -1, 6, 7, 3)
+    recording = Recording()
+    number = [recording.function(name) for name in functions]
+    thread = recording.thread(1, 1)
+    for i, function in enumerate([*number[:-1], number[3]]):
+        recording.add_events(
+            thread=[thread], kind=[COMPLETE], function=[function], time=[10 * i], end=[10 * i + 5]
+        )
+    trace = recording.finish(Source(), split)
+    name, kind, parent = zip(*rows, strict=True)
+    containers = replace(
+        trace.containers, name=Strings.of(name), parent=np.array(parent, np.int32),
+        kind=np.array([CONTAINER_KINDS.index(one) for one in kind], np.uint8),
+    )  # fmt: skip
+    container = np.array([within[functions.index(label)] for label in trace.functions.label], np.int32)
+    return replace(trace, containers=containers, functions=replace(trace.functions, container=container))
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("class", {
+            "start": "org/shop", "sum": "org/shop/cart", "add": "org/shop/cart/Cart",
+            "price": "org/shop/cart/Cart/Item", "alone": "Lone", "free": "(no class)",
+            "in_file": "shop.c:1", "unnamed": "org/shop/(unnamed)",
+        }),
+        ("module", {
+            "start": "org/shop", "sum": "org/shop/cart", "add": "org/shop/cart", "price": "org/shop/cart",
+            "alone": "Lone", "free": "(no module)", "in_file": "shop.c:1", "unnamed": "org/shop",
+        }),
+        ("function", {
+            "start": "org/shop/start", "sum": "org/shop/cart/sum", "add": "org/shop/cart/Cart/add",
+            "price": "org/shop/cart/Cart/Item/price", "alone": "Lone/alone", "free": "free",
+            "in_file": "shop.c:1/in_file", "unnamed": "org/shop/(unnamed)/unnamed",
+        }),
+    ],
+)  # fmt: skip
+def test_parts_lie_in_the_districts_of_what_is_around_them(kind, expected):
+    trace = in_containers()
+    parts = parts_of(trace, kind)
+    found = {
+        str(label): "/".join(parts.path[part])
+        for label, part in zip(trace.functions.label, parts.of_function.tolist(), strict=True) if part >= 0
+    }  # fmt: skip
+    assert found == expected
+    counts = Counter(expected.values())
+    assert measured(trace, parts, "functions").tolist() == [counts["/".join(path)] for path in parts.path]
+
+
+def test_a_module_of_its_packages_name_is_the_package():
+    trace = in_containers()
+    functions = trace.functions
+    moved = functions.container.copy()
+    moved[functions.label.index("sum")] = 3
+    trace = replace(trace, functions=replace(functions, container=moved))
+    parts = parts_of(trace, "class")
+    assert parts.name(int(parts.of_function[functions.label.index("sum")])) == "org.shop.cart"
+
+
+def test_time_of_waits_is_that_of_the_calls_that_wait():
+    text = "a 0 90 work\na 10 30 Event.wait wait E 1\na 40 45 Lock.acquire wait L 0\n"
+    trace = sync_trace(text + "b 5 25 Event.wait wait E 1\nb 30 30 Event.set release E\nb 50 80 read io file")
+    parts = parts_of(trace, "function")
+    waited = {parts.name(i): ns for i, ns in enumerate(measured(trace, parts, "waits").tolist()) if ns}
+    assert sum(waited.values()) == 40
+    assert len(waited) == 1
+    apart = replace(trace, sync=replace(trace.sync, call=np.full(len(trace.sync), -1)))
+    assert not measured(apart, parts, "waits").any()
