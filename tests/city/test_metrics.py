@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import split, walked_trace
@@ -190,3 +190,44 @@ def test_time_of_waits_is_that_of_the_calls_that_wait():
     assert len(waited) == 1
     apart = replace(trace, sync=replace(trace.sync, call=np.full(len(trace.sync), -1)))
     assert not measured(apart, parts, "waits").any()
+
+
+NESTED = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from("abc"), max_size=3), st.sampled_from([0.1, 1.0, 2.0, 30.0]),
+    ),
+    min_size=1, max_size=12,
+)  # fmt: skip
+
+
+@given(NESTED)
+@example([(["a"], 47.0), (["b"], 47.0), ([], 6.0)])
+@example([(["a"], 47.5), (["b"], 47.0), ([], 5.5)])
+@example([(["a", "b"], 3.0), (["a", "b"], 3.0)])
+@example([(["a"], 97.0), ([], 3.0)])
+def test_no_district_or_building_is_a_sliver_beside_others(parts):
+    paths = [(*names, f"part {i}") for i, (names, _) in enumerate(parts)]
+    areas = [area for _, area in parts]
+    city = city_of(paths, areas)
+    waiting, seen = [(city, 0)], []
+    while waiting:
+        one, depth = waiting.pop()
+        inner = list(one.districts.values())
+        assert one.depth == depth
+        own = sum(areas[i] for i in one.buildings)
+        assert one.size == pytest.approx(own + sum(district.size for district in inner))
+        if inner:
+            assert one.buildings or len(inner) > 1
+            assert max(district.size for district in inner) < 0.96 * one.size + 1e-9
+            assert not one.buildings or own >= 0.06 * one.size - 1e-9
+        seen += one.buildings
+        waiting += [(district, depth + 1) for district in inner]
+    assert sorted(seen) == list(range(len(parts)))
+
+
+def test_buildings_beside_districts_stay_there_unless_they_would_be_slivers():
+    paths = [("a", "x"), ("b", "y"), ("z",)]
+    assert sorted(city_of(paths, [47.0, 47.0, 6.1]).districts) == ["a", "b"]
+    # With the smaller district's buildings they are enough.
+    joined = city_of(paths, [48.0, 47.0, 5.0])
+    assert (list(joined.districts), sorted(joined.buildings)) == (["a"], [1, 2])

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
+from tests.waits.sync_traces import trace_of
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.features.city.actions import HIDE_STACK, PLAY_STACK
 from tracevis3d.features.city.metrics import parts_of
@@ -44,6 +45,26 @@ def test_stacks_are_those_of_the_calls_that_run(number, share, most):
             assert of[calls.function[stack.call]].tolist() == stack.part.tolist()
             begun = [int(of[calls.function[c]]) for c in mine if calls.start[c] <= moment]
             assert stack.trail.tolist() == without_repetitions(begun[::-1])[: most + 1]
+
+
+def test_the_stacks_of_the_eight_threads_with_the_most_calls_are_looked_up():
+    text = [f"t{t} 0 1000 m0.run" for t in range(12)]
+    text += [f"t{t} {2 * i} {2 * i + 1} m1.f" for t in range(12) for i in range((5 * t) % 12)]
+    trace = trace_of("\n".join(text))
+    found = stacks_at(trace, parts_of(trace, "function").of_function, 999, 1)
+    busiest = sorted(range(12), key=lambda t: -((5 * t) % 12))[:8]
+    assert [trace.threads.name[stack.thread] for stack in found] == [f"t{t}" for t in busiest]
+
+
+@pytest.mark.parametrize("repeated", [5, 100, 1000])
+def test_a_trail_leads_back_over_many_calls_of_one_part(repeated):
+    text = ["a 0 9999 m.run", "a 1 2 m.first", "a 3 4 m.second"]
+    text += [f"a {2 * i} {2 * i + 1} m.again" for i in range(5, 5 + repeated)]
+    trace = trace_of("\n".join(text))
+    parts = parts_of(trace, "function")
+    (stack,) = stacks_at(trace, parts.of_function, 9998, 2)
+    names = [parts.path[part][-1].rpartition(".")[2] for part in stack.trail.tolist()]
+    assert names == ["again", "second", "first"]
 
 
 def test_a_stack_arches_from_roof_to_roof_and_says_where_it_is():
