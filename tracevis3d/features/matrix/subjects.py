@@ -108,8 +108,8 @@ def _third(trace: Trace, wanted: SubjectRequest, time: Ints, thread: Ints) -> tu
     if wanted.third == "none" or (len(trace.samples) and not trace.samples.are_timed):
         return Category("", ("",), is_ordered=True), np.zeros(len(time), np.int64)
     category, edges = slices(wanted.window, wanted.slices, _name_slice)
-    level = np.clip(np.searchsorted(edges, time, "right") - 1, 0, len(category.names) - 1)
-    return category, level.astype(np.int64)
+    # All of it is within the window.
+    return category, (np.searchsorted(edges, time, "right") - 1).astype(np.int64)
 
 
 def _need_calls(trace: Trace) -> None:
