@@ -24,6 +24,7 @@ NAMES = {"self": "self time", "calls": "calls", "bytes": "bytes allocated"}
     st.sampled_from(["class", "module"]),
 )
 @example([1, 0, 0], "calls", "class")
+@example([0, 0], "calls", "class")
 @example([9, 1], "self", "module")
 @example([63, 7], "self", "module")
 @example([4, 4, 1, 1], "bytes", "module")

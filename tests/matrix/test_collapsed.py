@@ -155,11 +155,46 @@ def test_rounds_are_a_surface_with_lines_along_its_ridges():
     middle = made.corner.reshape(-1, 3, 4, 3)[:, 1, 2:, 2]
     wanted = picture.high * picture.table.flat[row, column] / picture.table.flat.max() + 0.03
     np.testing.assert_allclose(middle, np.column_stack([wanted, wanted]), atol=1e-4)
+    # Blocks of threads, which have no order, stand apart, in the middle of their columns.
+    left, right = (corners(made)[:, :, 0].min(axis=1), corners(made)[:, :, 0].max(axis=1))
+    np.testing.assert_allclose((left + right) / 2, picture.x(column + 0.5), atol=1e-5)
+    assert (right - left < 0.97 * picture.pitch[0]).all()
+    assert (right - left > 0.85 * picture.pitch[0]).all()
     assert sum(one.kind == "ridge" for one in drawing.elements) == 2
     whole = crests(picture, Finding("", "", 0, 0, "column"))
     assert [len(one) for one in whole] == [len(picture.table.rows.names)]
     bars = VIEW.draw([trace], Parameters(about="rounds", form="bars"), FRAME, silent)
     assert not any(isinstance(one, Wedges) for one in bars.elements)
+
+
+def corners(made):
+    """Return the corners of each block, (n, 12, 3)."""
+    return made.corner.reshape(-1, 12, 3)
+
+
+def test_blocks_of_ordered_columns_fill_them_in_two_halves():
+    picture = compose(TRACE, Parameters(about="sizes", parts="function", form="surface"), FRAME)
+    drawing = VIEW.draw([TRACE], Parameters(about="sizes", parts="function", form="surface"), FRAME, silent)
+    made = next(one for one in drawing.elements if one.kind == "cell")
+    row, column = np.nonzero(picture.table.count.sum(axis=2))
+    assert len(made) == 2 * len(row)
+    at = corners(made)[:, :, 0]
+    ends = np.column_stack([at.min(axis=1), at.max(axis=1)])
+    half = picture.pitch[0] / 2
+    first, second = ends[: len(row)], ends[len(row) :]
+    np.testing.assert_allclose(
+        first, np.column_stack([picture.x(column), picture.x(column) + half]), atol=1e-5
+    )
+    np.testing.assert_allclose(second, first + half, atol=1e-5)
+
+
+def test_a_row_whose_columns_have_an_order_has_one_crest():
+    picture = compose(TRACE, Parameters(about="sizes", parts="function", form="surface"), FRAME)
+    there = picture.table.count.sum(axis=2) > 0
+    many = int(there.sum(axis=1).max())
+    assert many > 1
+    (crest,) = crests(picture, Finding("", "", int(there.sum(axis=1).argmax()), 0, "row"))
+    assert crest.shape == (many, 3)
 
 
 def test_sizes_are_powers_of_two():
