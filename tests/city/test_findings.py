@@ -47,12 +47,18 @@ def test_the_part_with_most_is_named_and_how_few_have_nearly_all(values, metric,
     assert sentence == expected
 
 
-@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=8))
+#: Exact in binary.
+QUARTERS = st.integers(0, 160).map(lambda k: k / 4)
+
+
+@given(st.lists(st.tuples(QUARTERS, QUARTERS), min_size=1, max_size=8))
 @example([(0, 0)])
 @example([(10, 9), (3, 3)])
 @example([(20, 18), (3, 3)])
 @example([(20, 17), (3, 3)])
 @example([(1, 0)])
+@example([(1, 0.5)])
+@example([(0.25, 0.25)])
 def test_the_part_that_changed_most_is_named(pairs):
     before, after = (np.array(column, np.float64) for column in zip(*pairs, strict=True))
     names = [f"part {i}" for i in range(len(pairs))]

@@ -231,3 +231,39 @@ def test_buildings_beside_districts_stay_there_unless_they_would_be_slivers():
     # With the smaller district's buildings they are enough.
     joined = city_of(paths, [48.0, 47.0, 5.0])
     assert (list(joined.districts), sorted(joined.buildings)) == (["a"], [1, 2])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 200), st.integers(1, 7), st.sampled_from(["self", "calls"]), st.data())
+def test_floors_and_links_are_of_what_begins_in_the_window(seed, many, metric, data):
+    trace = walked_trace(seed, steps=40, longest=20)
+    calls, parts, own = trace.calls, parts_of(trace, "function"), self_time_of(trace)
+    low = data.draw(st.integers(0, trace.span_ns))
+    high = data.draw(st.integers(low + 1, trace.span_ns + 1))
+    part = parts.of_function[calls.function].tolist()
+    heights, pairs = np.zeros((len(parts.path), many)), Counter()
+    for call, start in enumerate(calls.start.tolist()):
+        # What is outside counts for the nearest slice.
+        slot = min(max((start - low) * many // (high - low), 0), many - 1)
+        heights[part[call], slot] += own[call] if metric == "self" else 1
+        parent = int(calls.parent[call])
+        if parent >= 0 and low <= start < high and part[parent] != part[call]:
+            pairs[part[parent], part[call]] += 1
+    np.testing.assert_allclose(floors(trace, parts, metric, (low, high), many), heights)
+    found = links(trace, parts, (low, high))
+    assert {(int(a), int(b)): int(n) for a, b, n in zip(*found, strict=True)} == pairs
+
+
+@pytest.mark.parametrize(("modules", "kind"), [(0, "function"), (2, "function"), (3, "class"), (4, "class")])
+def test_parts_are_classes_where_there_are_three(modules, kind):
+    assert parts_of(walked_trace(1, steps=80, modules=modules), "auto").what == kind
+
+
+def test_files_lie_in_their_folders():
+    trace = in_containers()
+    files = Strings.of(["/src/shop/cart.py", "C:\\src\\main.c", "/"])
+    of = np.arange(len(trace.functions), dtype=np.int32) % 4 - 1
+    trace = replace(trace, files=files, functions=replace(trace.functions, file=of))
+    parts = parts_of(trace, "file")
+    found = {parts.path[part] for part in parts.of_function.tolist() if part >= 0}
+    assert found == {("src", "shop", "cart.py"), ("C:", "src", "main.c"), ("(no file)",)}

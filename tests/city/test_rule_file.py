@@ -103,3 +103,35 @@ def test_rules_determine_what_is_shown(file):
     assert sorted(marks["glyph 2"].id.tolist()) == sorted(diamonds)
     said = [entry.text for legend in ruled.legends for entry in legend.entries]
     assert {"with a one", "calls above 3, calls below 1,000", "ball: parts that call it"} <= set(said)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "fits"),
+    [
+        ("above = 2", [3, 4, 5]), ("below = 2", [0, 1]), ("above = 1\nbelow = 4", [2, 3]),
+        ("above = 5", []), ("below = -1", []),
+    ],
+)  # fmt: skip
+def test_both_bounds_are_excluded_and_each_may_be_left_out(file, bounds, fits):
+    (rule,) = read_rules(file(f'[[rule]]\nfield = "calls"\n{bounds}\nglyph = "pin"\n')).rules
+    names = [f"part {i}" for i in range(6)]
+    found = rule.fits(names, lambda field: np.arange(6.0) if field == "calls" else np.zeros(6))
+    assert np.flatnonzero(found).tolist() == fits
+
+
+def test_times_and_sizes_have_units(file):
+    for field, bound, value in (
+        ("self", '"5 ms"', 5e6), ("self", "2", 2e6), ("bytes", '"1 kB"', 1e3), ("bytes", "7", 7.0),
+        ("calls", "1.5", 1.5),
+    ):  # fmt: skip
+        (rule,) = read_rules(file(f'[[rule]]\nfield = "{field}"\nabove = {bound}\nglyph = "pin"\n')).rules
+        assert rule.above == value
+
+
+@pytest.mark.parametrize("length", [57, 58, 59, 200])
+def test_what_is_shown_of_a_long_value_is_cut(file, length):
+    with pytest.raises(InputError) as caught:
+        read_rules(file(f'width = "{"x" * length}"'))
+    shown = str(caught.value).partition("width = ")[2].partition(": write")[0]
+    whole = f'"{"x" * length}"'
+    assert shown == (whole if len(whole) <= 60 else f"{whole[:59]}…")

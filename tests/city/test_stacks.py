@@ -56,6 +56,16 @@ def test_the_stacks_of_the_eight_threads_with_the_most_calls_are_looked_up():
     assert [trace.threads.name[stack.thread] for stack in found] == [f"t{t}" for t in busiest]
 
 
+@pytest.mark.parametrize(
+    ("moment", "running"), [(0, "run"), (9, "first"), (10, "run"), (20, "last"), (30, "")]
+)
+def test_a_call_runs_from_its_begin_to_before_its_end(moment, running):
+    trace = trace_of("a 0 30 m.run\na 5 10 m.first\na 15 30 m.last")
+    parts = parts_of(trace, "function")
+    found = stacks_at(trace, parts.of_function, moment, 1)
+    assert [parts.path[stack.part[-1]][-1].rpartition(".")[2] for stack in found] == [running] * bool(running)
+
+
 @pytest.mark.parametrize("repeated", [5, 100, 1000])
 def test_a_trail_leads_back_over_many_calls_of_one_part(repeated):
     text = ["a 0 9999 m.run", "a 1 2 m.first", "a 3 4 m.second"]

@@ -67,7 +67,7 @@ def change(names: list[str], before: Floats, after: Floats, metric: str, trace: 
     delta = after - before
     top = int(np.abs(delta).argmax())
     write, what = writer(metric, trace), name_of(metric, trace)
-    if abs(delta[top]) <= _SAME * max(before[top], after[top], 1e-300):
+    if abs(delta[top]) <= _SAME * max(before[top], after[top]):
         return f"No part changes by more than {units.percentage(_SAME)} in {what}", top
     verb = "grows" if delta[top] > 0 else "shrinks"
     return f"{names[top]} {verb} most in {what}: {write(before[top])} to {write(after[top])}", top
