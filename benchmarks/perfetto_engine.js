@@ -100,9 +100,12 @@ function fields(bytes) {
 const trace = fs.readFileSync(tracePath);
 const before = memory.buffer.byteLength;
 const start = performance.now();
+const spent = process.cpuUsage();
 for (let at = 0; at < trace.length; at += PIECE) request(1, field(101, trace.subarray(at, at + PIECE)));
 request(2);
 const seconds = (performance.now() - start) / 1000;
+const used = process.cpuUsage(spent);
+const cpu = (used.user + used.system) / 1e6;
 request(3, field(103, field(1, Buffer.from("select count(*) from slice"))));
 const cells = fields(fields(fields(fields(reply)[1])[203])[3])[2];
 let calls = 0;
@@ -110,4 +113,4 @@ for (let k = 0, m = 1; k < cells.length; k++, m *= 128) calls += (cells[k] & 127
 const asked = performance.now();
 if (sql) request(3, field(103, field(1, Buffer.from(sql))));
 const query = (performance.now() - asked) / 1000;
-console.log(JSON.stringify({ seconds, calls, query, bytes: memory.buffer.byteLength - before }));
+console.log(JSON.stringify({ seconds, cpu, calls, query, bytes: memory.buffer.byteLength - before }));

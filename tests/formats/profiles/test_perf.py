@@ -186,3 +186,33 @@ def test_stacks_are_read_whose_indentation_is_lost_or_made_of_blanks(tmp_path):
         assert sorted(trace.functions.label) == ["main", "write_msr"]
         assert len(trace.samples) == 3
         assert trace.calls.depth.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("head", "threads", "kind"),
+    [
+        (" 4422.37{}: cpu-clock:pppH: \n", ["thread all"], "samples"),
+        ("29921  4422.37{}: cpu-clock:pppH: \n", ["python 29921"], "samples"),
+        ("bash \n", ["thread bash"], "samples"),
+        ("\n", ["thread all"], "samples"),
+        ("bash 7/29921 [001] 4422.37{}: 2004 cycles: \n", ["bash (29921)"], "cycles"),
+    ],
+)
+def test_any_columns_of_f_will_do(tmp_path, head, threads, kind):
+    stacks = ["\t 32f72 find_locale\n\t 3238c main\n", "\tffffffff821cd8a3 mas_next\n\t 3238c main\n"]
+    path = tmp_path / "a.txt"
+    path.write_text("\n".join(head.format(i) + stacks[i % 2] for i in range(6)))
+    trace = registry.open_trace(path)
+    assert trace.source.format == "perf_script"
+    assert len(trace.samples) == 6
+    assert sorted(trace.functions.label) == ["find_locale", "main", "mas_next"]
+    assert list(trace.samples.kinds) == [kind]
+    assert len(trace.threads) == len(threads) == 1
+    assert not [problem for problem in trace.problems if problem != "no time unit"]
+
+
+def test_a_line_of_many_blanks_is_no_trouble(tmp_path):
+    path = tmp_path / "a.perf.txt"
+    some = b"5 1.5: cycles: \n\t 3238c main\n\n" * 4_000
+    path.write_bytes(some + b"5" + b" " * 2_000_000 + b"x\n\n7 1.6: cycles: \n\t 3238c main\n")
+    assert len(registry.open_trace(path).samples) == 4_001

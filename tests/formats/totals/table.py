@@ -49,9 +49,10 @@ class Row(NamedTuple):
     ours: str
 
 
-def _of(form: str, name: str, said_by: str) -> Callable[[Callable[[Any, bytes], Rows]], None]:
-    def add(rows: Callable[[Any, bytes], Rows]) -> None:
+def _of(form: str, name: str, said_by: str) -> Callable[[Callable[[Any, bytes], Rows]], Any]:
+    def add(rows: Callable[[Any, bytes], Rows]) -> Callable[[Any, bytes], Rows]:
         _OF.append((form, name, said_by, rows))
+        return rows
 
     return add
 
@@ -73,6 +74,27 @@ def rows() -> list[Row]:
     return found
 
 
+#: Formats that have no row, and why.
+_WITHOUT = {
+    "perf_data": "perf itself reads it: what is read is its perf script",
+    "simpleperf": "simpleperf is in no package for this system: its file is made by the format's definition",
+    "art": "Android records it: its file is made by the format's definition",
+    "ctf": "a test holds its calls, locks and allocations to what is known of the recorded program",
+    "otf2": "its own library reads it",
+    "memray": "memray itself reads it: see its records as text",
+    "compact": "the printed example of its paper is a test",
+    "parquet": "TraceVis3D writes it: what is read is what was written",
+    "tv3": "TraceVis3D writes it: what is read is what was written",
+}
+
+
+def without(table: list[Row]) -> list[str]:
+    """Return a line for each format that has no row in the table."""
+    there = {row.format for row in table}
+    missing = [form for form in registry.readable() if form.title not in there]
+    return [f"- {form.title}: {_WITHOUT[form.name]}." for form in missing]
+
+
 def page(table: list[Row]) -> str:
     """Return the page."""
     lines = ["| format | recording | said by | counted | the tool | read |", "|---|---|---|---|---|---|"]
@@ -81,7 +103,11 @@ def page(table: list[Row]) -> str:
         first = row[:3] if row[:3] != before else ("", "", "")
         before = row[:3]
         lines.append("| " + " | ".join([*first, *row[3:]]) + " |")
-    return _HEAD + "\n".join(lines) + "\n"
+    one = (
+        "Nobody here has a recording of samply's or simpleperf's. samply writes what profiler.firefox.com reads; "
+        "that\nform is tried with vernier's files. bpftrace, stackprof and gperftools have one producer each."
+    )
+    return _HEAD + "\n".join([*lines, "", "Without a row:", "", *without(table), "", one]) + "\n"
 
 
 def _shown(value: Any) -> str:
@@ -131,7 +157,8 @@ def _speedscope(trace: Any, data: bytes) -> Rows:
     yield "threads", len(profiles), len(trace.threads)
 
 
-@_of("v8", "node20.cpuprofile.gz", "V8")
+@_of("v8", "node12.cpuprofile.gz", "V8 of Node 12")
+@_of("v8", "node20.cpuprofile.gz", "V8 of Node 20")
 def _v8(trace: Any, data: bytes) -> Rows:
     said = json.loads(data)
     names = {node["id"]: node["callFrame"]["functionName"] or "(anonymous)" for node in said["nodes"]}
@@ -146,6 +173,15 @@ def _pprof(trace: Any, data: bytes) -> Rows:
     yield "nanoseconds", int(re.search(r"Total samples = (\d+)ns", text)[1]), _total(trace)  # type: ignore[index]
     own = Counter({name: int(ns) for ns, name in re.findall(r"^ *(\d+)ns .*%  (\S+)$", text, re.MULTILINE)})
     yield _top(own, _own(trace), "nanoseconds")
+
+
+@_of("pprof", "datadog_wall.pprof", "pprof -top")
+def _datadog(trace: Any, data: bytes) -> Rows:
+    text = "\n".join(_lines("datadog_wall.top.txt"))
+    own = Counter({name: int(ns) for ns, name in re.findall(r"^ *(\d+)ns .*%  (.*)$", text, re.MULTILINE)})
+    places = Counter({re.sub(r" \((?:partial-)?inline\)$", "", name): ns for name, ns in own.items()})
+    yield "nanoseconds", int(re.search(r"of (\d+)ns total", text)[1]), _total(trace)  # type: ignore[index]
+    yield _top(places, _own(trace), "nanoseconds")
 
 
 @_of("perf_script", "go.perf.txt.gz", "perf report")
@@ -330,6 +366,17 @@ def _uftrace(trace: Any, data: bytes) -> Rows:
     begins = Counter(event["name"] for event in events if event["ph"] == "B")
     yield "calls", begins.total(), len(trace.calls)
     yield _top(begins, _calls(trace), "calls")
+
+
+@_of("rsf", "extravis_J48_weather.rsf.gz", "the lines, counted")
+def _rsf(trace: Any, data: bytes) -> Rows:
+    words = [line.split() for line in data.decode().splitlines()]
+    called = Counter(f"{row[2]}.{row[5]}" for row in words if row[:1] == ["call"] and len(row) > 5)
+    names = {name: name.partition("(")[0] for name in trace.functions.name}
+    found: Counter[str] = Counter()
+    for name, count in _calls(trace).items():
+        found[names[name]] += count
+    yield _top(called, found, "calls")
 
 
 @_of("ftrace", "locks.ftrace.gz", "the lines, counted")

@@ -323,10 +323,11 @@ class _Reader:
                 continue
             self._header(line)
         if self._single:
-            functions, callees, costs = zip(*self._single, strict=True)
+            called, own_costs = [one for _, one, _ in self._single], [one for *_, one in self._single]
             self._single_calls = (
-                np.array(functions, np.int64), np.array(costs, np.int64), np.cumsum([0, *map(len, callees)]),
-                np.array([one for some in callees for one in some], np.int64),
+                np.array([one for one, *_ in self._single], np.int64), np.array(own_costs, np.int64),
+                np.cumsum([0, *map(len, called)]),
+                np.array([one for some in called for one in some], np.int64),
             )  # fmt: skip
 
     def _header(self, line: str) -> None:
@@ -409,11 +410,13 @@ class _Reader:
         """Lay out calls that were written one by one as they ended; False if they don't fit together."""
         count = len(function)
         factor = _UNITS.get(self._events[0], ("", 1))[1]
-        if too_long(np.maximum(cost, 0).astype(np.float64) * factor):
+        if too_long(np.maximum(cost, 0)) or too_long(factor * np.maximum(cost, 0)):
             return False
         caller, start, lasts, done = np.empty((4, count), np.int64)
-        given = (np.ascontiguousarray(column, np.int64) for column in (function, cost, first, callees))
-        if not s.lay_single(*given, factor, caller, start, lasts, done):
+        of, own, begins, called = (
+            np.ascontiguousarray(column, np.int64) for column in (function, cost, first, callees)
+        )
+        if not s.lay_single(of, own, begins, called, factor, caller, start, lasts, done):
             return False
         self._recording.add_events(
             thread=np.full(count, self._recording.thread(0, "main")),

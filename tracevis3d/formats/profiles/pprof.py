@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.protobuf import fields
 from ...kernels.formats.protobuf import samples as kernels
 from ...progress import Progress, part
 from ...trace.recording import Recording
@@ -192,14 +193,14 @@ class _Samples:
         kernels.scan_samples(
             profile.data, start, stop, low, table, state, self.first, place, self.values, *labels
         )
-        if state[kernels.S_DAMAGED]:
-            is_last = state[kernels.S_DAMAGED] == 1 and stop[state[kernels.S_MESSAGE]] == len(profile.data)
-            kind, where = "truncated" if is_last else "malformed", f"byte {state[kernels.S_BYTE]:,}"
-            problems.add(kind, where, int(state[kernels.S_DAMAGED]))
+        if state[fields.S_DAMAGED]:
+            is_last = state[fields.S_DAMAGED] == 1 and stop[state[fields.S_MESSAGE]] == len(profile.data)
+            kind, where = "truncated" if is_last else "malformed", f"byte {state[fields.S_BYTE]:,}"
+            problems.add(kind, where, int(state[fields.S_DAMAGED]))
         problems.add("bad value", f"field 3 ({state[kernels.S_ODD_VALUE]:,})", int(state[kernels.S_ODD]))
         wrong = int(state[kernels.S_WRONG])
         problems.add("bad value", "a sample does not have one value for each type", wrong)
-        self.place = place[: state[kernels.S_ROWS]]
+        self.place = place[: state[fields.S_ROWS]]
         if not len(table):
             named, self.place = self.place, places_among(self.place, ids)
             unknown = np.flatnonzero(self.place < 0)

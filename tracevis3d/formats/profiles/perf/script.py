@@ -32,7 +32,14 @@ _HEAD = re.compile(
     rb"(?:\s+\[(?P<cpu>\d+)\])?(?:\s+[-.\w]{4,5})?(?:\s+(?P<time>\d+\.\d+):)?(?:\s+(?P<period>\d+))?"
     rb"(?:\s+(?P<event>[^\s:][^\s=]*):(?=\s|$))?(?P<rest>\s.*)?"
 )
+#: The same without the program, and perhaps without the thread.
+_SHORT = re.compile(
+    rb"\s*+(?:(?:(?P<pid>-?\d+)/\s*)?(?P<tid>-?\d+)(?=\s))?(?:\s*\[(?P<cpu>\d+)\])?"
+    rb"(?:\s*(?P<time>\d+\.\d+):)?(?:\s+(?P<period>\d+))?(?:\s*(?P<event>[^\s:\d][^\s=]*):(?=\s|$))?"
+    rb"(?P<rest>\s.*)?(?P<comm>(?!))?"
+)
 _FRAME = re.compile(rb"\s+[0-9a-f]+(?: \S.*)?")
+_TABBED = re.compile(rb"\t *[0-9a-f]{3,16} \S.*")
 #: A frame whose indentation somebody took away.
 _BARE = re.compile(rb"[0-9a-f]{3,16} \S.* \(\S.*\)")
 _SOURCE = re.compile(rb" {2}(\S.*):(\d+)")
@@ -73,11 +80,17 @@ def sniff(head: bytes, name: str) -> float:
     if head.startswith(b"# ========\n# captured on"):
         return registry.SURE
     rows = [line for line in head.splitlines()[:400] if line.strip() and not line.startswith(b"#")]
-    if not rows or rows[0].startswith(b"\t"):
+    if not rows:
         return registry.NO
+    tabbed = sum(_TABBED.fullmatch(row) is not None for row in rows)
     frames = sum((_FRAME if row[:1].isspace() else _BARE).fullmatch(row) is not None for row in rows)
-    heads = [_HEAD.fullmatch(row) for row in rows if not _is_inside(row)]
+    heads = [_head(row) for row in rows if not _is_inside(row)]
     said = [match for match in heads if match and (match["time"] or match["event"])]
+    if not said and tabbed > 2 and tabbed > 0.3 * len(rows):
+        # With -F ip,sym or -F comm,ip,sym there are stacks, and no more than a name over each.
+        return registry.LIKELY
+    if rows[0].startswith(b"\t"):
+        return registry.NO
     if len(said) < 0.7 * len(heads) or not said:
         return registry.NO
     if frames:
@@ -164,12 +177,18 @@ class _Reader:
         #: By thread id only, because tracepoints name nothing else.
         self._process_of: dict[int, int] = {}
         self._is_timed = True
+        #: Whether there is nothing but stacks, or the program's name over each.
+        self._is_bare = False
         self._line = 1
 
     # -- text ----------------------------------------------------------------------------------
 
     def read(self, text: bytes) -> None:
         """Read all samples."""
+        opening = next(
+            (row for row in text.split(b"\n", 400) if row.strip() and not row.startswith(b"#")), b""
+        )
+        self._is_bare = _TABBED.fullmatch(opening) is not None or _head(opening) is None
         for head, frames in self._blocks(text):
             self._add(head, frames)
         if not self._events:
@@ -180,7 +199,8 @@ class _Reader:
         for block in text.replace(b"\r\n", b"\n").split(b"\n\n"):
             block = block.strip(b"\n")
             head, _, frames = block.partition(b"\n")
-            if head.startswith(b"#") or (frames and frames not in self._stacks):
+            is_new = frames and frames not in self._stacks
+            if head.startswith(b"#") or is_new or (self._is_bare and _is_inside(head)):
                 yield from self._lines(block)
             elif head:
                 yield head, frames
@@ -193,14 +213,17 @@ class _Reader:
             if _is_inside(line) and (head or _FRAME.fullmatch(line)):
                 frames.append(line)
                 continue
-            if head:
+            if head or (frames and self._is_bare):
                 yield head, b"\n".join(frames)
             head, frames = (b"" if line.startswith(b"#") else line), []
-        if head:
+        if head or (frames and self._is_bare):
             yield head, b"\n".join(frames)
 
     def _add(self, line: bytes, frames: bytes) -> None:
-        said = _HEAD.fullmatch(line)
+        said = _head(line)
+        if said is None and self._is_bare and frames:
+            self._add_bare(line.strip(), frames)
+            return
         if said is None or not (said["time"] or said["event"] or frames):
             self._recording.problems.add("malformed", f"line {self._line:,}")
             return
@@ -209,12 +232,7 @@ class _Reader:
         if not frames and rest and ":" not in event.removesuffix(":ppp"):
             # Without call chains the place stands in the line itself.
             frames, rest = b"\t" + rest, b""
-        stack = self._stacks.get(frames)
-        if stack is None:
-            stack = self._stacks[frames] = self._stack(frames)
-        rows = self._events.get(event)
-        if rows is None:
-            rows = self._events[event] = _Rows([], [], [], [], [], [])
+        stack, rows = self._stack_of(frames), self._rows_of(event)
         cpu = int(said["cpu"] or -1)
         rows.thread.append(self._thread(said["comm"], said["pid"], said["tid"], cpu))
         rows.stack.append(stack)
@@ -228,18 +246,44 @@ class _Reader:
         seconds, _, fraction = said["time"].partition(b".")
         rows.time.append(min(int(seconds) * 10**9 + int(fraction[:9].ljust(9, b"0")), _LONGEST))
 
-    def _thread(self, comm: bytes, pid: bytes | None, tid: bytes, cpu: int = -1) -> int:
+    def _stack_of(self, frames: bytes) -> int:
+        stack = self._stacks.get(frames)
+        if stack is None:
+            stack = self._stacks[frames] = self._stack(frames)
+        return stack
+
+    def _rows_of(self, event: str) -> _Rows:
+        rows = self._events.get(event)
+        if rows is None:
+            rows = self._events[event] = _Rows([], [], [], [], [], [])
+        return rows
+
+    def _add_bare(self, comm: bytes, frames: bytes) -> None:
+        """Add a sample of which nothing but its stack is known, and perhaps the program."""
+        rows = self._rows_of(COUNTED)
+        rows.thread.append(self._recording.thread(0, comm.decode("utf-8", "replace") or "all"))
+        rows.stack.append(self._stack_of(frames))
+        rows.time.append(0)
+        rows.period.append(1)
+        rows.cpu.append(-1)
+        rows.said.append("")
+        self._is_timed = False
+
+    def _thread(self, comm: bytes | None, pid: bytes | None, tid: bytes | None, cpu: int = -1) -> int:
+        if tid is None:
+            return self._recording.thread(int(pid or 0), "all")
         number = int(tid)
-        name = comm.decode("utf-8", "replace")
+        name = (comm or b"").decode("utf-8", "replace")
         thread: RecordedId = number
         if number == 0:
             # Each processor has an idle thread of its own.
             thread = f"idle {cpu}" if cpu >= 0 else "idle"
         process = int(pid) if pid is not None else 0
         self._process_of[number] = process
-        if pid is not None and process == number:
+        if name and pid is not None and process == number:
             self._recording.name_process(process, name)
-        self._recording.name_thread(process, thread, name)
+        if name:
+            self._recording.name_thread(process, thread, name)
         return self._recording.thread(process, thread)
 
     def _stack(self, frames: bytes) -> int:
@@ -305,7 +349,10 @@ class _Reader:
         if not ordered and not thread:
             # With tracepoints only, their stacks are used.
             ordered = sorted(self._events.items(), key=lambda entry: -len(entry[1].time))
-        kinds = [_kind(event) for event, _ in ordered]
+        # Without periods there is nothing but the number of samples.
+        kinds = [
+            _kind(event) if max(rows.period) > 1 or len(ordered) > 1 else COUNTED for event, rows in ordered
+        ]
         kind = np.repeat(np.arange(len(ordered)), [len(rows.time) for _, rows in ordered])
         laid = kind == 0
         weight = [period for _, rows in ordered for period in rows.period]
@@ -419,13 +466,23 @@ class _Reader:
         )
 
 
+def _head(line: bytes) -> re.Match[bytes] | None:
+    """Return what the line of a sample says; None if it is none."""
+    said = _HEAD.fullmatch(line)
+    if said is None or not (said["time"] or said["event"]):
+        short = _SHORT.fullmatch(line)
+        if short is not None and (short["time"] or short["event"]):
+            return short
+    return said
+
+
 def _is_inside(line: bytes) -> bool:
     """Return whether a line belongs to a stack, and begins no sample: the names of programs are padded."""
     if line.startswith(b"\t"):
         return True
     if not line.startswith(b"  "):
         return _BARE.fullmatch(line) is not None
-    said = None if _SOURCE.fullmatch(line) else _HEAD.fullmatch(line)
+    said = None if _SOURCE.fullmatch(line) else _head(line)
     return said is None or not (said["time"] or said["event"])
 
 

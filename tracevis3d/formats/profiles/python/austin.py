@@ -323,12 +323,12 @@ class _Mojo:
                     self._known.clear()
                     self._runs.clear()
             elif event == _REFERENCE and (row := _REFERENCES.match(self._data, begin)):
-                key = process, row[0]
+                which = process, row[0]
                 self._at = row.end()
-                some = self._known.get(key)
+                some = self._known.get(which)
                 if some is None:
                     some = self._row(process, begin, self._at)
-                run = key if not frames and key in self._known else None
+                run = which if not frames and which in self._known else None
                 frames = [*frames, *some] if frames else some
             elif event == _REFERENCE:
                 raise ValueError
