@@ -105,8 +105,8 @@ def page(table: list[Row]) -> str:
         lines.append("| " + " | ".join([*first, *row[3:]]) + " |")
     one = (
         "Nobody here has a recording of samply's or simpleperf's. samply writes what profiler.firefox.com "
-        "reads; that\nform is tried with vernier's files. bpftrace, stackprof and gperftools have one producer "
-        "each."
+        "reads; that\nform is tried with vernier's files. bpftrace, stackprof "
+        "and gperftools have one producer each."
     )
     return _HEAD + "\n".join([*lines, "", "Without a row:", "", *without(table), "", one]) + "\n"
 
