@@ -607,7 +607,7 @@ class Plain:
                 rest.append(
                     (hold, SimpleNamespace(**vars(hold.by) | {"start": hold.start, "end": hold.end}), ns)
                 )
-        return found + self.meanwhile("held over work", "works", rest, holds)
+        return found + self.meanwhile("held over work", "works, or waits to run,", rest, holds)
 
     def passed_on(self, hold):
         return hold.released and hold.releaser != hold.thread

@@ -242,7 +242,7 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
         said = f"{where}: {byte_size(finding.bytes)} in {blocks}, {how}"
         if "snapshots" in d:
             return f"{said} at all {d['snapshots']:,} snapshots in the second half of the run"
-        return f"{said} for at least half of the run"
+        return f"{said} for at least half of the {'run' if use.has_times else 'records'}"
     if finding.kind == "saw-tooth":
         return (
             f"the live bytes of {where} rise and fall {d['times']} times by about "

@@ -14,7 +14,8 @@ from ....units import byte_size, count, duration
 from ....web.report import is_page
 
 _MOST = 12
-
+#: Findings of each kind that are printed.
+_EACH = 3
 
 #: Shown by --help.
 EXAMPLES = (
@@ -112,9 +113,14 @@ def _text(facts: dict[str, Any]) -> str:
     head += [(name.replace("_", " "), f"{odd['count']:,}") for name, odd in facts["odd"].items()]
     parts = [table(head)]
     if facts["findings"]:
-        rows = [(finding["kind"], finding["sentence"]) for finding in facts["findings"][: 2 * _MOST]]
-        more = len(facts["findings"]) - len(rows)
-        parts.append(f"Findings{f' (the first {len(rows)})' if more else ''}\n{table(rows)}")
+        rows = []
+        for kind in dict.fromkeys(finding["kind"] for finding in facts["findings"]):
+            of = [finding for finding in facts["findings"] if finding["kind"] == kind]
+            rows += [(kind, finding["sentence"]) for finding in of[:_EACH]]
+            if len(of) > _EACH:
+                most = byte_size(of[_EACH]["bytes"])
+                rows.append((kind, f"… and {len(of) - _EACH:,} more, of {most} at most (--json lists all)"))
+        parts.append(f"Findings\n{table(rows)}")
     sites: list[tuple[str, ...]] = [("call site", "blocks", "allocated", "peak", "never freed", "lifetime")]
     for site in facts["sites"]:
         sites.append(

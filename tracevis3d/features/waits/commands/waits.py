@@ -222,7 +222,17 @@ def _text(trace: Trace, facts: dict[str, Any]) -> str:
     parts.append(f"Threads that wait{_more(threads)}\n{columns(waiting)}")
     objects = [o for o in facts["objects"] if o["waits"] and not o["part_of_another"]]
     wanted: list[tuple[str, ...]] = [
-        ("object", "waits", "waited", "longest", "queue", "contention", "waited for in", "held most by", "in")
+        (
+            "object",
+            "waits",
+            "waited",
+            "longest",
+            "queue",
+            "had to wait",
+            "waited for in",
+            "held most by",
+            "in",
+        )
     ]
     for o in objects[:_MOST]:
         holder = title[o["holders"][0]["thread"]] if o["holders"] else ""

@@ -22,7 +22,7 @@ KINDS = {
     "held over I/O": "an object that others wait for while its holder reads or writes",
     "held over sleep": "an object that others wait for while its holder sleeps",
     "held over a wait": "an object that others wait for while its holder waits for work or a signal",
-    "held over work": "an object that others wait for while its holder works",
+    "held over work": "an object that others wait for while its holder works, or waits to run",
     "starvation": "a thread that waits for an object while others get it repeatedly",
     "readers first": "threads that write and wait while others read what they share again and again",
     "one goes first": "a thread that gets an object repeatedly while several others wait for it",

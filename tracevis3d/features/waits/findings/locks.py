@@ -325,7 +325,8 @@ def _held_meanwhile(
         thread, function, line, _ = causes[0]
         at, threads = place(waits.trace, function, line), sorted({cause[0] for cause in causes})
         longest = int(row[mine[int(lost[mine].argmax())]])
-        doing = "works"
+        # Whether it had a processor, or Python's own lock, is not recorded.
+        doing = "works, or waits to run,"
         if kind == "held over I/O":
             by_name = np.bincount(ops.name[row[mine]], lost[mine])
             doing = f"reads or writes ({ops.names[int(by_name.argmax())]})"
