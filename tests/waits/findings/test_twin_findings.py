@@ -480,6 +480,9 @@ class Plain:
                 f"up to {most} threads queue for {object} {when}: it is passed on {len(got)} "
                 f"times, {duration(waited)} of waiting in all{self.why(mine)}"
             )
+            rest = waited - sum(map(self.delay, mine))
+            if 4 * rest >= waited:
+                said += f"; {duration(rest)} of it while nobody is known to hold it"
             worst = max(mine, key=self.delay)
             headline = f"{most} threads queue for {object}: {duration(waited)} of waiting"
             if self.delay(worst) >= 0.25 * sum(map(self.delay, mine)):
@@ -649,7 +652,7 @@ class Plain:
                 if alone and longest.waker >= 0:
                     ended = f"; {self.title(longest.waker)} ends that wait"
             said = f"{who} {doing}{words} while it holds {object}" + (f" in {place}" if place else "")
-            said += f": {duration(sum_)} of the {duration(total)} that others wait for it{ended}"
+            said += f": {duration(sum_)} of the {duration(total)} that others wait while it is held{ended}"
             found.append((
                 kind, said, sum_, threads, [object], min(op.start for _, op, _ in lost),
                 max(min(op.end, hold.end) for hold, op, _ in lost), len(lost), lost[0][1].call,

@@ -232,6 +232,9 @@ def _convoys(waits: Waits) -> list[Finding]:
             if by_place:
                 most_of = max(by_place, key=lambda words: by_place[words])
                 why = f"; {duration(by_place[most_of])} of it while it is held in {most_of}"
+        # A lock may be free, and who waits for it not run yet.
+        if waited - total >= _CAUSE * waited:
+            why += f"; {duration(waited - total)} of it while nobody is known to hold it"
         found.append(
             Finding(
                 "convoy",
@@ -344,7 +347,7 @@ def _held_meanwhile(
                 kind,
                 f"{who} {doing} while it holds {ops.objects[o]}"
                 + (f" in {at}" if at else "")
-                + f": {duration(sum_)} of the {duration(total[o])} that others wait for it{ended}",
+                + f": {duration(sum_)} of the {duration(total[o])} that others wait while it is held{ended}",
                 sum_, tuple(dict.fromkeys(cause[0] for cause in causes)), (ops.objects[o],),
                 int(low[mine].min()), int(high[mine].max()), len(mine), int(ops.call[row[mine[0]]]),
                 causes=causes,
