@@ -22,6 +22,15 @@ from tracevis3d.formats import registry
             ("main", 10, [leaf(name, 30) for name in "abc"]),
             "100 % of the time goes to main and what it calls",
         ),
+        # What one function has beside that, if no other has about as much.
+        (
+            ("main", 10, [leaf("a", 36), leaf("b", 28), leaf("c", 26)]),
+            "100 % of the time goes to main and what it calls; a alone has 36 %",
+        ),
+        (
+            ("main", 10, [leaf("a", 32), leaf("b", 30), leaf("c", 28)]),
+            "100 % of the time goes to main and what it calls",
+        ),
         # Recursion: the time within it counts once.
         (("main", 50, [("f", 10, [("f", 10, [leaf("f", 10)])])]), "main alone has 62 % of the time"),
     ],

@@ -11,8 +11,10 @@ from ...analysis.measures import calls_by_function, self_time_by_function, total
 from ...trace import profile
 from ...trace.model import Trace
 
-#: A function with at least this share of the time is named in the headline.
-_MOST = 0.4
+#: A function with at least this share of the time is named in the headline; one with this share, beside it.
+_MOST, _MUCH = 0.4, 0.25
+#: Times what the next function has, so that it is worth a name.
+_AHEAD = 1.25
 #: Roots of stacks that name their thread, as py-spy writes them: they do nothing themselves.
 _THREAD = re.compile(r"[Tt]hread \(\w+\)(: .*)?")
 
@@ -58,10 +60,13 @@ def headline(trace: Trace) -> str:
         np.minimum.at(first, calls.function, np.arange(len(calls)))
         best = int(much[np.lexsort((-first[much], whole[much]))[0]])
         goes = "go" if of in ("the samples", "the events") else "goes"
-        return (
+        said = (
             f"{units.percentage(whole[best] / every)} of {of} {goes} to {trace.functions.label[best]} "
             "and what it calls"
         )
+        if alone != best and own[alone] >= max(_MUCH * every, _AHEAD * float(np.partition(own, -2)[-2])):
+            said += f"; {trace.functions.label[alone]} alone has {share}"
+        return said
     return f"{trace.functions.label[alone]} itself has the largest share of {of}: {share}"
 
 
