@@ -17,7 +17,7 @@ from tracevis3d.drawing.primitives import Drawing, Labels, Lines, Marks, Tubes
 from tracevis3d.errors import UsageError
 from tracevis3d.features.call_tree.cone.layout import compose
 from tracevis3d.features.call_tree.cone.parameters import Parameters
-from tracevis3d.features.call_tree.cone.sizes import NODE, own_radius
+from tracevis3d.features.call_tree.cone.sizes import LIGHT, NODE, light_classes, own_radius
 from tracevis3d.features.call_tree.cone.view import VIEW
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
@@ -462,6 +462,28 @@ def test_a_place_carries_all_the_calls_that_it_stands_for(interest, seed, thread
     own = own_radius(trace, picture.graph, nodes, picture.weights, read(Parameters, {}))
     share = picture.weights.place / picture.weights.place[nodes.depth == 1].max()
     assert ((own - NODE[0]) / (NODE[1] - NODE[0])) ** 2 == pytest.approx(share)
+
+
+@given(seed=st.integers(0, 2**20), interest=st.sampled_from(("calls", "duration")))
+@settings(deadline=None, max_examples=15)
+def test_what_has_next_to_nothing_below_it_is_opened_last(seed, interest) -> None:
+    trace = walked_traces.walked_trace(seed, steps=2000, threads=1, functions=5)
+    values = read(Parameters, {"threads": "all", "interest": interest, "budget": 60})
+    picture = compose(trace, values)
+    calls, of_class = trace.calls, picture.graph.subtrees.of_call
+    value = calls.extent if interest == "calls" else calls.end - calls.start
+    below = [0.0] * len(picture.graph)
+    for call in range(len(calls)):
+        below[of_class[call]] += float(value[calls.parent == call].sum())
+    every = float(value[calls.depth == 1].sum())
+    light = np.array([one < LIGHT * every for one in below] + [False])
+    assert np.array_equal(light_classes(trace, picture.graph, picture.threads, values), light)
+    # No light one is open that nobody asked for, while one is closed that has something below it and fits.
+    nodes, degree = picture.nodes, np.diff(picture.forest.first)
+    if (light[nodes.node] & (nodes.opened == 1)).any():
+        left = values.budget - len(picture)
+        closed = (nodes.opened == 0) & ~light[nodes.node] & (degree[nodes.node] > 0)
+        assert (degree[nodes.node[closed]] > left).all()
 
 
 def test_bubbles_are_flat_and_their_lines_bend_once() -> None:

@@ -29,6 +29,7 @@ from .sizes import (
     extents,
     first_calls,
     interest_of,
+    light_classes,
     means,
     own_radius,
     shares,
@@ -68,6 +69,8 @@ DASHED = 1.6
 _HYPERBOLIC = (0.027, 0.072)
 #: Number of callees that count as a fan; the cone of fewer gets this share of the height.
 _FAN, _FEW = 4, 0.2
+#: By how much light classes are less interesting: more than any two others differ.
+_LATER = 1000.0
 #: Height that the cone of a closed subtree asks for, in radii of its disc.
 _STANDS = 1.3
 #: Share of a level's height by which a node of the least value drops.
@@ -234,6 +237,9 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
     focus = find_focus(trace, graph, threads, p.focus, original)
     extent = extents(trace, graph)
     interest = interest_of(trace, graph, extent, p)
+    if not focus:
+        # Without a focus, what has next to nothing below it is opened last: it would stand far out.
+        interest = np.where(light_classes(trace, graph, threads, p), interest - _LATER, interest)
     if not len(threads):
         raise InputError(f"{trace.source.name}: no thread in it has calls that take any time: {SEE_INFO}")
     roots = (m + threads).astype(np.int32)

@@ -20,6 +20,8 @@ Ints = NDArray[np.int64]
 
 #: Radius of the smallest and the largest node, in units of the layout.
 NODE = (0.1, 3.0)
+#: Classes with less than this share of all below them are light.
+LIGHT = 0.003
 #: How much wider a closed subtree with all that the trace carries would be, in units of the layout.
 _CLOSED = 8.0
 
@@ -229,6 +231,32 @@ def interest_of(trace: Trace, graph: CompactTrace, extent: Ints, p: Parameters) 
         interest[: len(graph)] = np.log2(1.0 + means(trace, graph, "duration"))
     interest[len(graph) :] = interest.max(initial=0.0) + 1.0
     return np.asarray(interest)
+
+
+def light_classes(trace: Trace, graph: CompactTrace, threads: Ints, p: Parameters) -> NDArray[np.bool_]:
+    """Return which classes have next to nothing (:data:`LIGHT`) below them, however often they occur.
+
+    Parameters
+    ----------
+    trace : Trace
+    graph : CompactTrace
+        Its compact trace.
+    threads : int64 (t,)
+        Those that are shown.
+    p : Parameters
+        ``interest`` says what counts.
+
+    Returns
+    -------
+    bool (m + threads,)
+        No thread is light.
+    """
+    kind = counted(trace, graph, p)
+    roots = (trace.calls.depth == 1) & np.isin(trace.calls.thread, threads)
+    value = trace.calls.extent if kind == "calls" else trace.calls.end - trace.calls.start
+    own = means(trace, graph, "self") if kind == "duration" else np.ones(len(graph))
+    below = (means(trace, graph, kind) - own) * graph.subtrees.occurrences
+    return np.append(below < LIGHT * float(value[roots].sum()), np.zeros(len(trace.threads), np.bool_))
 
 
 def shares(
