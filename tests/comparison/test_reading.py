@@ -18,6 +18,7 @@ from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.view import matches as matching
 from tracevis3d.features.comparison.view.annotations.own_time import longest_own_stretch
 from tracevis3d.features.comparison.view.layout import OVERVIEW
+from tracevis3d.features.comparison.view.names import inks
 from tracevis3d.features.comparison.view.overview import time_in_intervals
 from tracevis3d.formats import registry
 from tracevis3d.progress import silent
@@ -422,3 +423,15 @@ def test_names_of_both_walls_can_be_read_at_every_opening(opening):
                 hidden |= ((ahead > low) & (ahead < high)).all(axis=3).any(axis=(0, 2))
             read += int(np.count_nonzero((seen >= frame.least_text) & ~hidden))
         assert read >= 2, side
+
+
+def test_names_of_one_line_are_on_grounds_of_one_ink():
+    palette = np.array(
+        [[0.6, 0.63, 0.66, 0.42], [0.48, 0.32, 0.67, 1.0], [0.76, 0.09, 0.36, 0.2]], np.float32
+    )
+    ink = inks(palette)
+    assert ink[0] == ink[2] != ink[1]  # pale ones are light on paper, and dark on the stage
+    for color in palette[:, :3] * palette[:, 3:] + 1 - palette[:, 3:]:
+        light = np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+        white = 1.05 / (light @ [0.2126, 0.7152, 0.0722] + 0.05)
+        assert (white > 4.55) == (inks(np.append(color, 1.0)[None])[0] == ink[1])

@@ -259,3 +259,10 @@ def test_imports_are_the_code_of_modules_below_the_program():
     evidence = told(trace, trace).findings.evidence
     mask = imports(evidence)[evidence.paths.of_call[0]]
     assert mask.tolist() == [False, False, True, True, True]
+
+
+def test_a_stage_of_many_short_calls_in_another_order_has_moved():
+    """It takes no time to speak of, but it is told as a finding: by how many calls it is."""
+    steps = [("one", 9000), ("three", 8000), ("two", 1)]
+    found = told(program(*steps), program(steps[2], *steps[:2]))
+    assert kinds_by_name(found, 0)["two"] == {MOVED}

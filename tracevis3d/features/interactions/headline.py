@@ -197,7 +197,8 @@ def of_pair(
     names = hierarchy.distinct
     alone = np.where((active[0] > 0) != (active[1] > 0), active[0] + active[1], 0.0)
     element, pair = int(np.argmax(alone)), int(np.argmax(change))
-    sure = f"{percentage(float(change.sum()) / max(whole, 1))} of the {relation} of both are in one alone"
+    share = percentage(float(change.sum()) / max(whole, 1))
+    sure = f"{share} of the {relation} of both have no counterpart in the other"
     if alone[element] >= 0.5 * change[pair]:
         s = int(active[1][element] > 0)
         name = names[int(hierarchy.node[element])]

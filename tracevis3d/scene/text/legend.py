@@ -16,6 +16,8 @@ from ..color import mixed
 from ..styles import Style
 
 _MOST_ROWS, _FEW_ROWS = 5, 3
+#: Space between two legends in a row, line heights.
+_APART = 2.2
 _SEPARATOR = "   ·   "
 #: Line heights of the title and of notes if the type has a given size: 8 and 6 points for a type of 7.
 _TITLE, _NOTES = 8 / 7, 6 / 7
@@ -108,6 +110,8 @@ class _Layout:
             self.small = max(17.0 * scale, 8.0)
             self.margin = max(44.0 * scale, 5.0)
         self.out = SurroundingTexts(text=self.text)
+        #: Where the last row of a legend ends, from the margin, and its top.
+        self.row: tuple[float, float] | None = None
 
     def size(self, line: float) -> float:
         return line * self.typeface.size_per_line
@@ -158,7 +162,10 @@ class _Layout:
         return bottom + (1.2 * len(rows) + 0.4) * self.small if rows else bottom
 
     def legend(self, legend: Legend, top: float, floor: float) -> float:
-        """Set one legend from ``top`` downwards in rows that wrap; return where the next thing may begin."""
+        """Set one legend from ``top`` downwards in rows that wrap; return where the next thing may begin.
+
+        One that fits beside the last row of the legend before it stands there.
+        """
         h = self.text
         size = self.size(h)
         wide = self.frame.width - 2 * self.margin
@@ -171,6 +178,12 @@ class _Layout:
         ]
         if legend.ramp:
             cells.insert(0, _Cell(min(14 * h, wide - indent), legend, None, ""))
+        below, begin = top, 0.0
+        if self.row is not None:
+            whole = indent + sum(cell.width for cell in cells) + 1.1 * h * max(len(cells) - 1, 0)
+            if self.row[0] + _APART * h + whole <= wide:
+                begin, top = self.row[0] + _APART * h, self.row[1]
+        indent += begin
         rows: list[list[_Cell]] = [[]]
         left = indent
         for cell in cells:
@@ -191,7 +204,7 @@ class _Layout:
         for n, row in enumerate(rows):
             middle = top - 0.65 * h
             if n == 0 and title:
-                self.line(title, self.margin, middle, h, self.style.muted)
+                self.line(title, self.margin + begin, middle, h, self.style.muted)
             left = self.margin + indent
             for cell in row:
                 if cell.legend is not None:
@@ -202,10 +215,11 @@ class _Layout:
                 else:
                     self.line(cell.text, left, middle, h, self.style.muted)
                 left += cell.width + 1.1 * h
+            self.row = (left - self.margin - 1.1 * h, top)
             top -= 1.35 * h + (
                 1.1 * h if any(c.legend is not None and c.legend.ramp_text for c in row) else 0.0
             )
-        return top
+        return min(top, below)
 
     def rgb(self, index: int) -> tuple[float, float, float]:
         palette = self.drawing.palette

@@ -96,7 +96,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
     for wall, color, similar, covered in zip(stage.walls, walls[0], best, coverage):
         boxes = boxes_of(wall, color, np.nan_to_num(similar, nan=1.0), covered, paint)
         elements += boxes
-        labels.append(names(stage.view_of_names(), wall, boxes[0], p.labels))
+        labels.append(names(stage.view_of_names(), wall, boxes[0], p.labels, paint.palette))
     swept, moved, more, used = _swept(stage, pairs, bridge_color, tau, paint, replace(p, tubes=tubes_each))
     elements += swept
     legends = colors.all_seen(legends, [used, *(walls[0] if p.walls == "group" else [])])

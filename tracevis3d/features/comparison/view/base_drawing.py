@@ -372,7 +372,7 @@ def _draw_walls(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> _W
             drawing.add(above)
             drawing.write(texts)
         else:
-            drawing.write(names(picture, wall, boxes[0], p.labels))
+            drawing.write(names(picture, wall, boxes[0], p.labels, drawing.paint.palette))
         unmatched += int(np.count_nonzero(similarity <= 0))
         if p.repeats:
             around, repeats = repetitions(picture, runs, wall.source, p.repeats, red)

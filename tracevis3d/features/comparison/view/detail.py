@@ -91,6 +91,6 @@ class LevelOfDetail:
         parts = boxes_of(near, color, best, coverage, paint)
         first, last = (self.panes[pane].place(t) for t in seen)
         detailed = replace(picture, pixels_per_unit=pixels_per_unit)
-        texts = names(detailed, near, within(parts[0], first, last), p.labels)
+        texts = names(detailed, near, within(parts[0], first, last), p.labels, paint.palette)
         labels = (readable(texts, picture.least_text, pixels_per_unit),)
         return Detail(tuple(parts), labels, paint.palette, self._meaning)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .... import units
+from ....drawing.palettes import Colors
 from ....drawing.primitives import Axis, Boxes, Labels
 from ....layout import ticks
 from ....trace import profile
@@ -27,9 +28,11 @@ _FILL, _LEGIBLE = 0.84, 12 / 7
 #: Minimum width of a named box, in line heights.
 _LEAST_WIDTH = 2.5
 _ARROW = " › "
+#: The grounds of the styles, and the luminance below which light ink reads better than dark (WCAG 2).
+_GROUNDS, _LUMINANCE, _DARK = (1.0, 0.05), np.array([0.2126, 0.7152, 0.0722]), 0.181
 
 
-def names(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> Labels:
+def names(picture: Layout, wall: Wall, boxes: Boxes, most: int, palette: Colors) -> Labels:
     """Return functions' names on the widest boxes.
 
     Where levels are too low for a line of text, calls that take up most of their callers share one: their
@@ -42,6 +45,8 @@ def names(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> Labels:
     boxes : Boxes
         The wall's calls.
     most : int
+    palette : float32 (k, 4)
+        That the boxes' colours are of.
 
     Returns
     -------
@@ -51,7 +56,7 @@ def names(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> Labels:
     pixels = picture.pixels_per_unit * picture.seen_along(up)
     enough = _LEGIBLE * picture.least_text / max(pixels, 1e-9) / _FILL
     low, high = wall.levels(boxes.id)
-    chains = _chains(wall, boxes, high - low, enough, most)
+    chains = _chains(wall, boxes, high - low, enough, most, inks(palette)[boxes.color])
     head = np.array([c[0] for c in chains], np.int64)
     tail = np.array([c[-1] for c in chains], np.int64)
     width = boxes.size[tail, 0].astype(np.float64)
@@ -85,7 +90,28 @@ def names(picture: Layout, wall: Wall, boxes: Boxes, most: int) -> Labels:
     )
 
 
-def _chains(wall: Wall, boxes: Boxes, room: Floats, enough: float, most: int) -> list[Ints]:
+def inks(palette: Colors) -> Ints:
+    """Return the same number for colours on which the same ink can be read, on light and on dark ground.
+
+    Parameters
+    ----------
+    palette : float32 (k, 4)
+        sRGB; an alpha below 1 is how much of a colour covers the ground.
+
+    Returns
+    -------
+    int64 (k,)
+    """
+    rgb, alpha = palette[:, :3].astype(np.float64), palette[:, 3:]
+    found = np.zeros(len(palette), np.int64)
+    for ground in _GROUNDS:
+        color = rgb * alpha + ground * (1 - alpha)
+        light = np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+        found = 2 * found + (light @ _LUMINANCE < _DARK)
+    return found
+
+
+def _chains(wall: Wall, boxes: Boxes, room: Floats, enough: float, most: int, ink: Ints) -> list[Ints]:
     """Return boxes, the widest first, each with as many boxes below it as a line of text needs.
 
     Parameters
@@ -97,6 +123,8 @@ def _chains(wall: Wall, boxes: Boxes, room: Floats, enough: float, most: int) ->
     enough : float
         Height that a line of text needs.
     most : int
+    ink : int64 (n,)
+        Of each box: a line of text has one ink.
     """
     n, width = len(boxes), boxes.size[:, 0].astype(np.float64)
     order = np.argsort(boxes.id)
@@ -104,6 +132,7 @@ def _chains(wall: Wall, boxes: Boxes, room: Floats, enough: float, most: int) ->
     place = np.minimum(np.searchsorted(boxes.id[order], caller), max(n - 1, 0))
     above = order[place] if n else place
     is_below = (caller >= 0) & (boxes.id[above] == caller) & (width >= _CHAIN * width[above])
+    is_below &= ink == ink[above]
     below = np.full(n, -1, np.int64)
     below[above[is_below]] = np.flatnonzero(is_below)
     line = np.minimum(np.maximum(room * _FILL, 0.0), enough * _FILL)

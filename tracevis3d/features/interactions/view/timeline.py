@@ -106,7 +106,7 @@ def legend(picture: Layout, color: NDArray[np.int32]) -> Legend | None:
         )
         for kind in largest
     )
-    title = f"Phases, the {len(entries)} longest of {len(does)}" if len(entries) < len(does) else "Phases"
+    title = f"Phases, {len(entries)} of {len(does)}" if len(entries) < len(does) else "Phases"
     return Legend(title, entries) if entries else None
 
 

@@ -136,6 +136,9 @@ def short(finding: Finding, trace: int | None = None) -> tuple[str, str]:
         change = duration(abs(d["change_ns"]), 2)
         own = [duration(ns, 2) for ns in d["cause_self_ns"]]
         where = both if d["cause"] != f.functions[0] else f"itself {own[0]} in A, {own[1]} in B"
+        before, after = d["cause_self_ns"]
+        if abs(after - d["pace"] * before - d["change_ns"]) > abs(d["change_ns"]):
+            where = f"without stalls; {own[0]} in A, {own[1]} in B with them"
         return f"{a}: {change} {'more' if f.kind == 'slower' else 'less'} in B", where
     if f.kind in ("heavier", "lighter"):
         shares, weights = _weights(finding)

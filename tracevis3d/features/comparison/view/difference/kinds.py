@@ -373,7 +373,8 @@ def _reordered(evidence: Evidence, kinds: list[Kinds], strengths: list[Floats]) 
         ids = (int(pairs.a[row]), int(pairs.b[row]))
         calls = [trace.calls for trace in evidence.comparison.traces]
         lasted = min(int(c.end[i] - c.start[i]) for c, i in zip(calls, ids))
-        share = evidence.share(lasted, 0.0)
+        held = min(int(c.extent[i]) for c, i in zip(calls, ids))
+        share = evidence.share(lasted, held)
         if share < _LEAST:
             continue
         longer = [float(c.end[i] - c.start[i]) for c, i in zip(calls, ids)]
