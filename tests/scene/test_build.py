@@ -28,7 +28,7 @@ from tracevis3d.scene import styles  # noqa: E402
 from tracevis3d.scene.build import build, clear  # noqa: E402
 from tracevis3d.scene.camera import fit  # noqa: E402
 from tracevis3d.scene.geometry import forms  # noqa: E402
-from tracevis3d.scene.text import callouts  # noqa: E402
+from tracevis3d.scene.text import callouts, legend  # noqa: E402
 from tracevis3d.scene.text import labels as chosen  # noqa: E402
 from tracevis3d.scene.text.glyphs import typeface  # noqa: E402
 
@@ -374,3 +374,17 @@ def test_the_light_of_a_hall_is_on_the_first_finding():
     clear(built.collection)
     plain, _ = spoken("paper")
     assert [shown.data.type for shown in plain.collection.objects if shown.type == "LIGHT"] == ["SUN"]
+
+
+@given(st.lists(st.integers(1, 40), min_size=8, max_size=40), st.integers(700, 1400))
+def test_how_many_entries_are_left_out_is_in_the_picture(lengths, width):
+    entries = tuple(LegendEntry("m" * length, 0) for length in lengths)
+    drawing = replace(rows(), legends=(Legend("Colours", entries),))
+    frame = Output(style="stage", frame=Frame(width, 720)).frame
+    found = legend.lay_out(drawing, styles.named("stage"), frame, typeface())
+    said = [line for line in found.lines if line.text.startswith("+ ")]
+    assert [line.text for line in said] == ([f"+ {found.left_out} more"] if found.left_out else [])
+    shown = sum(line.text.startswith("m") for line in found.lines)
+    assert shown + found.left_out == len(entries)
+    for line in found.lines:
+        assert line.left + typeface().width(line.text) * line.size <= width

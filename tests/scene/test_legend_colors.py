@@ -79,14 +79,16 @@ def all_legends() -> Drawing:
     return Drawing(palette, (boxes,), camera, legends=tuple(legends))
 
 
-@pytest.mark.parametrize(("style", "engine"), [("flat", "workbench"), ("paper", "workbench")])
-def test_what_is_rendered_is_the_colour_map(tmp_path, all_legends, style, engine) -> None:
+@pytest.mark.parametrize(
+    ("style", "engine"), [("flat", "workbench"), ("paper", "workbench"), ("paper", "cycles")]
+)
+def test_what_is_rendered_is_the_colour_map(tmp_path, all_legends, style, engine, samples) -> None:
     if not WORKING.get(engine):
         pytest.skip(f"{engine} does not work here")
     bpy.ops.wm.read_factory_settings(use_empty=True)
     built = build.build(all_legends, style=style, frame=Frame(1200, 1800))
     assert built.counts["legend_entries_left_out"] == 0
-    render.still(built, tmp_path / "x.png", engine=engine)
+    render.still(built, tmp_path / "x.png", engine=engine, samples=samples)
     picture = pixels(tmp_path / "x.png") / 255
     palette = build.opaque(all_legends.palette, built.style)[:, :3].astype(float)
 
@@ -95,9 +97,9 @@ def test_what_is_rendered_is_the_colour_map(tmp_path, all_legends, style, engine
         return picture[where[:, 1], where[:, 0]].astype(float)
 
     swatches = [s for s in built.surround.swatches if s.color >= 0]
-    # The lower edge of a swatch shows its colour, also where it has a pattern.
+    # The lower part of a swatch shows its colour, also where it has a pattern.
     sides = np.array([s.rectangle for s in swatches])
-    marks = np.stack([(sides[:, 0] + sides[:, 2]) / 2, 0.92 * sides[:, 1] + 0.08 * sides[:, 3]], axis=1)
+    marks = np.stack([(sides[:, 0] + sides[:, 2]) / 2, 0.7 * sides[:, 1] + 0.3 * sides[:, 3]], axis=1)
     entries = sum(len(legend.entries) for legend in all_legends.legends)
     assert len(swatches) > entries > 20
     where = np.flatnonzero(sides[:, 2] - sides[:, 0] > 2)

@@ -199,6 +199,11 @@ class _Layout:
         dropped = sum(map(len, rows[fit:]))
         rows = rows[:fit]
         if dropped:
+            # How many are left out has its place in the row, too.
+            room = wide - indent - self.typeface.width(f"+ {len(cells)} more") * size
+            while len(rows[-1]) > 1 and sum(cell.width + 1.1 * h for cell in rows[-1]) > room:
+                rows[-1].pop()
+                dropped += 1
             self.out.left_out += dropped
             rows[-1].append(_Cell(0.0, None, None, f"+ {dropped} more"))
         for n, row in enumerate(rows):
