@@ -4,12 +4,14 @@ from typing import Any
 
 import bpy
 
+from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.layout.sight.view_projection import ViewProjection
 from ...tracevis3d.overlay.compose import compose
-from ...tracevis3d.overlay.items import Overlay, Theme
+from ...tracevis3d.overlay.items import Choices, Overlay, Target, Theme
 from ...tracevis3d.overlay.names import prepare
 from .. import handlers, signals
 from ..explore import overlay as explore
+from ..explore.place import Place
 from ..overlay.canvas import Canvas, measure, measure_in
 from ..overlay.content import Content, contents
 from ..overlay.framing import Framed, Subject
@@ -22,6 +24,16 @@ from .watched_feed import Feed, on_picture
 _regions: dict[int, tuple[Canvas, Overlay]] = {}
 #: The 3D view that a live view fills until somebody moves it, and which data it was filled with.
 _framed: list[Any] = []
+
+
+class _Legend:
+    """What a person does with the legend: which headings are folded or opened, and where the mouse is."""
+
+    folded: frozenset[int] = frozenset()
+    pointed = ""
+
+
+_legend = _Legend()
 
 
 def _subject() -> Subject | None:
@@ -83,8 +95,27 @@ def _camera() -> bpy.types.Object | None:
 
 def texts(region: bpy.types.Region) -> list[Any]:
     """Return the texts that were last drawn over a region, as :class:`.items.Text`."""
+    made = drawn(region)
+    return list(made.texts) if made is not None else []
+
+
+def drawn(region: bpy.types.Region) -> Overlay | None:
+    """Return what was last drawn over a region; None: nothing."""
     known = _regions.get(region.as_pointer())
-    return list(known[1].texts) if known is not None else []
+    return known[1] if known is not None else None
+
+
+def _choices(subject: Subject) -> Choices:
+    """Return which entries of the legend are chosen, and which one the mouse is on."""
+    chosen = Feed.current.chosen if Feed.current is not None else frozenset()
+
+    def among(texts: frozenset[str]) -> frozenset[tuple[int, int]]:
+        legends = enumerate(subject.content.explained.legends)
+        return frozenset(
+            (k, i) for k, found in legends for i, entry in enumerate(found.entries) if entry.text in texts
+        )
+
+    return Choices(_legend.folded, among(chosen), among(frozenset({_legend.pointed})))
 
 
 def _draw() -> None:
@@ -114,6 +145,7 @@ def _draw() -> None:
         view.view_location,
         theme_of(subject.style, scale),
         measure,
+        choices=_choices(subject),
         # Callouts stay in their places; the texts that move are others at each moment.
         before=Overlay(places=before.places),
         heading=viewport.is_main(space, view),
@@ -124,12 +156,69 @@ def _draw() -> None:
     _regions[region.as_pointer()] = canvas, made
 
 
+def _at(place: Place) -> Target | None:
+    """Return what lies under the mouse; the smallest of what lies on each other."""
+    made = drawn(place.region)
+    found = [
+        target
+        for target in (made.targets if made is not None else ())
+        if target.box[0] <= place.x < target.box[2] and target.box[1] <= place.y < target.box[3]
+    ]
+    return min(found, key=lambda target: target.box[3] - target.box[1], default=None)
+
+
+def _entry(target: Target | None) -> str:
+    """Return the text of an entry of the legend; empty where the target is none."""
+    shown = _shown()
+    if target is None or target.kind != "entry" or shown is None:
+        return ""
+    legend, entry = target.index
+    legends = shown.explanations().legends
+    entries = legends[legend].entries if legend < len(legends) else ()
+    # The legend may have changed since it was drawn.
+    return str(entries[entry].text) if entry < len(entries) else ""
+
+
+class _Cover(explore.Cover):
+    def point(self, place: Place | None) -> list[Description] | None:
+        target = _at(place) if place is not None else None
+        if (text := _entry(target)) != _legend.pointed:
+            _legend.pointed = text
+            explore.redraw()
+        if target is None:
+            return None
+        rows = [("click", "mutes everything else; again: shows all"), ("Shift, click", "adds or removes it")]
+        return [Description(text, "", rows)] if text else []
+
+    def click(self, context: bpy.types.Context, place: Place, double: bool, extend: bool) -> None:
+        target, feed = _at(place), Feed.current
+        if target is None or feed is None:
+            return
+        if target.kind == "legend":
+            _legend.folded ^= {target.index[0]}
+        elif text := _entry(target):
+            one = frozenset({text})
+            if extend:
+                feed.choose(feed.chosen ^ one)
+            else:
+                feed.choose(frozenset() if feed.chosen == one and not double else one)
+
+    def restore(self, context: bpy.types.Context) -> bool:
+        feed = Feed.current
+        if feed is None or not feed.chosen:
+            return False
+        feed.choose(frozenset())
+        return True
+
+
 def forget() -> None:
     """Release everything that was drawn."""
     _regions.clear()
     _framed.clear()
+    _legend.folded, _legend.pointed = frozenset(), ""
 
 
+_cover = _Cover()
 _handles: list[Any] = []
 _CONNECTIONS = ((handlers.before_loading, forget), (on_picture, follow))
 
@@ -137,6 +226,7 @@ _CONNECTIONS = ((handlers.before_loading, forget), (on_picture, follow))
 def register() -> None:
     """Draw in all 3D views from now on; where there is no window nothing is drawn."""
     signals.connect(_CONNECTIONS)
+    explore.covers.append(_cover)
     if not bpy.app.background:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
 
@@ -144,6 +234,7 @@ def register() -> None:
 def unregister() -> None:
     """Draw nothing any more."""
     signals.disconnect(_CONNECTIONS)
+    explore.covers.remove(_cover)
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     forget()

@@ -87,6 +87,8 @@ class Feed:
         self._shown_at = self._drawn_at = self._catching_up_s = 0.0
         #: The element clicked last.
         self.picked: Any = None
+        #: Texts of the legend's entries that are chosen: everything else is muted.
+        self.chosen: frozenset[str] = frozenset()
 
     # -- a tick -------------------------------------------------------------------------------------------
 
@@ -137,12 +139,18 @@ class Feed:
                 return
         if not self.subscriber.paused:
             self.alarms.look(self.now(), clock)
-        shown.view.alarms = self.alarms.current
+        shown.view.alarms, shown.chosen = self.alarms.current, self.chosen
         shown.tick(self.now(), clock, self.status())
         on_picture.send()
         if (newest := self.subscriber.newest_since_1970()) != self._marked:
             self._newest = self._marked = newest
         self._remember(self.updates, clock)
+
+    def choose(self, entries: frozenset[str]) -> None:
+        """Mute everything but some entries of the legend, also while time is paused; none: mute nothing."""
+        self.chosen = entries
+        if self.shown is not None and not self._lost_sight:
+            self._show(time.perf_counter())
 
     def now(self) -> int:
         """Return the time at the front edge: it never goes back, and stands still while paused."""

@@ -21,7 +21,7 @@ from ..explore import overlay as explore
 from ..explore.sight import slabs
 from ..state import settings
 from ..views import viewport
-from . import legend
+from . import legend, minimap
 from .canvas import Canvas, atlas, measure, measure_in
 from .content import Content, contents
 from .page import is_page
@@ -146,8 +146,8 @@ def _draw() -> None:
     seen_as: dict[str, Overlay] = {}
     moving = False
     known.composing = known.drawing = 0.0
-    # The view with title and legend goes first: the texts of others keep off its own.
-    taken: tuple[Rectangle, ...] = ()
+    # The view with title and legend goes first: the texts of others keep off its own, and all off the map.
+    taken: tuple[Rectangle, ...] = minimap.covered(context.area, region, context.space_data, context.scene)
     for collection in sorted(settings.all_in(context.scene), key=lambda one: one != active):
         content = contents.of(collection)
         if content is None:

@@ -10,6 +10,7 @@ from mathutils import Vector
 from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.layout.sight.affine import Box, Floats, box_around, corners
 from ...tracevis3d.layout.sight.minimap import Minimap, footprint
+from ...tracevis3d.overlay.items import Rectangle
 from ...tracevis3d.scene import styles
 from ...tracevis3d.scene.window.plan import plan_of
 from .. import handlers
@@ -24,6 +25,8 @@ from .room import free_of
 
 #: Pixels at scale 1: as wide and as high is the map at most, and so far from the corner.
 _MOST, _MARGIN = (230.0, 130.0), 12.0
+#: Its ground reaches so far beyond it, in pixels at scale 1.
+_PAD = 4.0
 #: It is shown in regions that are at least so many times as wide and as high.
 _ROOM = 3.0
 #: Nor is it shown where more than this share of the whole is in sight.
@@ -69,6 +72,17 @@ def of(area: Any, region: Any, space: Any, scene: bpy.types.Scene) -> Minimap | 
             return None
     margin = _MARGIN * scale
     return Minimap.of(whole, (right - margin, bottom + margin), most)
+
+
+def covered(
+    area: bpy.types.Area, region: bpy.types.Region, space: bpy.types.SpaceView3D, scene: bpy.types.Scene
+) -> tuple[Rectangle, ...]:
+    """Return where the map of a region lies; nowhere where there is none."""
+    found = of(area, region, space, scene)
+    if found is None:
+        return ()
+    pad, (left, bottom, right, top) = _PAD * bpy.context.preferences.system.ui_scale, found.box
+    return ((left - pad, bottom - pad, right + pad, top + pad),)
 
 
 def mapped(scene: bpy.types.Scene, space: Any) -> list[tuple[Any, Any, Any]]:
@@ -120,7 +134,7 @@ def _draw() -> None:
     active = settings.active_in(scene)
     ground = styles.named(settings.of(active).style if active is not None else "paper").background
     left, bottom, right, top = found.box
-    pad = 4 * scale
+    pad = _PAD * scale
     shapes.rectangle(left - pad, bottom - pad, right + pad, top + pad, (*ground, 0.94))
     drawn, present = _drawn.setdefault(region.as_pointer(), _Drawn()), mapped(scene, space)
     key = found, _stamp(present)

@@ -210,6 +210,32 @@ def main():
     send("HOME", "PRESS", *at)
     send("HOME", "RELEASE", *at)
     yield lambda: flow.sight == (0.0, 1.0)
+
+    # A click on the legend mutes what is not meant, Esc takes it back.
+    overlay = support.extension(".operators.live.overlay")
+
+    def entry():
+        made = overlay.drawn(region)
+        found = [target for target in made.targets if target.kind == "entry"] if made is not None else []
+        return found[0].box if found else None
+
+    yield lambda: entry() is not None
+    left, low, right, high = entry()
+    on = region.x + (left + right) / 2, region.y + (low + high) / 2
+    send("MOUSEMOVE", "NOTHING", *on)
+    yield lambda: any(label == "click" for said in state.descriptions for label, _ in said.rows)
+    send("LEFTMOUSE", "PRESS", *on)
+    send("LEFTMOUSE", "RELEASE", *on)
+    yield lambda: len(feed.chosen) == 1
+    yield support.updated(feed, 3)
+    support.screenshot(place / "memory-chosen.png")
+    assert feed.shown.chosen == feed.chosen
+    send("ESC", "PRESS", *on)
+    send("ESC", "RELEASE", *on)
+    yield lambda: not feed.chosen
+    assert state.exploring
+    send("MOUSEMOVE", "NOTHING", *at)
+    yield 0.5
     send("ESC", "PRESS", *at)
     send("ESC", "RELEASE", *at)
     yield lambda: not state.exploring

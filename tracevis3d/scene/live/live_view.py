@@ -109,8 +109,9 @@ class LiveScene:
         scene.world = lighting.world(self.style)
         self._camera: Any = None
         self._objects: dict[str, Any] = {}
-        self._pages = PageObjects(self.ring, self._add)
+        self._pages = PageObjects(self.ring, self._add, self.style.background)
         self.stale = False
+        self.chosen: frozenset[str] = frozenset()
         self._frame_scene(scene)
 
     # -- finding existing objects ----------------------------------------------------------------------------
@@ -196,6 +197,7 @@ class LiveScene:
             both = zip(self._pages.faces, self._seen_faces(), strict=True)
             self._pages.faces = tuple(a or b for a, b in both)
         self.ring.advance(now)
+        self._pages.stand_out = self._stand_out()
         self._pages.show(lambda origin: self._along(origin - now))
         # Texts are spread over ticks without new pages, to keep ticks short; unless ticks are rare.
         slow, self._ticked_at = clock - self._ticked_at > _SLOW_S, clock
@@ -213,6 +215,14 @@ class LiveScene:
         self._write_ruler(now)
         for part in ("ticks", "grid"):
             self._move(part, self._ticks_now, now)
+
+    def _stand_out(self) -> frozenset[int]:
+        """Return the colours of what is chosen in the legend, if it has any of it."""
+        if not self.chosen:
+            return frozenset()
+        last = len(self.ring.palette) - 1
+        entries = self.view.legend().entries
+        return frozenset(min(entry.color, last) for entry in entries if entry.text in self.chosen)
 
     def rescale(self, now: int) -> None:
         """Show another length of time: that of the view has changed."""

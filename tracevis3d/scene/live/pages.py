@@ -14,9 +14,12 @@ from .. import materials
 from ..geometry import meshes
 from .bar_mesh import Faces, color_corners, shaded, topology
 from .faces import ALL
+from .texts import Srgb
 
 #: Maximum number of pages whose faces change in a tick.
 _REFACED = 2
+#: How much nearer to the ground the colours of muted bars are.
+_MUTED = 0.82
 
 
 class PageObjects:
@@ -27,22 +30,28 @@ class PageObjects:
     ring : Ring
     add : callable
         ``add(part)`` returns a new object of the live view, with an empty mesh.
+    ground : Srgb
+        What the colours of muted bars are near to.
 
     Attributes
     ----------
     faces : tuple of bool
         Faces that bars are to have.
+    stand_out : frozenset of int
+        Palette indices of the bars that are not muted; none: nothing is muted.
     written, made : int
         Pages written in the last tick, and meshes made for pages.
     """
 
-    def __init__(self, ring: Ring, add: Callable[[str], Any]) -> None:
-        self._ring, self._add = ring, add
+    def __init__(self, ring: Ring, add: Callable[[str], Any], ground: Srgb = (1.0, 1.0, 1.0)) -> None:
+        self._ring, self._add, self._ground = ring, add, ground
+        self.stand_out: frozenset[int] = frozenset()
         self.faces: Faces = ALL
         self.written = self.made = 0
         self._objects: dict[int, Any] = {}
         self._colors: dict[int, NDArray[np.float32]] = {}
         self._palette: Any = None
+        self._shown_out = self.stand_out
         self._inks = np.ones((1, 2, 4, 4), np.float32)
 
     @property
@@ -63,8 +72,12 @@ class PageObjects:
     def show(self, place: Callable[[int], tuple[float, float, float]]) -> None:
         """Write what has changed, and move each page to where ``place`` says that its origin is."""
         self.written = self.made = 0
-        if self._palette is not self._ring.palette:
-            self._palette, self._inks = self._ring.palette, shaded(self._ring.palette)
+        if self._palette is not self._ring.palette or self._shown_out != self.stand_out:
+            if self._shown_out != self.stand_out:
+                for page in self._pages:
+                    page.touch()
+            self._palette, self._shown_out = self._ring.palette, self.stand_out
+            self._inks = shaded(muted(self._palette, self.stand_out, self._ground))
         along_x = self._ring.view.along == "x"
         for page in self._pages:
             if page.number not in self._objects:
@@ -95,6 +108,28 @@ class PageObjects:
         meshes.fill(mesh, np.zeros((8 * page.room, 3), np.float32), *topology(self.faces, page.room))
         meshes.set_color(mesh, materials.TINT, "POINT", np.ones((8 * page.room, 4), np.float32), active=True)
         mesh["tracevis3d_faces"] = _number(self.faces)
+
+
+def muted(palette: NDArray[np.float32], stand_out: frozenset[int], ground: Srgb) -> NDArray[np.float32]:
+    """Return a palette in which only some colours are as they are; all where none is to stand out.
+
+    Parameters
+    ----------
+    palette : float32 (k, 4)
+        sRGB and alpha.
+    stand_out : frozenset of int
+    ground : Srgb
+
+    Returns
+    -------
+    float32 (k, 4)
+    """
+    if not stand_out:
+        return palette
+    out = palette.copy()
+    rest = np.setdiff1d(np.arange(len(palette)), list(stand_out))
+    out[rest, :3] += np.float32(_MUTED) * (np.array(ground, np.float32) - out[rest, :3])
+    return out
 
 
 def part_of(page: Page) -> str:
