@@ -235,6 +235,11 @@ def test_every_view_flows_calls_waits_and_memory(view) -> None:
     assert bottom - 0.1 <= corner[:, 2].min() and corner[:, 2].max() <= top + 0.7  # noqa: PT018
     assert all(flow.labels(growing.now).texts())
     assert flow.legend().entries
+    # A click on an entry shows bars in its own colour, and in others that it stands for.
+    assert all(
+        entry.selector.has_color(np.array([entry.color])) or not entry.color
+        for entry in flow.legend().entries
+    )
     assert flow.facts() is not None
     if view == "threads":
         # What ended each wait is linked to it.

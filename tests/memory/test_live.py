@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tracevis3d.features.memory.live import blocks as module
 from tracevis3d.features.memory.live.blocks import LiveBlocks
+from tracevis3d.features.memory.live.colors import color_of
 from tracevis3d.features.memory.live.findings import SAMPLES, SiteHistory, find_plateaus, in_turn
 from tracevis3d.kernels.memory import live_blocks as k
 from tracevis3d.live.growing import GrowingTrace
@@ -366,6 +367,20 @@ def test_the_curves_stay_when_blocks_are_placed_anew() -> None:
         ring.advance(growing.now)
     assert edge - 20 <= curve() <= edge
     assert any("logarithms" in entry.text for entry in flow.legend().entries)
+
+
+def test_entries_of_the_legend_mean_all_shades_of_what_they_say():
+    rng = np.random.default_rng(3)
+    n = 400
+    age = rng.integers(0, 5, n)
+    alone, height = rng.random(n) < 0.5, rng.random(n)
+    color = color_of(height, age, alone, rng.integers(0, 2, n)).astype(np.int32)
+    _, flow, _ = view(steady(300), 800)
+    flow.blocks.items[:, flow.blocks.k.ALONE] = 0
+    entries = {entry.text.split(":")[0]: entry.selector for entry in flow.legend().entries}
+    assert np.array_equal(entries["in use"].has_color(color), age == 0)
+    assert np.array_equal(entries["idle"].has_color(color), age > 0)
+    assert np.array_equal(entries["ribs"].has_color(color), ~alone)
 
 
 def history(series) -> SiteHistory:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ...drawing.palettes import PALETTES, cycle, parse
 from ...drawing.picked import Description
 from ...drawing.primitives import Legend, LegendEntry
+from ...drawing.selector import Selector
 from ...drawing.stream import Bars, LabelList, Sections, StreamLabels, bars
 from ...formats.names import module_of_function
 from ...kernels.live import live_bars as f
@@ -191,7 +192,13 @@ class Interactions(LiveView):
         return (-1.45 * _RADIUS, 1.45 * _RADIUS), (-0.15 * _RADIUS, 2.15 * _RADIUS)
 
     def legend(self) -> Legend:
-        return Legend("", (LegendEntry("at the caller", 0), LegendEntry("at the callee", _PIECES - 1)))
+        half = _PIECES // 2
+        caller, callee = Selector(((0, half - 1),)), Selector(((half + 1, _PIECES - 1),))
+        entries = (
+            LegendEntry("at the caller", 0, stands_for=caller),
+            LegendEntry("at the callee", _PIECES - 1, stands_for=callee),
+        )
+        return Legend("", entries)
 
     def labels(self, now: int) -> StreamLabels:
         sides = {-1: LabelList("module", -1), 0: LabelList("module", 0), 1: LabelList("module", 1)}

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ...drawing.explanations import Explanations
 from ...drawing.picked import Description
 from ...drawing.primitives import Callout, Camera, Labels
+from ...drawing.selector import Selector
 from ...drawing.stream import BESIDE, LENGTH, LabelList, StreamLabels
 from ...layout.sight.picking import Ray
 from ...live.stream.live_view import CELLS, LEAST_CELLS, LiveView
@@ -220,9 +221,9 @@ class LiveScene:
         """Return the colours of what is chosen in the legend, if it has any of it."""
         if not self.chosen:
             return frozenset()
-        last = len(self.ring.palette) - 1
-        entries = self.view.legend().entries
-        return frozenset(min(entry.color, last) for entry in entries if entry.text in self.chosen)
+        every = np.arange(len(self.ring.palette), dtype=np.int32)
+        chosen = [entry.selector for entry in self.view.legend().entries if entry.text in self.chosen]
+        return frozenset(every[Selector.of_any(chosen, "", every, every.astype(np.int64))].tolist())
 
     def rescale(self, now: int) -> None:
         """Show another length of time: that of the view has changed."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ....drawing.picked import Description
 from ....drawing.primitives import Legend, LegendEntry
+from ....drawing.selector import Selector
 from ....drawing.stream import (
     BESIDE,
     LENGTH,
@@ -152,9 +153,14 @@ class Icicle(LiveView):
 
     def legend(self) -> Legend:
         number = {name: 1 + 2 * i for i, name in enumerate(self.kinds.names)}
-        found = [LegendEntry(name, number[name]) for name in self.kinds.colored]
+        # Behind each colour comes its paler one.
+        found = [
+            LegendEntry(name, number[name], stands_for=Selector(((number[name], number[name] + 1),)))
+            for name in self.kinds.colored
+        ]
         if found:
-            found.append(LegendEntry("paler: several calls", 0))
+            pale = Selector(tuple((i + 1, i + 1) for i in number.values()))
+            found.append(LegendEntry("paler: several calls", 0, stands_for=pale))
         return Legend("", tuple(found))
 
     def labels(self, now: int) -> StreamLabels:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ....drawing.picked import Description
 from ....drawing.primitives import Legend, LegendEntry
+from ....drawing.selector import Selector
 from ....drawing.stream import Bars, Sections, StreamLabels, bars, box_sections
 from ....live.growing import GrowingTrace
 from ....live.stream.live_view import CELLS, LiveView
@@ -240,12 +241,18 @@ class Memory(LiveView):
         return (-3.0, WIDTH), (-1.9 if self.by_site else -0.6, HEIGHT)
 
     def legend(self) -> Legend:
+        # Merged blocks in use have the first two of their shades.
+        used = Selector(((IN_USE, IN_USE), (MERGED, MERGED + 1)))
+        idle = Selector(((IDLE, MERGED - 1), (MERGED + 2, DISTRICTS - 1)))
+        merged = Selector(((MERGED, DISTRICTS - 1),))
+        higher = f"idle: higher the longer, up to {duration(self.window_ns)}"
         entries = [
-            LegendEntry("in use", IN_USE),
-            LegendEntry(f"idle: higher the longer, up to {duration(self.window_ns)}", IDLE + 6),
+            LegendEntry("in use", IN_USE, stands_for=used),
+            LegendEntry(higher, IDLE + 6, stands_for=idle),
         ]
         if (self.blocks.items[:, self.blocks.k.ALONE] == 0).any():
-            entries.append(LegendEntry("ribs: merged blocks, each too narrow to be seen", MERGED + 4))
+            ribs = "ribs: merged blocks, each too narrow to be seen"
+            entries.append(LegendEntry(ribs, MERGED + 4, stands_for=merged))
         if self.logarithmic:
             entries.append(LegendEntry("widths are logarithms of bytes, not bytes", DISTRICTS))
         curves = [LegendEntry(name, CURVES + i) for i, name in enumerate(wall.NAMES)]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ....drawing.palettes import parse
 from ....drawing.picked import Description
 from ....drawing.primitives import Legend, LegendEntry
+from ....drawing.selector import Selector
 from ....drawing.stream import BESIDE, Bars, LabelList, Sections, StreamLabels, bars, box_sections
 from ....live.growing import GrowingTrace
 from ....live.stream.calls import CallStream, Ended
@@ -274,7 +275,11 @@ class Threads(LiveView):
         return Legend(
             "",
             (
-                LegendEntry("computing; higher: deeper calls", _LEVELS - 3),
+                LegendEntry(
+                    "computing; higher: deeper calls",
+                    _LEVELS - 3,
+                    stands_for=Selector(((_COMPUTES, _LEVELS - 1),)),
+                ),
                 LegendEntry("waiting", _WAITS),
                 LegendEntry("reading or writing", _READS),
                 LegendEntry("from a release to the wait that it ended", _LINK),
