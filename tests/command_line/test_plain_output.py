@@ -112,3 +112,30 @@ def test_pipes_and_devices_are_refused(tmp_path, capsys, cache):
     for path in (tmp_path / "pipe.json", "/dev/zero"):
         assert main(["info", str(path), *cache]) == 1
         assert "is a pipe or a device" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["film", "FILE.yaml", "-o", "film.mp4"],
+        ["panels", "FILE.yaml", "-o", "page.png"],
+        ["batch", "FILE.txt"],
+        ["waits", "TRACE", "--rules", "FILE.toml"],
+        ["render", "city", "TRACE", "--set", "rules=FILE.toml", "-o", "city.png"],
+        ["library", "FILE.json"],
+        ["again", "FILE.png"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_what_people_write_is_not_read_from_pipes_or_devices(words, tmp_path, capsys):
+    trace = str(write(tmp_path / "trace.json", "f"))
+    for file in ("pipe", "zero"):
+        said = [word.replace("TRACE", trace).replace("FILE", str(tmp_path / file)) for word in words]
+        (path,) = (word.rpartition("=")[2] for word in said if str(tmp_path / file) in word)
+        if file == "pipe":
+            os.mkfifo(path)
+        else:
+            os.symlink("/dev/zero", path)
+        assert main(said) == 1
+        assert "is a pipe or a device" in capsys.readouterr().err

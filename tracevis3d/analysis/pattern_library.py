@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..atomic import write_text
 from ..errors import InputError, UsageError
+from ..machine.bounds import check_regular
 from ..trace.model import Trace
 from .compact import CompactTrace
 from .criteria import CRITERIA, alike
@@ -302,6 +303,7 @@ def load(path: str | os.PathLike[str]) -> Library:
     path = Path(path)
     if not path.exists():
         return Library()
+    check_regular(path)
     if path.stat().st_size > MOST_BYTES:
         raise InputError(
             f"{path}: is larger than {MOST_BYTES:,} bytes: this is not a pattern library: {_MAKE}"

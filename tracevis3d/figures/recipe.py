@@ -18,6 +18,7 @@ from typing import Any
 
 from ..atomic import write_text
 from ..errors import InputError
+from ..machine.bounds import check_regular
 
 #: Kinds of files that contain their recipe; for others it is a file beside them.
 WITHIN = (".png", ".svg", ".pdf")
@@ -90,6 +91,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         if place.suffix.lower() not in (*WITHIN, ".json"):
             place = beside(place)
+        check_regular(place)
         if place.stat().st_size > _MOST_BYTES:
             raise InputError(f"{path}: is too large for a picture: name one that TraceVis3D wrote")
         text = _found(place.suffix.lower(), place.read_bytes())

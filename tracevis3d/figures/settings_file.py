@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, UsageError
+from ..machine.bounds import check_regular
 
 SUFFIXES = (".yaml", ".yml", ".toml", ".json")
 #: Maximum number of bytes of a file that a person writes.
@@ -37,6 +38,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         If PyYAML is needed and missing.
     """
     place = Path(path)
+    check_regular(place)
     try:
         if place.stat().st_size > _MOST:
             raise InputError(f"{path}: is too large for settings: {_WRITE}")

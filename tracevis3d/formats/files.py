@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
+from ..machine.bounds import check_regular
 from ..places import check_folder
 from ..progress import Progress, silent
 from ..trace.cache import load_cached
 from ..trace.model import TABLES, Trace
 from . import registry
-from .unpack import check_regular
 
 if TYPE_CHECKING:
     from .registry import Format

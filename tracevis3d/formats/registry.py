@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError, Unreadable, UsageError
 from ..machine import memory as memory_limit
-from ..machine.bounds import bounded, too_large
+from ..machine.bounds import bounded, check_regular, too_large
 from ..machine.collector import paused
 from ..plugins import Registry
 from ..progress import Progress, silent
@@ -263,7 +263,7 @@ def _how_to_record(form: Format) -> str:
 
 def _look(path: Path) -> tuple[bytes, str, str]:
     """Return what a sniff gets to see of ``path``, and what to add of damage to it."""
-    unpack.check_regular(path)
+    check_regular(path)
     try:
         if path.is_dir():
             entries = sorted(entry.name for entry in path.iterdir())

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
-from ..errors import InputError, MissingDependency
+from ..errors import MissingDependency
 from ..machine import memory as memory_limit
 from ..machine.bounds import too_large
 from ..machine.copies import snapshot
@@ -67,27 +67,6 @@ def problem_of(damage: str) -> str:
     if damage.startswith(_OTHER):
         return "other data"
     return "wrong checksum" if damage.endswith("checksum") else "truncated"
-
-
-def check_regular(path: Path) -> None:
-    """Check that what is at a path can be read more than once.
-
-    A file is examined before it is read; a pipe would be empty then, and a device never ends.
-
-    Parameters
-    ----------
-    path : Path
-        It need not be there.
-
-    Raises
-    ------
-    InputError
-        If it is a pipe or a device.
-    """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        raise InputError(
-            f"{path}: is a pipe or a device, not a file: write what comes from it to a file, and read that"
-        )
 
 
 def bare_name(name: str) -> str:

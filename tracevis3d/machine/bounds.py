@@ -69,3 +69,24 @@ def bounded(path: Path, progress: Progress) -> Progress:
         progress(done, what)
 
     return report
+
+
+def check_regular(path: Path) -> None:
+    """Check that what is at a path can be read more than once.
+
+    A file is examined before it is read; a pipe would be empty then, and a device never ends.
+
+    Parameters
+    ----------
+    path : Path
+        It need not be there.
+
+    Raises
+    ------
+    InputError
+        If it is a pipe or a device.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(
+            f"{path}: is a pipe or a device, not a file: write what comes from it to a file, and read that"
+        )

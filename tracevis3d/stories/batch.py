@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..atomic import replacing
 from ..errors import InputError, UsageError
+from ..machine.bounds import check_regular
 from ..progress import Progress
 from . import cluster
 
@@ -91,6 +92,7 @@ def read(path: str | os.PathLike[str]) -> list[Line]:
     UsageError
         If quotes of a line are not closed.
     """
+    check_regular(Path(path))
     try:
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
