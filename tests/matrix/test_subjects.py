@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
+from tests.waits.sync_traces import trace_of
 from tests.waits.test_twin_waits import programs
 from tracevis3d.errors import TraceVisError
 from tracevis3d.features.matrix.subjects import SubjectRequest, table
@@ -84,3 +85,17 @@ def test_what_is_allocated_is_added_up_by_the_stack_else_the_call(seed, stacks, 
         return
     found = cells_of(table(trace, wanted))
     assert {at: value for at, value in found.items() if value} == {at: v for at, v in twin.items() if v}
+
+
+@pytest.mark.parametrize("many", [3, 120, 121, 250])
+def test_many_rounds_are_joined_and_say_which_they_are(many):
+    text = [f"a {10 * i} {10 * i + 5} m.step\na {10 * i + 1} {10 * i + 3} m.inner" for i in range(many)]
+    trace = trace_of("\n".join(text))
+    wanted = SubjectRequest("rounds", "auto", "auto", "none", "m.step", 4, 500, False, (0, 10 * many))
+    found, together = table(trace, wanted), -(-many // 120)
+    rounds = [list(range(many))[k : k + together] for k in range(0, many, together)]
+    names = [f"{r[0] + 1} to {r[-1] + 1}" if len(r) > 1 else f"{r[0] + 1}" for r in rounds]
+    assert list(found.rows.names) == names
+    # Of each round three in itself and two in what it calls.
+    assert sorted(found.flat[0].tolist()) == [2 * len(rounds[0]), 3 * len(rounds[0])]
+    assert found.flat.sum() == 5 * many

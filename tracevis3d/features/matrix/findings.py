@@ -119,9 +119,8 @@ def _slow_round(table: Table) -> Finding | None:
     """Say which round takes much longer than the others, and in what."""
     flat = table.flat
     of_round = flat.max(axis=1) if table.verb == "on" else flat.sum(axis=1)
-    usual = float(np.median(of_round[of_round > 0])) if (of_round > 0).any() else 0.0
-    top = int(of_round.argmax())
-    if not usual > 0 or of_round[top] < _SLOW * usual:
+    top, busy = int(of_round.argmax()), of_round[of_round > 0]
+    if not len(busy) or of_round[top] < _SLOW * (usual := float(np.median(busy))):
         return None
     column = int(flat[top].argmax())
     times = units.count(float(f"{of_round[top] / usual:.2g}"))

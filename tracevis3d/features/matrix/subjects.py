@@ -327,10 +327,8 @@ def _numbered(label: str, row: Ints) -> tuple[Category, Ints]:
     """Return rounds as a category; where there are too many, several in a row are one."""
     many = int(row.max()) + 1
     step = -(-many // _ROWS)
-    names = tuple(
-        f"{k * step + 1:,}" if step == 1 else f"{k * step + 1:,} to {min((k + 1) * step, many):,}"
-        for k in range(-(-many // step))
-    )
+    bounds = [(begin + 1, min(begin + step, many)) for begin in range(0, many, step)]
+    names = tuple(f"{first:,}" if first == last else f"{first:,} to {last:,}" for first, last in bounds)
     return Category("round", names, is_ordered=True, of=label), row // step
 
 
