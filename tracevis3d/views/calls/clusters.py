@@ -16,7 +16,18 @@ _ASKED = 4096
 
 
 def note_of_rows(trace: Trace, cuts: Sequence[Cut]) -> str:
-    """Return how many levels the rows of ``cuts`` represent, in words; empty where it is one each."""
+    """Return how many levels the rows of ``cuts`` represent, in words.
+
+    Parameters
+    ----------
+    trace : Trace
+    cuts : sequence of Cut
+
+    Returns
+    -------
+    str
+        Empty where each row is one level.
+    """
     step, calls = max((cut.step for cut in cuts), default=1), sum(int(cut.merged.sum()) for cut in cuts)
     if step == 1:
         return ""
