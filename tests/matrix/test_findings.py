@@ -127,3 +127,15 @@ def tables(draw):
 def test_what_is_said_is_that_of_the_plain_twin(cells, verb, within):
     found = [(one.sentence, one.row, one.column, one.ridge) for one in findings(made(cells, verb, within))]
     assert found == plain_findings(cells, verb, within)
+
+
+def test_those_without_a_row_of_their_own_are_nobody():
+    table = made([[9, 1, 90], [0, 9, 80], [95, 96, 97]], "calls", 3)
+    assert "f2" in findings(table)[0].sentence
+    table.rows.names[-1] = table.columns.names[-1] = "98 more"
+    first = findings(table)[0]
+    assert (first.row, first.column) == (0, 1)
+    assert first.sentence.startswith("f0 calls f1 most: 1 calls")
+    # Where nobody else does anything, they are what there is.
+    table.flat[:2, :2] = 0
+    assert "98 more" in findings(table)[0].sentence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import units
-from .table import Table
+from .table import Table, is_rest
 
 #: Minimum number of other parts that use a hub.
 _HUB = 0.6
@@ -79,7 +79,12 @@ def _largest(table: Table) -> Finding | None:
     whole = float(flat.sum())
     if not whole > 0:
         return None
-    row, column = (int(i) for i in np.unravel_index(int(flat.argmax()), flat.shape))
+    # Several that share a row or a column are nobody.
+    single = flat.copy()
+    single[-1:] *= not is_rest(table.rows)
+    single[:, -1:] *= not is_rest(table.columns)
+    chosen = single if single.any() else flat
+    row, column = (int(i) for i in np.unravel_index(int(chosen.argmax()), flat.shape))
     value, share = float(flat[row, column]), float(flat[row, column] / whole)
     a, b = table.rows.names[row], table.columns.names[column]
     what = units.percentage(share)
@@ -102,6 +107,7 @@ def _largest(table: Table) -> Finding | None:
 def _hub(table: Table) -> Finding | None:
     """Say which column most rows deal with."""
     used = (table.flat > 0).sum(axis=0)
+    used[-1:] *= not is_rest(table.columns)
     rows = len(table.rows.names)
     top = int(used.argmax())
     if used[top] < max(_HUB * rows, _LEAST_HUB) or table.verb not in ("calls", "waits for"):

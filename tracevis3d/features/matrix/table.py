@@ -133,7 +133,7 @@ def _order(flat: Floats, rows: Category, columns: Category) -> tuple[Ints, Ints]
     """Return orders of rows and columns: by seriation of the graph of both; blocks lie on the diagonal."""
     r, c = flat.shape
     # The sum of the others belongs to all of them.
-    last_row, last_column = _is_rest(rows), _is_rest(columns)
+    last_row, last_column = is_rest(rows), is_rest(columns)
     inner = flat[: r - last_row, : c - last_column]
     strength = np.zeros((inner.shape[0] + inner.shape[1],) * 2)
     strength[: inner.shape[0], inner.shape[0] :] = inner
@@ -151,7 +151,8 @@ def _order(flat: Floats, rows: Category, columns: Category) -> tuple[Ints, Ints]
     return row_order.astype(np.int64), column_order.astype(np.int64)
 
 
-def _is_rest(category: Category) -> bool:
+def is_rest(category: Category) -> bool:
+    """Return whether the last member of a category stands for several that have no place of their own."""
     return bool(category.names) and category.names[-1].endswith(_REST)
 
 
