@@ -8,7 +8,9 @@ from ..... import units
 from .....trace import profile
 from .....trace.model import Trace
 from .....trace.names import label_of_call, lane_title
+from .....units import counted
 from .....views.calls.clusters import note_of_rows
+from ...outcomes import GAVE_UP, KINDS_OF_WAITING
 from ...running import longest_quiet, time_running
 from ...waits import Waits
 from .. import correspondences as corr
@@ -112,12 +114,17 @@ def notes(picture: Layout, found: corr.Shown, chosen: corr.Shown, short: corr.Sh
     if not len(waits.ops.wants) or not len(waits.own):
         notes.append("this recording has no waits: rules (--set rules=FILE) can name functions that wait")
     else:
-        unknown = int(np.count_nonzero(waits.woken_by[waits.own] < 0))
+        # Time ends sleep and what is given up, and nobody what never ends.
+        outcomes, sleep = waits.outcomes, KINDS_OF_WAITING.index("sleep")
+        nobody = (outcomes.state == sleep) | (outcomes.outcome == GAVE_UP) | outcomes.never_ended
+        ended = waits.own[~nobody[waits.own]]
+        unknown = int(np.count_nonzero(waits.woken_by[ended] < 0))
         if unknown:
-            notes.append(f"the thread that ended {unknown:,} of {len(waits.own):,} waits is unknown")
+            notes.append(f"the thread that ended {unknown:,} of {len(ended):,} waits is unknown")
         hidden = len(found) - len(chosen) - len(short)
         if hidden > 0:
-            notes.append(f"{hidden:,} waits are shorter than {p.resolution:g} px or beyond tubes={p.tubes:,}")
+            those = f"{counted(hidden, 'wait')} {'is' if hidden == 1 else 'are'}"
+            notes.append(f"{those} shorter than {p.resolution:g} px or beyond tubes={p.tubes:,}")
     if picture.left_out:
         have = "has" if picture.left_out == 1 else "have"
         more = f"{picture.left_out:,} more thread{'' if picture.left_out == 1 else 's'}"
