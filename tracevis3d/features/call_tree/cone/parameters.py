@@ -24,8 +24,8 @@ class Parameters:
 
     size: str = parameter(
         "weight", "What the size of a node shows", group="Data",
-        choices={"weight": "what it carries in all its repetitions: time, or calls (see interest)"}
-        | QUANTITIES,
+        choices=QUANTITIES
+        | {"weight": "what it carries in all its repetitions: time, or calls (see interest)"},
     )  # fmt: skip
     height: str = parameter(
         "none", "What the drop from a caller to a call shows, or how high a call stands in its bubble; none: "

@@ -20,10 +20,10 @@ class Parameters:
         "auto",
         "What is summed up of callers and callees",
         choices={
-            "auto": "the number of calls; in a profile of samples the time",
             "calls": "the number of calls",
             "self": "the self time of the callee",
             "time": "the time from the callee's begin to its end",
+            "auto": "the number of calls; in a profile of samples the time",
         },
         group="Data",
     )
