@@ -20,7 +20,7 @@ WORDED = {"facts", "problems", "tables", "did", "headline", "rows", "tracevis3d_
 #: Where all that is drawn lies.
 BOUNDS = {"low", "high"}
 #: What the time strip stores of a trace.
-STRIP = {"mural", "whole"}
+STRIP = {"mural", "whole", "timed"}
 #: Traces of which other functions are drawn since: in so small a picture rows stand for the levels of the
 #: first, and the second, collapsed stacks, has one call for each call path.
 DRAWN_OTHERWISE = {"pyspy_sphinx.speedscope.json.gz", "pyspy_pylint.collapsed.txt.gz"}
