@@ -235,6 +235,33 @@ def test_what_can_not_be_recorded_is_said_in_one_sentence(tmp_path):
         assert "Python 3.12" in other.stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("a.b.tv3", "a.b.json.gz"),
+        ("run.json.zst", "run.json.gz"),
+        ("RUN.TV3", "RUN.json.gz"),
+        ("x.log", "x.json.gz"),
+    ],
+)
+def test_a_name_of_another_format_is_refused_before_the_program_runs(tmp_path, name, instead):
+    (program := tmp_path / "program.py").write_text("print('ran')")
+    done = recording(sys.executable, "profile", program, output := tmp_path / name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        f"record to {tmp_path / instead}, then 'tracevis3d convert {tmp_path / instead} {output}'"
+        in done.stderr
+    )
+    assert not output.exists()
+
+
+def test_a_name_of_no_format_is_recorded_to(tmp_path):
+    (program := tmp_path / "program.py").write_text("print('ran')")
+    done = recording(sys.executable, "profile", program, output := tmp_path / "out.recording")
+    assert (done.returncode, done.stdout) == (0, "ran\n")
+    assert len(tv.load(str(output), cache=False)) > 0
+
+
 @pytest.mark.parametrize(("python", "engine"), engines())
 def test_nothing_that_the_recorder_calls_is_recorded(tmp_path, python, engine):
     (program := tmp_path / "program.py").write_text("def f(n): return n and f(n - 1)\nf(20)\n")

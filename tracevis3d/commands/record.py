@@ -121,6 +121,7 @@ def run(args: argparse.Namespace) -> None:
         raise UsageError("--suggestions goes with --live: suggestions come from viewers")
     if args.wait and not args.endpoint:
         raise UsageError("--wait goes with --live: it waits for a viewer")
+    _check_name(args.output)
     args.memory = args.memory or bool(args.memory_engine) or bool(args.memory_frames)
     if args.native and not args.memory:
         _run_native(program, args)
@@ -170,6 +171,23 @@ def run(args: argparse.Namespace) -> None:
     }
     how = ["script", *program] if module is None else ["module", *module]
     _become(json.dumps(options), how)
+
+
+def _check_name(path: str) -> None:
+    """Raise UsageError for a name that says that the file has another format or packing than it gets."""
+    if not path or path.lower().endswith((".json", ".json.gz")):
+        return
+    from ..formats.registry import for_writing
+
+    try:
+        for_writing(path)
+    except UsageError:
+        return  # No format has such names.
+    recorded = os.path.splitext(path)[0].removesuffix(".json") + ".json.gz"
+    raise UsageError(
+        f"{path}: a recording is Chrome JSON: record to {recorded}, "
+        f"then 'tracevis3d convert {recorded} {path}'"
+    )
 
 
 def _interpreter() -> list[str]:
