@@ -9,6 +9,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import tracevis3d as tv
 from tracevis3d.record import state
 from tracevis3d.record.memory import sampled
 from tracevis3d.record.memory.blocks import ALLOC, FREE, LivingBlocks
@@ -116,7 +117,7 @@ def test_looks_take_a_twentieth_of_the_time_at_most(monkeypatch):
         assert 14 <= len(looked) <= 16
         assert min(b - a for a, b in itertools.pairwise(looked)) >= 21 * 0.3
         assert found.look() is None
-        assert found.look(now=True) is not None
+        assert found.look(last=True) is not None
     finally:
         found.stop()
 
@@ -149,11 +150,29 @@ def test_no_look_halts_the_program_for_long(monkeypatch):
         # Once for each time that it falls behind.
         assert [kind for kind, _, _ in state.problems] == ["lost", "lost"]
         assert "from 2,600,000 live blocks on" in state.problems[0][1]
-        # The program has ended: now it may take long.
-        assert found.look(now=True) is not None
+        # The program has ended: now it may take longer, but not for ever.
+        assert found.look(last=True) is not None
         assert looked[-1] == 9_000_000
+        blocks[0] = 30_000_000
+        assert found.look(last=True) is None
+        assert looked[-1] == 9_000_000
+        assert "of 30,000,000 live blocks" in state.problems[-1][1]
+        assert "ended some 12 s later" in state.problems[-1][1]
+        blocks[0] = 24_900_000
+        assert found.look(last=True) is not None
     finally:
         found.stop()
+
+
+def test_a_recording_tells_that_the_last_look_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(sampled, "MOST_AT_END", 0.0)
+    path = tmp_path / "out.json"
+    with tv.record(str(path), memory="tracemalloc"):
+        held = [bytes(100) for _ in range(20_000)]
+    assert len(held) == 20_000
+    problem = tv.load(path, cache=False).problems["lost"]
+    assert problem.count == 1
+    assert problem.first.startswith("the last snapshot of memory, of ")
 
 
 def test_a_look_counts_every_block_however_many_turns_it_takes():
@@ -162,7 +181,7 @@ def test_a_look_counts_every_block_however_many_turns_it_takes():
         stacks = [(("a.py", 1),), (("a.py", 2), ("b.py", 3))]
         blocks = [(0, 8 * (i % 3), stacks[i % 2], len(stacks[i % 2])) for i in range(10_001)]
         found._traces = lambda: list(blocks)
-        sites, columns = found.look(now=True)
+        sites, columns = found.look(last=True)
     finally:
         found.stop()
     n = len(columns) // 20

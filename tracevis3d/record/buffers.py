@@ -172,8 +172,7 @@ class BufferWriter:
         for log in list(state.logs):
             self._write_thread(log)
         self._write_names()
-        for problem in state.take(state.problems):
-            add(spool.PROBLEM, 0, to_json(problem))
+        self._write_problems()
         code = "d" if self._engine.microseconds else "q"
         for log, ended, rows, pending in taken:
             if log.calls:
@@ -197,7 +196,13 @@ class BufferWriter:
             if sites:
                 add(spool.SITES, 0, to_json(sites))
             add(spool.LIVING, 0, array(code, [state.clock()]).tobytes() + living)
+        # The last look may have been one too many.
+        self._write_problems()
         add(spool.FLUSHED, 0, to_json({"began": began}))
+
+    def _write_problems(self) -> None:
+        for problem in state.take(state.problems):
+            self.spool.add(spool.PROBLEM, 0, to_json(problem))
 
     def mark(self) -> None:
         """Mark the current time in memray's file."""

@@ -20,8 +20,10 @@ from .choice import FRAMES
 _REST = 20
 #: The program stands still for this many seconds at most; where more is foreseen, no snapshot is taken.
 MOST_STANDSTILL = 1.0
-#: Seconds that Python takes to list a block, until it has been measured with so many.
-_A_BLOCK, _MEASURED = 3e-7, 100_000
+#: When the program has ended, a snapshot may take so many seconds of processor time, counting included.
+MOST_AT_END = 10.0
+#: Seconds that Python takes to list a block, and we to count it, until that has been measured with so many.
+_A_BLOCK, _COUNTED, _MEASURED = 3e-7, 5e-7, 100_000
 #: Blocks that are counted before the program's threads may run again: some 5 ms.
 _TURN = 4096
 
@@ -48,7 +50,8 @@ class Allocations:
 
     A snapshot takes the longer the more blocks there are; then there are fewer snapshots. The program stands
     still while Python lists the blocks, some 0.3 s per million, and never for much longer than
-    :data:`MOST_STANDSTILL`; while they are counted, it runs.
+    :data:`MOST_STANDSTILL`; while they are counted, it runs. At its end it waits for both, and not for much
+    longer than :data:`MOST_AT_END`.
 
     Parameters
     ----------
@@ -66,18 +69,18 @@ class Allocations:
         self._next = 0.0
         #: Blocks of Python's that the last snapshot did not list; it lists large ones beside these.
         self._others = sys.getallocatedblocks()
-        self._a_block = _A_BLOCK
+        self._a_block, self._counted = _A_BLOCK, _COUNTED
         self._is_behind = False
         if self._ours:
             _tracemalloc.start(frames or FRAMES)
 
-    def look(self, now: bool = False) -> tuple[dict[int, Any], bytes] | None:
+    def look(self, last: bool = False) -> tuple[dict[int, Any], bytes] | None:
         """Take a snapshot, if it is time for one.
 
         Parameters
         ----------
-        now : bool
-            Take one however early it is, and however long the program stands still: it has ended.
+        last : bool
+            The program has ended: take one however early it is, and it may take longer.
 
         Returns
         -------
@@ -87,14 +90,13 @@ class Allocations:
             take too long; the latter is a problem of the recording.
         """
         began = time.perf_counter()
-        if not now and (began < self._next or self._takes_too_long()):
+        if self._ends_too_late() if last else began < self._next or self._takes_too_long():
             return None
         # By processor time: a busy moment must not end all snapshots.
         blocks, at = sys.getallocatedblocks(), time.thread_time()
         traces = self._traces()
         self._others = blocks - len(traces)
-        if len(traces) >= _MEASURED:
-            self._a_block = (time.thread_time() - at) / len(traces)
+        listed, counting = len(traces), time.thread_time()
         # What is made here is traced too: nothing is made for each block.
         kinds: Counter[Any] = Counter()
         while traces:
@@ -113,6 +115,9 @@ class Allocations:
                 sizes.append(size)
                 counts.append(n)
         living = site.tobytes() + sizes.tobytes() + counts.tobytes()
+        if listed >= _MEASURED:
+            self._a_block = (counting - at) / listed
+            self._counted = (time.thread_time() - counting) / listed
         ended = time.perf_counter()
         self._next = ended + _REST * (ended - began)
         return new, living
@@ -128,6 +133,19 @@ class Allocations:
                 f"than {MOST_STANDSTILL:g} s; --memory-engine memray takes none",
             )
         return self._is_behind
+
+    def _ends_too_late(self) -> bool:
+        """Return whether the last snapshot would hold up the program's end, and report that."""
+        blocks = max(sys.getallocatedblocks() - self._others, 0)
+        foreseen = blocks * (self._a_block + self._counted)
+        if foreseen > MOST_AT_END:
+            state.report(
+                "lost",
+                f"the last snapshot of memory, of {blocks:,} live blocks: the program would have ended some "
+                f"{foreseen:,.0f} s later ({MOST_AT_END:g} s at most); what the one before did not list is "
+                "missing; --memory-engine memray takes none",
+            )
+        return foreseen > MOST_AT_END
 
     def stop(self) -> None:
         """Take no more snapshots, and stop ``tracemalloc`` if it was started here."""
