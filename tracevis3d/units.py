@@ -105,9 +105,9 @@ def read_byte_size(name: str, text: str) -> int:
     match = _SIZE.fullmatch(text)
     if match is not None:
         base = 1024.0 if match[3] and match[3].lower() == "ib" else 1000.0
-        value = round(float(match[1]) * base ** (1 + "kmgt".index(match[2].lower()) if match[2] else 0))
-        if 0 < value < 2**62:
-            return value
+        value = float(match[1]) * base ** (1 + "kmgt".index(match[2].lower()) if match[2] else 0)
+        if value < 2**62 and round(value) > 0:
+            return round(value)
     raise UsageError(f"{name}={text}: a size above 0 is expected, such as 2GB, 500MB or 1.5GiB")
 
 

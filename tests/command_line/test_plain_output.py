@@ -139,3 +139,37 @@ def test_what_people_write_is_not_read_from_pipes_or_devices(words, tmp_path, ca
             os.symlink("/dev/zero", path)
         assert main(said) == 1
         assert "is a pipe or a device" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "text", "said"),
+    [
+        (["batch", "a.txt"], "# nothing\n" * 110_000, "too large for a batch"),
+        (["waits", "TRACE", "--rules", "a.toml"], "# nothing\n" * 110_000, "too large for rules"),
+        (["panels", "a.yaml"], "title: " + "a" * (1 << 20), "too large for settings"),
+        (["panels", "a.yaml"], "panels: [{view: icicle, traces: a.json, span: .inf}]", "not a whole number"),
+        (["panels", "a.yaml"], "dpi: 1" + "0" * 400, "401 digits is too large"),
+        (["panels", "a.yaml"], f"panels: [{{view: icicle, traces: a}}]\nsize: '{'9' * 400}x9'", "--size"),
+        (["film", "a.yaml"], "seconds: 1" + "0" * 400, "401 digits is too large"),
+        (
+            ["render", "city", "TRACE", "--set", "rules=a.toml"],
+            '[[rule]]\nfield = "calls"\nabove = 1' + "0" * 40 + '\nhue = "#c0392b"',
+            "41 digits is too large",
+        ),
+        (
+            ["render", "city", "TRACE", "--set", "rules=a.toml"],
+            '[[rule]]\nfield = "bytes"\nabove = "1' + "0" * 400 + '"\nhue = "#c0392b"',
+            'write a size such as "1 MB"',
+        ),
+    ],
+)  # fmt: skip
+def test_what_people_write_is_refused_in_a_sentence(words, text, said, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trace = str(write(tmp_path / "trace.json", "f"))
+    (name,) = (word.rpartition("=")[2] for word in words if "a." in word)
+    (tmp_path / name).write_text(text)
+    output = [] if words[0] in ("batch", "waits") else ["-o", "out.png" if words[0] != "film" else "out.mp4"]
+    assert main([trace if word == "TRACE" else word for word in words] + output) in (1, 2)
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.count("\n") == 1

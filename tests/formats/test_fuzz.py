@@ -23,7 +23,7 @@ def test_there_are_finds():
     assert FOUND
 
 
-@pytest.mark.parametrize("name", ["tv3", "feed", "recorder"])
+@pytest.mark.parametrize("name", ["tv3", "feed", "recorder", "documents"])
 def test_each_kind_of_subject_is_damaged_and_tried(tmp_path, name):
     subject, pick = subjects()[name], random.Random(1)
     start = subject.seeds()

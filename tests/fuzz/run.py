@@ -1,7 +1,8 @@
 """Fuzzes what reads from outside: ``python tests/fuzz/run.py --minutes 10 [--subject chrome]``.
 
-Real files are damaged in small and large ways and read; stored traces get hostile numbers; publisher and
-viewer get damaged messages, the recorder's writer damaged sections and blocks. All may be refused with one of
+Real files are damaged in small and large ways and read, stories, rules and the like among them; stored traces
+get hostile numbers; publisher and viewer get damaged messages, the recorder's writer damaged sections and
+blocks. All may be refused with one of
 the library's own errors; a traceback, a crash, a hang or too much memory is a find: the input is kept in
 ``tests/data/fuzz``, where the tests read it from then on. Reading happens in a child process, so that even a
 crash is seen.
@@ -32,6 +33,7 @@ from typing import Protocol
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
 
+from tests.fuzz.documents import Documents  # noqa: E402
 from tests.fuzz.feed import Feed  # noqa: E402
 from tests.fuzz.readers import FINDS, Readers  # noqa: E402
 from tests.fuzz.recorder import Recorder  # noqa: E402
@@ -68,7 +70,7 @@ def subjects() -> dict[str, Subject]:
         for form in forms
         if form.read is not None and form.name != "tv3" and not (form.is_folder and form.name != "uftrace")
     ]
-    return {subject.name: subject for subject in (*readers, Stores(), Feed(), Recorder())}
+    return {subject.name: subject for subject in (*readers, Documents(), Stores(), Feed(), Recorder())}
 
 
 def work(name: str, inbox: Connection) -> None:
@@ -212,7 +214,7 @@ def turns(seconds: float, tried: list[Tried]) -> list[float]:
 
 def main() -> int:
     """Share the minutes among the subjects."""
-    parser = argparse.ArgumentParser(description="Fuzz readers, the store, the live feed and the recorder.")
+    parser = argparse.ArgumentParser(description="Fuzz all that reads from outside.")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--subject", action="append", help="only this one (may be repeated)")
     parser.add_argument("--seed", type=int, default=None)

@@ -104,7 +104,7 @@ class Frame:
             dpi = cls.dpi if all(unit == "px" for _, unit in sides) else _PRINT_DPI
         if not 1 <= dpi <= 10_000:
             raise UsageError(f"--dpi {dpi:g} is not between 1 and 10,000")
-        pixels = [round(n if u == "px" else n * _MM_PER[u] / 25.4 * dpi) for n, u in sides]
+        pixels = [round(min(n if u == "px" else n * _MM_PER[u] / 25.4 * dpi, 1e9)) for n, u in sides]
         for side in pixels:
             if not 16 <= side <= _LIMIT:
                 raise UsageError(

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError, UsageError
-from ..machine.bounds import check_regular
+from ..machine.bounds import check_written
 
 SUFFIXES = (".yaml", ".yml", ".toml", ".json")
-#: Maximum number of bytes of a file that a person writes.
-_MOST = 1 << 20
+#: The least whole number that is refused: computing with it may fail.
+_TOO_LARGE = 1 << 63
 #: What settings look like.
 _WRITE = "write lines such as 'style: paper'"
 
@@ -38,12 +38,11 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         If PyYAML is needed and missing.
     """
     place = Path(path)
-    check_regular(place)
+    check_written(place, "settings", _WRITE)
     try:
-        if place.stat().st_size > _MOST:
-            raise InputError(f"{path}: is too large for settings: {_WRITE}")
         text = place.read_text("utf-8")
         found = _parsed(text, place.suffix.lower())
+        _check_numbers(found)
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: {' '.join(str(error).split())}: {_WRITE}") from None
     if not isinstance(found, dict) or not all(isinstance(key, str) for key in found):
@@ -69,3 +68,15 @@ def _parsed(text: str, suffix: str) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
+
+
+def _check_numbers(found: Any) -> None:
+    todo = [found]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, dict):
+            todo += value.values()
+        elif isinstance(value, list):
+            todo += value
+        elif isinstance(value, int) and abs(value) >= _TOO_LARGE:
+            raise ValueError(f"a number of {len(str(abs(value)))} digits is too large")

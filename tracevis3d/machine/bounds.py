@@ -9,6 +9,9 @@ from ..progress import Progress
 from ..units import byte_size
 from . import memory as memory_limit
 
+#: Maximum number of bytes of a file that a person writes.
+MOST_WRITTEN = 1 << 20
+
 
 def too_large(path: Path, most: int) -> InputError:
     """Return the error for a file that takes too much memory.
@@ -90,3 +93,25 @@ def check_regular(path: Path) -> None:
         raise InputError(
             f"{path}: is a pipe or a device, not a file: write what comes from it to a file, and read that"
         )
+
+
+def check_written(path: Path, what: str, remedy: str) -> None:
+    """Check that a file may be one that a person has written: no pipe or device, and not too large.
+
+    Parameters
+    ----------
+    path : Path
+        It need not be there.
+    what : str
+        What it is read as, in the plural.
+    remedy : str
+        What to do with a file that is none.
+
+    Raises
+    ------
+    InputError
+        If it is a pipe or a device, or larger than :data:`MOST_WRITTEN`.
+    """
+    check_regular(path)
+    if path.is_file() and path.stat().st_size > MOST_WRITTEN:
+        raise InputError(f"{path}: is larger than {MOST_WRITTEN:,} bytes, too large for {what}: {remedy}")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..atomic import replacing
 from ..errors import InputError, UsageError
-from ..machine.bounds import check_regular
+from ..machine.bounds import check_written
 from ..progress import Progress
 from . import cluster
 
@@ -88,11 +88,11 @@ def read(path: str | os.PathLike[str]) -> list[Line]:
     Raises
     ------
     InputError
-        If the file can't be read, or holds no command.
+        If the file can't be read, is too large, or holds no command.
     UsageError
         If quotes of a line are not closed.
     """
-    check_regular(Path(path))
+    check_written(Path(path), "a batch", "write fewer commands into it, and the others into another file")
     try:
         text = Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -213,7 +213,7 @@ def _plain(value: Any) -> str:
 def _whole(value: Any, name: str) -> int:
     try:
         return int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(f"{name}: {value} is not a whole number") from None
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, UsageError
-from ...machine.bounds import check_regular
+from ...machine.bounds import check_written
 from ...trace.model import IO, RELEASE, WAIT
 from ...units import read_time
 
@@ -181,7 +181,7 @@ def read_rules(paths: Sequence[str | os.PathLike[str]] = ()) -> Rules:
     rules: list[Rule] = []
     flows: list[FlowRule] = []
     for path in paths:
-        check_regular(Path(path))
+        check_written(Path(path), "rules", _WRITE)
         try:
             text = Path(path).read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
