@@ -181,7 +181,8 @@ def test_bridges_pass_under_walls_that_stand_between(seed, n, fan):
 @settings(max_examples=15, deadline=None)
 def test_the_color_and_number_of_a_cell_are_its_similarity(seed, n, matrix, order):
     traces = some(seed, n, functions=8)
-    drawing = draw(traces, matrix=matrix, order=order)
+    # In a tiny picture the numbers can't be read: it has a legend.
+    drawing = draw(traces, Frame(200, 112), matrix=matrix, order=order)
     known = similarities(traces, tau=0.2, cache=False)
     places = best_order(known.mutual(matrix)).tolist() if order == "similarity" else list(range(n))
     wanted = known.cells(matrix)[np.ix_(places, places)].reshape(-1)
@@ -202,6 +203,14 @@ def test_the_color_and_number_of_a_cell_are_its_similarity(seed, n, matrix, orde
         else:
             assert float(text) == pytest.approx(wanted[k], abs=0.011)
             assert (text == "1") == (wanted[k] == 1)
+    large = draw(traces, Frame(), matrix=matrix, order=order)
+    assert not [x for x in large.legends if x.title.startswith("Matrix")]
+    (same,) = boxes_of(large, "similarity")
+    assert np.array_equal(large.palette[same.color], drawing.palette[cells.color])
+    (head,) = [x for x in large.labels if x.kind == "matrix"]
+    assert legend.title == f"Matrix: {' '.join(head.text[:2])}"
+    assert head.text[2:] == ("framed: joined by tubes",)
+    assert (head.anchor[:, 1] > (same.low + same.size)[:, 1].max()).all()
 
 
 @given(SEEDS, COUNTS, st.sampled_from(["neighbours", "all", "A-C"]))

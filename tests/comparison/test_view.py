@@ -640,15 +640,13 @@ def test_similarities_for_a_panel():
     assert draw(traces, measure="order").facts == ()
 
 
-def test_the_legend_says_what_paleness_and_shine_mean():
+def test_notes_say_what_paleness_and_shine_mean():
     traces = pair(7)
-    thin = [e.text for legend in draw(traces).legends for e in legend.entries]
-    assert "pale: similar by 0.2 alone" in thin
+    assert "palest lines: similar by 0.2 alone" in draw(traces).notes
     wide = draw([traces[0], traces[0]], resolution=0.05)
-    shown = [e for legend in wide.legends for e in legend.entries if e.look == "gloss"]
-    assert any(e.look == "gloss" for e in swept(wide)) == bool(shown)
-    assert all("by 0.9" in e.text for e in shown)
-    assert not [e for legend in draw(traces, fade=False).legends for e in legend.entries if "pale:" in e.text]
+    shown = "brightest tubes: similar by 0.9 and more" in wide.notes
+    assert any(e.look == "gloss" for e in swept(wide)) == shown
+    assert not [note for note in draw(traces, fade=False).notes if "palest" in note or "brightest" in note]
 
 
 def test_shades_of_density():

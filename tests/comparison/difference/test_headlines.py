@@ -123,5 +123,5 @@ def test_a_focus_is_the_point_and_has_colours():
     drawing = VIEW.draw(traces, read(Parameters, {"focus": "work"}), FRAME, silent)
     assert drawing.title == "Matches within work"
     assert not drawing.callouts
-    assert "Groups of matches" in [legend.title for legend in drawing.legends]
+    assert "Groups" in [legend.title for legend in drawing.legends]
     assert "What differs" in [legend.title for legend in drawing.legends]  # of the walls

@@ -200,7 +200,7 @@ def test_the_papers_palette_has_the_papers_colours():
     traces = [walked_trace(k, threads=1, steps=80) for k in (3, 4)]
     drawing = VIEW.draw(traces, read(Parameters, {"palette": "paper"}), FRAME, silent)
     titles = [legend.title for legend in drawing.legends]
-    assert "Groups of matches" in titles
+    assert "Groups" in titles
     assert "Best match" in titles
     assert "What differs" not in titles
     assert read(Parameters, {"color": "groups"}).color == "group"

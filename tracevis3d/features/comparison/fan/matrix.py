@@ -11,19 +11,22 @@ from numpy.typing import NDArray
 from ....drawing.palettes import BASE, Paint, parse
 from ....drawing.primitives import Boxes, Labels, Legend, LegendEntry, Lines
 from ..view.colors import ramp
-from .stage import Stage
+from .stage import HEAD_ROW, Stage
 
 if TYPE_CHECKING:
     from ..view.parameters import Parameters
 
 Floats = NDArray[np.float64]
 
-#: Titles of the legend by the parameter ``matrix``.
-TITLES = {
-    "best": "Matrix: mean similarity of the row's calls with the most similar of the column",
-    "time": "Matrix: share of the row's time that has a match in the column",
-    "functions": "Matrix: functions in common, of all functions of both",
+#: What stands above the matrix, in rows, by the parameter ``matrix``; and what its frames mean.
+WORDS = {
+    "best": ("mean similarity of the row's calls", "with the most similar of the column"),
+    "time": ("share of the row's time", "that has a match in the column"),
+    "functions": ("functions in common,", "of all functions of both"),
 }
+_JOINED = "joined by tubes"
+#: The line height of a number on a cell, in heights of the stage's text, at most.
+_NUMBER = 1.7
 #: Colours of the ramp.
 _STEPS = 96
 #: Space between two cells, as a share of a cell; thickness of a cell, in scene units.
@@ -37,6 +40,9 @@ def matrix(
     stage: Stage, cells: Floats, joined: Sequence[tuple[int, int]], paint: Paint, p: Parameters
 ) -> tuple[list[Boxes | Lines], list[Labels], list[Legend]]:
     """Return the cells, the frames around those of joined pairs, their texts and their legends.
+
+    Where the numbers on the cells can be read, they say what the colours mean, and words above the matrix
+    what the numbers are: there is no legend.
 
     Parameters
     ----------
@@ -68,17 +74,34 @@ def matrix(
     ids = np.arange(n * n, dtype=np.int64)
     boxes = Boxes("similarity", corner, size, color, ids)
     frames = _frames(stage, joined, paint.add(_EDGE))
+    texts = _texts(stage, cells, boxes)
+    if float(texts[0].height[0]) * stage.pixels_per_unit >= stage.least_text:
+        words = (*WORDS[p.matrix], *([f"framed: {_JOINED}"] if joined else []))
+        return [boxes, frames], [*texts, _heading(stage, words)], []
     ticks = np.linspace(low, 1.0, 3)
     legends = [
         Legend(
-            TITLES[p.matrix],
-            (LegendEntry("joined by tubes", int(frames.color[0])),) if joined else (),
+            f"Matrix: {' '.join(WORDS[p.matrix])}",
+            (LegendEntry(_JOINED, int(frames.color[0])),) if joined else (),
             ramp=(first, first + _STEPS - 1),
             ramp_tick=(0.0, 0.5, 1.0),
             ramp_text=tuple(f"{t:.2g}" for t in ticks),
         )
     ]
-    return [boxes, frames], _texts(stage, cells, boxes), legends
+    return [boxes, frames], texts, legends
+
+
+def _heading(stage: Stage, words: Sequence[str]) -> Labels:
+    """Return rows of words above the matrix."""
+    floor, n = stage.floor, len(words)
+    anchor = np.zeros((n, 3), np.float32)
+    anchor[:, 0] = floor.left
+    anchor[:, 1] = floor.row[0] + floor.deep / 2 + (0.9 + HEAD_ROW * np.arange(n)[::-1]) * stage.text
+    return Labels(
+        "matrix", tuple(words), anchor, np.full(n, stage.text, np.float32),
+        np.full(n, floor.right - floor.left, np.float32), np.full(n, 1e8, np.float32), align=-1,
+        up=(0.0, 1.0, 0.0),
+    )  # fmt: skip
 
 
 def _lowest(cells: Floats) -> float:
@@ -114,7 +137,7 @@ def _texts(stage: Stage, cells: Floats, boxes: Boxes) -> list[Labels]:
         stage.letters[k // n] if on[k] else _number(float(value))
         for k, value in enumerate(cells.reshape(-1).tolist())
     ]
-    height = min(1.7 * stage.text, 0.7 * floor.deep, 0.5 * floor.wide)
+    height = min(_NUMBER * stage.text, 0.7 * floor.deep, 0.5 * floor.wide)
     anchor = boxes.low + boxes.size / 2
     anchor[:, 2] = boxes.low[:, 2] + boxes.size[:, 2] + 0.004
     room = np.full(n * n, 0.98 * (1 - _SEAM) * floor.wide, np.float32)

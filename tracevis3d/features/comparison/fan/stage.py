@@ -41,6 +41,8 @@ _PLATE = 0.09
 _TEXT, _READABLE = 0.25, 2.2
 #: Maximum width of the matrix, and the space around it.
 _MATRIX, MARGIN = 6.2, 0.35
+#: From row to row of the words above the matrix, in heights of the text, and room for all.
+HEAD_ROW, _HEAD = 1.3, 4.2
 #: Width of a character as a share of the line height.
 _CHARACTER = 0.44
 #: Names are shortened, from their start, to this many characters.
@@ -296,7 +298,7 @@ def compose_fan(
     right = floor.right if matrix else WIDTH + label
     low = min(-4.2 * text, row[-1] - deep / 2 - 1.8 * text if matrix else 0.0)
     tops = [w.fold.inside(np.array([w.fold.height])) for w in walls]
-    far = max(max(float(y[0]) for y, _ in tops), float(row[0]) + deep / 2)
+    far = max(max(float(y[0]) for y, _ in tops), float(row[0]) + deep / 2 + (_HEAD * text if matrix else 0.0))
     camera = _camera(p, tilt, (-0.2, low, 0.0), (right + 0.2, far, max(float(z[0]) for _, z in tops)))
     return Stage(
         tuple(walls), tuple(letter_of(i) for i in order), names, floor, gap, camera,

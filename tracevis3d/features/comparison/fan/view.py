@@ -97,7 +97,9 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
         boxes = boxes_of(wall, color, np.nan_to_num(similar, nan=1.0), covered, paint)
         elements += boxes
         labels.append(names(stage.view_of_names(), wall, boxes[0], p.labels, paint.palette))
-    swept, moved, more, used = _swept(stage, pairs, bridge_color, tau, paint, replace(p, tubes=tubes_each))
+    swept, moved, more, paleness, used = _swept(
+        stage, pairs, bridge_color, tau, paint, replace(p, tubes=tubes_each)
+    )
     elements += swept
     legends = colors.all_seen(legends, [used, *(walls[0] if p.walls == "group" else [])])
     legends = (*colors.with_entries(legends, more), walls[1])
@@ -119,7 +121,7 @@ def draw_fan(traces: Sequence[Trace], p: Parameters, frame: Frame, progress: Pro
         axes=(fan_ruler(stage),),
         legends=legends,
         title=p.caption or _title(stage, alike),
-        notes=_notes(stage, pairs, tubes_each, p),
+        notes=(*_notes(stage, pairs, tubes_each, p), *paleness),
         counts={
             "traces": n,
             "pairs": len(pairs),
@@ -202,8 +204,8 @@ def _wall_colors(
 
 def _swept(
     stage: Stage, pairs: Sequence[Pair], color: Sequence[Indices], tau: float, paint: Paint, p: Parameters
-) -> tuple[list[Tubes | Lines], int, tuple[LegendEntry, ...], Indices]:
-    """Return the bridges of all pairs, how many matches have moved, what the legend adds, and colours."""
+) -> tuple[list[Tubes | Lines], int, tuple[LegendEntry, ...], tuple[str, ...], Indices]:
+    """Return the bridges of all pairs, how many matches have moved, entries, notes, and colours."""
     made: list[Tubes | Lines] = []
     used: list[Indices] = []
     faded: list[Flags] = []
@@ -230,10 +232,9 @@ def _swept(
         made += elements
         moved += int(np.count_nonzero(far > 0))
         base += m
-    entries = [LegendEntry(f"not within {p.focus}", grey, "ghost")] if any(g.any() for g in ghosts) else []
-    if faded:
-        entries += colors.of_similarity(np.concatenate(faded), np.concatenate(bright), tau, paint)
-    return made, moved, tuple(entries), np.concatenate([np.empty(0, np.int32), *used])
+    entries = [LegendEntry("out of focus", grey, "ghost")] if any(g.any() for g in ghosts) else []
+    notes = colors.of_similarity(np.concatenate(faded), np.concatenate(bright), tau) if faded else []
+    return made, moved, tuple(entries), tuple(notes), np.concatenate([np.empty(0, np.int32), *used])
 
 
 def _out_of_focus(stage: Stage, pairs: Sequence[Pair], text: str) -> list[Flags]:

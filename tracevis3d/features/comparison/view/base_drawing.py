@@ -310,7 +310,7 @@ def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
         grey = drawing.color(_PALE)
         unfaded = np.where(ghost, grey, own).astype(np.int32)
         if ghost.any():
-            entries.append(LegendEntry(f"not within {named(comparison, p.focus)}", grey, "ghost"))
+            entries.append(LegendEntry("out of focus", grey, "ghost"))
     color = unfaded
     if p.fade and len(drawn):
         width = np.maximum(*(w.spots(ids)[1] for w, ids in zip(picture.walls, (drawn.a, drawn.b))))
@@ -319,7 +319,7 @@ def _paint_matches(drawing: DrawingBuilder, shown: _Shown) -> _Painted:
             color = colors.fade(unfaded, drawn.similarity, ~thick, tau, drawing.paint)
             wide = thick & ~ghost & (np.arange(len(drawn)) < p.tubes)
             gloss = np.where(wide, colors.gloss(drawn.similarity, tau), gloss)
-        entries += colors.of_similarity((color != unfaded)[~ghost], gloss[~ghost] == 1, tau, drawing.paint)
+        drawing.note(*colors.of_similarity((color != unfaded)[~ghost], gloss[~ghost] == 1, tau))
     return _Painted(own, unfaded, color, ghost, gloss, legends, entries, differing)
 
 
@@ -387,7 +387,6 @@ def _draw_walls(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> _W
         frames, words = callouts(picture, p.mark, framed)
         drawing.add(*frames)
         drawing.write(*words)
-        entries.append(LegendEntry("marked calls", framed))
     if repeated and differing is None:
         entries.append(LegendEntry("repeats, ×n in a row", red))
     merged = any(len(w.cut.clusters) for w in picture.walls)

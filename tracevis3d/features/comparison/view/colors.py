@@ -162,7 +162,7 @@ def of_matches(
         names.append(LegendEntry(f"{units.counted(rest, 'other group')}", first + entries))
     if len(grouping) > grouping.trunk:
         names.append(LegendEntry("around these groups", first + entries + 1))
-    return table[grouping.of], (Legend("Groups of matches", tuple(names)),)
+    return table[grouping.of], (Legend("Groups", tuple(names)),)
 
 
 def group_names(comparison: Comparison, roots: Sequence[tuple[int, int]]) -> list[str]:
@@ -274,10 +274,8 @@ def _steps(similarity: Floats, tau: float, steps: int, most: float = 1.0) -> Int
     return np.clip((share * steps).astype(np.int64), 0, steps - 1)
 
 
-def of_similarity(
-    faded: NDArray[np.bool_], shining: NDArray[np.bool_], tau: float, paint: Paint
-) -> list[LegendEntry]:
-    """Return the legend of :func:`fade`, and of wide tubes with a bright crest, if there are any.
+def of_similarity(faded: NDArray[np.bool_], shining: NDArray[np.bool_], tau: float) -> list[str]:
+    """Return notes on :func:`fade`, and on wide tubes with a bright crest, if there are any.
 
     Parameters
     ----------
@@ -287,26 +285,15 @@ def of_similarity(
         Tubes with a highlight.
     tau : float
         The threshold of matches.
-    paint : Paint
-        It gets the colours of the entries.
 
     Returns
     -------
-    list of LegendEntry
+    list of str
     """
-    entries = []
-    if faded.any():
-        pale = paint.add(OTHER * np.array([1, 1, 1, _FAINTEST], np.float32))
-        entries.append(LegendEntry(f"pale: similar by {tau:g} alone", pale))
+    notes = [f"palest lines: similar by {tau:g} alone"] if faded.any() else []
     if shining.any():
-        entries.append(
-            LegendEntry(
-                f"brightest: similar by {STRONG:g} and more",
-                paint.add(OTHER),
-                "gloss",
-            )
-        )
-    return entries
+        notes.append(f"brightest tubes: similar by {STRONG:g} and more")
+    return notes
 
 
 def color_of_match(drawn: Ints, matched: Ints, color: Indices) -> Indices:
@@ -451,8 +438,7 @@ class WallPaint:
         if not merged:
             return kept
         plain = self.legend.ramp[1] if self.legend.ramp else self.first
-        words = "several calls; paler: with gaps between them"
-        return replace(kept, entries=(*kept.entries, LegendEntry(words, plain, "cluster")))
+        return replace(kept, entries=(*kept.entries, LegendEntry("several calls", plain, "cluster")))
 
 
 def of_walls(tau: float, paint: Paint, p: Parameters) -> WallPaint:
