@@ -928,10 +928,11 @@ def _only_called(
 
     The map is -1 for what is dropped.
     """
-    used = (
-        np.bincount(calls.function, minlength=n_functions) > 0 if len(calls) else np.zeros(n_functions, bool)
-    )
+    used = np.zeros(n_functions, np.bool_)
     used[framed] = True
+    # Where calls are those of samples, their frames name all there is: calls are many.
+    if not used.all() and len(calls):
+        used |= np.bincount(calls.function, minlength=n_functions) > 0
     new = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
     if not used.all():
         calls = replace(calls, function=new[calls.function])
@@ -1035,7 +1036,9 @@ class _Tables:
         rows = self._times(self._tables["samples"])
         rows["thread"] = self._new(rows["thread"])
         order = np.lexsort((rows["time"], rows["thread"]) if "time" in rows else (rows["thread"],))
-        return Samples(**{name: column[order] for name, column in rows.items()}, kinds=self._names("samples"))
+        if (order[1:] < order[:-1]).any():
+            rows = {name: column[order] for name, column in rows.items()}
+        return Samples(**rows, kinds=self._names("samples"))
 
     def counters(self, series: dict[tuple[RecordedId, str], int]) -> Counters:
         if "counters" not in self._tables:

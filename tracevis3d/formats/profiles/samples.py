@@ -221,18 +221,21 @@ def add_timed(
     numbers = np.array([recording.text("samples", name) for name in kinds], np.int32)
     recording.add_samples(
         thread=thread,
-        kind=numbers[np.zeros(len(thread), np.int32) if kind is None else np.asarray(kind)],
+        kind=np.full(len(thread), numbers[0]) if kind is None else numbers[np.asarray(kind)],
         weight=np.ones(len(thread), np.int64) if weight is None else weight,
         time=time,
-        stack=np.where(stack >= 0, stack + first, -1),
+        stack=np.where(stack >= 0, stack + first, -1) if first else np.maximum(stack, -1),
     )
     keep = np.arange(len(thread)) if laid is None else np.flatnonzero(laid)
     order = keep[np.lexsort((time[keep], thread[keep]))]
     thread, stack, time = thread[order], stack[order], time[order]
-    stops = ends_of_samples(thread, time, interval)
-    if end is not None:
+    given = None if end is None else np.asarray(end, np.int64)[order]
+    if given is None or (given < 0).any():
+        stops = ends_of_samples(thread, time, interval)
+    else:
+        stops = given
+    if given is not None:
         # A sample can't last longer than to the next one.
-        given = np.asarray(end, np.int64)[order]
         follows = np.append(time[1:], np.iinfo(np.int64).max)
         follows[np.append(thread[1:] != thread[:-1], True)[: len(follows)]] = np.iinfo(np.int64).max
         stops = np.where(given >= 0, np.maximum(np.minimum(given, follows), time), stops)

@@ -139,7 +139,8 @@ def sample_times(profile: dict[str, Any]) -> tuple[NDArray[np.float64], NDArray[
         times = numbers_of(profile["timestamps"])
     else:
         steps = numbers_of(profile.get("timeDeltas"))
-        times = np.nan_to_num(numbers_of([profile.get("startTime")]))[0] + np.cumsum(np.nan_to_num(steps))
+        steps = steps if np.isfinite(steps).all() else np.nan_to_num(steps)
+        times = np.nan_to_num(numbers_of([profile.get("startTime")]))[0] + np.cumsum(steps)
     if not len(ids):
         raise ValueError("it has no samples")
     if not len(times):
@@ -283,14 +284,18 @@ class ProfileNodes:
         good = np.isfinite(times) & (np.abs(times) < 1 << 62)
         problems.add("bad time", f"sample {int(np.argmin(good)) + 1:,}", int((~good).sum()))
         whole = np.isfinite(ids) & (np.abs(ids) < 1 << 53) & (ids == np.floor(ids))
-        numbers, which = distinct(np.where(whole, ids, -1).astype(np.int64))
-        named = np.array([n in self._frame for n in numbers.tolist()], np.bool_)[which]
-        if not named.all():
+        number = (ids if whole.all() else np.where(whole, ids, -1)).astype(np.int64)
+        numbers, which = distinct(number)
+        is_named = np.array([n in self._frame for n in numbers.tolist()], np.bool_)
+        if not is_named.all():
+            named = is_named[which]
             problems.add("unknown", f"sample {int(np.argmin(named)) + 1:,}: its node", int((~named).sum()))
-        good &= named
-        order = np.flatnonzero(good)[np.argsort(times[good], kind="stable")]
-        time: NDArray[np.int64] = np.rint(times[order]).astype(np.int64)
-        return time, self._stacks(ids[order].astype(np.int64))
+            good &= named
+        if not (good.all() and (times[1:] >= times[:-1]).all()):
+            order = np.flatnonzero(good)[np.argsort(times[good], kind="stable")]
+            times, number = times[order], number[order]
+        time: NDArray[np.int64] = np.rint(times).astype(np.int64)
+        return time, self._stacks(number)
 
     def columns(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
         """Return function, parent and line of each frame."""
@@ -309,15 +314,16 @@ class ProfileNodes:
         plain = np.array([self._frame[number] for number in numbers], np.int64)[of]
         found = plain.copy()
         order = by_index(of, len(keys))
-        first = np.searchsorted(of[order], np.arange(len(keys) + 1)).tolist()
+        first = np.append(0, np.cumsum(np.bincount(of, minlength=len(keys)))).tolist()
         for place, number in enumerate(numbers):
             if number in self._lines and number not in self._special:
                 rows = order[first[place] : first[place + 1]]
                 lines = np.array(self._lines[number], np.int64)
                 found[rows] = lines[np.minimum(np.arange(len(rows)), len(lines) - 1)]
-        special = np.array([number in self._special for number in numbers], np.bool_)[of]
-        rows = np.flatnonzero(special)
-        if len(rows):
+        is_special = np.array([number in self._special for number in numbers], np.bool_)
+        if is_special.any():
+            special = is_special[of]
+            rows = np.flatnonzero(special)
             # The collector runs inside the function that it interrupts.
             last = np.maximum.accumulate(np.where(special, -1, np.arange(len(ids))))[rows]
             before = np.where(last >= 0, plain[last], -1)

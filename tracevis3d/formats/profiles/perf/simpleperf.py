@@ -5,6 +5,7 @@ Source: ``cmd_report_sample.proto`` of simpleperf, version 1. A head, then recor
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
+from ...distinct import distinct
 from ...unpack import whole
 from ...wire import Messages
 from ..documents import finish
@@ -128,20 +130,23 @@ def _records(data: memoryview, recording: Recording) -> tuple[Ints, Ints]:
     """Return where the message of each record begins and ends."""
     if len(data) >= _HEAD and int.from_bytes(data[10:12], "little") != 1:
         raise ValueError("it is of a version other than 1")
-    first: list[int] = []
-    stop: list[int] = []
+    places: list[int] = []
     at = _HEAD
-    while True:
-        size = int.from_bytes(data[at : at + 4], "little")
-        if at + 4 + size > len(data):
-            recording.problems.add("truncated", f"byte {at:,}")
-            break
+    size_at, last = struct.Struct("<I").unpack_from, len(data) - 4
+    # A loop over records: each one's place is known from the size of the one before.
+    while at <= last:
+        (size,) = size_at(data, at)
         if not size:
             break
-        first.append(at + 4)
+        places.append(at)
         at += 4 + size
-        stop.append(at)
-    return np.array(first, np.int64), np.array(stop, np.int64)
+    else:
+        # The last one is longer than what is left, or nothing says that it was the last.
+        if places and at > len(data):
+            at = places.pop()
+        recording.problems.add("truncated", f"byte {at:,}")
+    begins = np.array([*places, at], np.int64)
+    return begins[:-1] + 4, begins[1:]
 
 
 def _functions(records: Messages, samples: Messages, recording: Recording) -> Ints:
@@ -157,20 +162,29 @@ def _functions(records: Messages, samples: Messages, recording: Recording) -> In
         paths[of] = said
     entries, _ = samples.inner(3)
     address, file, symbol = entries.last(1), entries.last(2), entries.last(3, -1).astype(np.int32)
-    known: dict[tuple[int, int, int], int] = {}
-    found = np.empty(len(file), np.int64)
-    for row, (of, which, at) in enumerate(zip(file.tolist(), symbol.tolist(), address.tolist(), strict=True)):
-        names = symbols.get(of, [])
-        has_name = 0 <= which < len(names)
-        key = (of, which, 0) if has_name else (of, -1, at)
-        if key not in known:
-            library = paths.get(of, "")
-            short = library.rpartition("/")[2]
-            name = names[which] if has_name else f"0x{at & (1 << 64) - 1:x}"
-            full = f"{name} ({library})" if library else name
-            inside = (("module", short),) if short else None
-            known[key] = recording.function(full, label=name, containers=inside)
-        found[row] = known[key]
+    files_of, of = distinct(file)
+    named = np.array([len(symbols.get(one, [])) for one in files_of.tolist()], np.int64)
+    has_name = (symbol >= 0) & (symbol < named[of])
+    whiches, which = distinct(np.where(has_name, symbol, -1).astype(np.int64))
+    addresses, at = distinct(np.where(has_name, 0, address))
+    _, pair = distinct(of * len(whiches) + which)
+    keys, key = distinct(pair * len(addresses) + at)
+    # Where each was first: functions are numbered in the order of the file.
+    first = np.empty(len(keys), np.int64)
+    first[key[::-1]] = np.arange(len(key))[::-1]
+    number_of = np.empty(len(keys), np.int64)
+    for one in np.argsort(first).tolist():
+        row = int(first[one])
+        library = paths.get(int(file[row]), "")
+        short = library.rpartition("/")[2]
+        if has_name[row]:
+            name = symbols[int(file[row])][int(symbol[row])]
+        else:
+            name = f"0x{int(address[row]) & (1 << 64) - 1:x}"
+        full = f"{name} ({library})" if library else name
+        inside = (("module", short),) if short else None
+        number_of[one] = recording.function(full, label=name, containers=inside)
+    found: Ints = number_of[key]
     return found
 
 

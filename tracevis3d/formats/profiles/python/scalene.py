@@ -109,23 +109,40 @@ def _of_stacks(
     defined = {
         (file, name): line for file, said in files.items() for name, line in _functions(fields_of(said))
     }
-    for number, row in enumerate(rows, 1):
-        frames, said = (*items_of(row), None, None)[:2]
-        found = [_FRAME.fullmatch(text_of(frame)) for frame in items_of(frames)]
-        (share,) = numbers_of([fields_of(said).get("cpu_samples")])
-        if not found or not all(found) or not 0 <= share <= 1:
+    # Frames and stacks are few, rows are many.
+    known: dict[str, tuple[int, int] | None] = {}
+    placed: dict[tuple[tuple[int, int] | None, ...], int] = {}
+    first_two = ((*items_of(row), None, None)[:2] for row in rows)
+    said_of = [(items_of(frames), fields_of(said)) for frames, said in first_two]
+    share_of = numbers_of([said.get("cpu_samples") for _, said in said_of]).tolist()
+    for number, ((frames, said), share) in enumerate(zip(said_of, share_of, strict=True), 1):
+        found = []
+        for text in map(text_of, frames):
+            if text not in known:
+                known[text] = _frame(text, defined, recording)
+            found.append(known[text])
+        if not found or None in found or not 0 <= share <= 1:
             recording.problems.add("malformed", f"stack {number:,}")
             continue
-        functions, lines = [], []
-        for frame in found:
-            if frame is not None:
-                file, name = frame["file"], frame["name"]
-                functions.append(add_function(recording, name, file, defined.get((file, name), 0)))
-                lines.append(int(frame["line"]))
-        stacks.append(tree.stack(functions, lines))
-        shares.append(float(share))
-        counts.append(max(whole_of(fields_of(said).get("count")), 0))
+        path = tuple(found)
+        if path not in placed:
+            good = [frame for frame in path if frame is not None]
+            placed[path] = tree.stack([function for function, _ in good], [line for _, line in good])
+        stacks.append(placed[path])
+        shares.append(share)
+        counts.append(max(whole_of(said.get("count")), 0))
     return stacks, shares, counts
+
+
+def _frame(
+    text: str, defined: dict[tuple[str, str], int], recording: Recording
+) -> tuple[int, int] | None:
+    """Return function and line of a frame; None if it is none."""
+    said = _FRAME.fullmatch(text)
+    if said is None:
+        return None
+    file, name = said["file"], said["name"]
+    return add_function(recording, name, file, defined.get((file, name), 0)), int(said["line"])
 
 
 def _functions(file: dict[str, Any]) -> list[tuple[str, int]]:
