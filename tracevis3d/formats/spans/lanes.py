@@ -10,6 +10,9 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...trace.events import BEGIN, END
 from ...trace.recording import Recording
 
@@ -73,22 +76,22 @@ def add_spans(spans: list[Span], recording: Recording) -> None:
     for row, span in enumerate(good):
         if known.setdefault((span.trace, span.key), row) != row:
             recording.problems.add("listed twice", f"span {span.key}")
-    depth = _depths(good, known)
+    above = [known.get((span.trace, span.parent), -1) if span.parent else -1 for span in good]
+    start, end = (np.array([getattr(span, name) for span in good], np.int64) for name in ("start", "end"))
     # Parents before children where both begin at once.
-    order = sorted(range(len(good)), key=lambda row: (good[row].start, depth[row], -good[row].end))
+    order = np.lexsort((-end, _depths(above), start)).tolist()
     lanes = _Lanes(good, recording)
     arrows: list[tuple[str, int, int]] = []
     for row in order:
-        span = good[row]
-        parent = known.get((span.trace, span.parent), -1) if span.parent else -1
-        if lanes.put_inside(row, parent):
+        parent = above[row]
+        if parent >= 0 and lanes.put_inside(row, parent):
             continue
         lanes.put_free(row)
         if parent >= 0 and parent != row:
             arrows.append(("begins", parent, row))
-        elif span.parent:
-            recording.problems.add("unknown", f"the parent of span {span.key}")
-    threads = lanes.finish()
+        elif good[row].parent:
+            recording.problems.add("unknown", f"the parent of span {good[row].key}")
+    threads = lanes.finish(start, end)
     for row, span in enumerate(good):
         for link in span.links:
             target = known.get(link, -1)
@@ -109,16 +112,16 @@ def add_spans(spans: list[Span], recording: Recording) -> None:
         )
 
 
-def _depths(spans: list[Span], known: dict[tuple[str, str], int]) -> list[int]:
+def _depths(parent: list[int]) -> list[int]:
     """Return how many ancestors each span has; those in a circle end there."""
-    depth = [-1] * len(spans)
-    for row in range(len(spans)):
+    depth = [-1] * len(parent)
+    for row in range(len(parent)):
         path = []
         at = row
         while at >= 0 and depth[at] < 0:
             depth[at] = 0
             path.append(at)
-            at = known.get((spans[at].trace, spans[at].parent), -1) if spans[at].parent else -1
+            at = parent[at]
         above = depth[at] if at >= 0 and at not in path[-1:] else -1
         for one in reversed(path):
             above += 1
@@ -138,7 +141,8 @@ class _Lanes:
         self._free: dict[str, list[int]] = {}
         self._lane = [-1] * len(spans)
         self._thread = [0] * len(spans)
-        self._events: list[tuple[int, int, int, int]] = []
+        #: Rows that begin, and ``~row`` of those that end.
+        self._events: list[int] = []
         self._threads: dict[tuple[str, int], int] = {}
         #: By service and name, and of each span that was put.
         self._functions: dict[tuple[str, str], int] = {}
@@ -146,7 +150,7 @@ class _Lanes:
 
     def put_inside(self, row: int, parent: int) -> bool:
         """Put a span inside its parent; False if it has to go elsewhere."""
-        if parent < 0 or self._lane[parent] < 0:
+        if self._lane[parent] < 0:
             return False
         span, outer = self._spans[row], self._spans[parent]
         if outer.service != span.service or span.end > outer.end:
@@ -195,7 +199,7 @@ class _Lanes:
             )
         self._lane[row], self._thread[row], self._function[row] = lane, thread, function
         stack.append(row)
-        self._events.append((thread, BEGIN, function, span.start))
+        self._events.append(row)
 
     def _thread_of(self, service: str, lane: int) -> int:
         self._recording.name_process(service, service)
@@ -207,20 +211,22 @@ class _Lanes:
             span = self._spans[stack[-1]]
             if span.end > now or span.start == span.end == now:
                 return
-            self._pop(stack)
+            self._events.append(~stack.pop())
 
-    def _pop(self, stack: list[int]) -> None:
-        row = stack.pop()
-        self._events.append((self._thread[row], END, self._function[row], self._spans[row].end))
-
-    def finish(self) -> list[int]:
+    def finish(self, start: NDArray[np.int64], end: NDArray[np.int64]) -> list[int]:
         """End what is open and add all events; return the thread of each span."""
         for lanes in self._lanes.values():
             for stack in lanes:
-                while stack:
-                    self._pop(stack)
-        thread, kind, function, time = zip(*self._events, strict=True)
-        self._recording.add_events(thread=thread, kind=kind, function=function, time=time)
+                self._events += [~row for row in reversed(stack)]
+        events = np.array(self._events, np.int64)
+        is_end = events < 0
+        row = np.where(is_end, ~events, events)
+        self._recording.add_events(
+            thread=np.array(self._thread, np.int32)[row],
+            kind=np.where(is_end, END, BEGIN),
+            function=np.array(self._function, np.int32)[row],
+            time=np.where(is_end, end[row], start[row]),
+        )
         return self._thread
 
 
