@@ -10,6 +10,7 @@ from tests.conftest import ROOT
 from tests.support.profile_facts import spans, weights_of
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
+from tracevis3d.formats.profiles.marshal import load_ruby
 from tracevis3d.trace import profile
 
 DATA = ROOT / "tests" / "data" / "profiles"
@@ -58,3 +59,17 @@ def test_what_is_damaged_is_counted(tmp_path):
     with pytest.raises(InputError, match="damaged"):
         registry.open_trace(path)
     assert np.all(trace.samples.weight == 1)
+
+
+def test_numbers_of_each_width_are_read_from_lists():
+    rows = [
+        (0, b"i\x00"), (1, b"i\x06"), (-1, b"i\xfa"), (122, b"i\x7f"), (123, b"i\x01\x7b"),
+        (-123, b"i\x80"), (-124, b"i\xff\x84"), (256, b"i\x02\x00\x01"), (-256, b"i\xff\x00"),
+        (-257, b"i\xfe\xff\xfe"), (1 << 30, b"l+\x07\x00\x00\x00\x40"), (None, b"0"),
+        (-(1 << 30) - 1, b"l-\x07\x01\x00\x00\x40"), (1 << 30, b"@\x06"), (None, b"0"),
+    ]  # fmt: skip
+    data = b"\x04\x08[" + bytes([len(rows) + 5]) + b"".join(packed for _, packed in rows)
+    assert load_ruby(data) == [number for number, _ in rows]
+    for size in range(3, len(data)):
+        with pytest.raises(ValueError, match="damaged"):
+            load_ruby(data[:size])

@@ -10,6 +10,8 @@ import struct
 from typing import Any
 
 _DEEPEST = 50
+#: What Ruby's numbers begin with, and the sign of large ones.
+_FIXNUM, _BIGNUM, _MINUS = b"il-"
 
 
 class _Bytes:
@@ -146,6 +148,29 @@ class _Ruby(_Bytes):
         self._objects.append(found)
         return found
 
+    def _numbers(self, rows: list[Any], count: int) -> None:
+        """Append the numbers that come next, up to ``count`` rows: large lists hold little else."""
+        data, at = self._data, self._at
+        while len(rows) < count and at + 1 < len(data):
+            kind, first = data[at], data[at + 1]
+            if kind == _FIXNUM and first <= 4:
+                stop = at + 2 + first
+                value = int.from_bytes(data[at + 2 : stop], "little")
+            elif kind == _FIXNUM and first < 252:
+                stop, value = at + 2, first - 5 if first < 128 else first - 251
+            elif kind == _BIGNUM and 5 < data[at + 2] < 128:
+                stop = at + 3 + 2 * (data[at + 2] - 5)
+                value = int.from_bytes(data[at + 3 : stop], "little")
+                value = -value if first == _MINUS else value
+                self._objects.append(value)
+            else:
+                break
+            if stop > len(data):
+                raise IndexError
+            rows.append(value)
+            at = stop
+        self._at = at
+
     def value(self, depth: int) -> Any:
         """Return the next value."""
         kind = chr(self.take(1)[0])
@@ -177,7 +202,11 @@ class _Ruby(_Bytes):
             return found
         if kind == "[":
             rows: list[Any] = self._keep([])
-            rows.extend(self.value(depth + 1) for _ in range(self._whole()))
+            count = self._whole()
+            while len(rows) < count:
+                self._numbers(rows, count if depth < _DEEPEST else 0)
+                if len(rows) < count:
+                    rows.append(self.value(depth + 1))
             return rows
         if kind in "{}":
             table: dict[Any, Any] = self._keep({})

@@ -5,6 +5,7 @@ Source: https://github.com/tmm1/stackprof. With ``raw: true`` it has each sample
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,25 +113,32 @@ def _take_raw(
 ) -> None:
     """Add samples: the size of a stack, its frames from the root on, and how often it was seen in a row."""
     tree = FrameTree(recording)
-    lines = items_of(profile.get("raw_lines"))
+    raw, lines = _wholes(raw, -1), _wholes(items_of(profile.get("raw_lines")), 0)
+    #: Frames and lines of a stack -> its innermost frame: stacks are few, samples many.
+    known: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
+    unknown: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
     stacks: list[int] = []
     counts: list[int] = []
     at = 0
     while at < len(raw):
-        size = whole_of(raw[at], -1)
+        size = raw[at]
         if size < 0 or at + size + 1 >= len(raw):
             recording.problems.add("truncated", f"raw[{at}]")
             break
-        said = [whole_of(one, -1) for one in raw[at + 1 : at + 1 + size]]
-        frame = -1
-        for place_in, number in enumerate(said, at + 1):
-            if number not in functions:
-                recording.problems.add("unknown", f"frame {number}")
-                continue
-            line = whole_of(lines[place_in]) if place_in < len(lines) else 0
-            frame = tree.frame(functions[number], frame, line)
-        stacks.append(frame)
-        counts.append(min(max(whole_of(raw[at + 1 + size]), 0), len(raw)))
+        key = tuple(raw[at + 1 : at + 1 + size]), tuple(lines[at + 1 : at + 1 + size])
+        if key not in known:
+            frame = -1
+            for number, line in zip_longest(key[0], key[1], fillvalue=0):
+                if number in functions:
+                    frame = tree.frame(functions[number], frame, line)
+            known[key] = frame
+            lost = [number for number in key[0] if number not in functions]
+            if lost:
+                unknown[key] = lost
+        if key in unknown:
+            recording.problems.add("unknown", f"frame {unknown[key][0]}", len(unknown[key]))
+        stacks.append(known[key])
+        counts.append(min(max(raw[at + 1 + size], 0), len(raw)))
         at += size + 2
     stack = np.repeat(np.array(stacks, np.int64), counts)
     deltas = numbers_of(profile.get("raw_timestamp_deltas"))
@@ -146,6 +154,13 @@ def _take_raw(
     recording.problems.add("no time unit", "the whole file", len(stack))
     weights = {COUNTED: np.ones(len(stack), np.int64)}
     add_weighed(recording, tree.columns(), np.full(len(stack), thread), stack, weights, scale=SAMPLE_NS)
+
+
+def _wholes(rows: list[Any], other: int) -> list[int]:
+    """Return a list of whole numbers; ``other`` for what is none."""
+    if set(map(type, rows)) == {int} and max(rows) < 1 << 62 and min(rows) > -(1 << 62):
+        return rows
+    return [whole_of(one, other) for one in rows]
 
 
 def _take_sums(

@@ -79,7 +79,7 @@ def add_spans(spans: list[Span], recording: Recording) -> None:
     above = [known.get((span.trace, span.parent), -1) if span.parent else -1 for span in good]
     start, end = (np.array([getattr(span, name) for span in good], np.int64) for name in ("start", "end"))
     # Parents before children where both begin at once.
-    order = np.lexsort((-end, _depths(above), start)).tolist()
+    order = np.lexsort((-end, np.array(_depths(above)), start)).tolist()
     lanes = _Lanes(good, recording)
     arrows: list[tuple[str, int, int]] = []
     for row in order:

@@ -134,9 +134,7 @@ def _of_stacks(
     return stacks, shares, counts
 
 
-def _frame(
-    text: str, defined: dict[tuple[str, str], int], recording: Recording
-) -> tuple[int, int] | None:
+def _frame(text: str, defined: dict[tuple[str, str], int], recording: Recording) -> tuple[int, int] | None:
     """Return function and line of a frame; None if it is none."""
     said = _FRAME.fullmatch(text)
     if said is None:
