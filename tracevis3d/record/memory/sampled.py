@@ -21,9 +21,9 @@ _REST = 20
 #: The program stands still for this many seconds at most; where more is foreseen, no snapshot is taken.
 MOST_STANDSTILL = 1.0
 #: When the program has ended, a snapshot may take so many seconds of processor time, counting included.
-MOST_AT_END = 10.0
+MOST_AT_END = 30.0
 #: Seconds that Python takes to list a block, and we to count it, until that has been measured with so many.
-_A_BLOCK, _COUNTED, _MEASURED = 3e-7, 5e-7, 100_000
+_A_BLOCK, _COUNTED, _MEASURED = 3e-7, 1.8e-6, 100_000
 #: Blocks that are counted before the program's threads may run again: some 5 ms.
 _TURN = 4096
 
