@@ -217,10 +217,10 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         redraw()
         _tag_panels()
 
-    def _point(self, context: bpy.types.Context, place: Place | None) -> None:
-        """Find what the mouse is over, and say so."""
+    def _point(self, context: bpy.types.Context, place: Place | None, through: bool = False) -> None:
+        """Find what the mouse is over, or what lies below all that covers it, and say so."""
         before = state.hit
-        said = [cover.point(place) for cover in covers]
+        said = [] if through else [cover.point(place) for cover in covers]
         over = next((descriptions for descriptions in said if descriptions is not None), None)
         if over is not None and place is not None:
             live_bars.leave()
@@ -316,8 +316,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"RUNNING_MODAL"}
         place = self._space
         if drop.is_held() or (self._brush is None and drop.grab(self._pressed, place)):
-            # What it would be dropped on lights up.
-            self._point(context, place_of(context, event.mouse_x, event.mouse_y))
+            # What it would be dropped on lights up, below a callout, too.
+            self._point(context, place_of(context, event.mouse_x, event.mouse_y), through=True)
             state.descriptions = []
             drop.drag(event.mouse_x - place.region.x, event.mouse_y - place.region.y)
             return {"RUNNING_MODAL"}

@@ -12,9 +12,9 @@ from tracevis3d.formats import registry
 #: A command in quotes, or what to do: a verb behind a colon, semicolon or comma.
 _COMMAND = re.compile(r"'(?:tracevis3d|trace-cmd|uftrace|heaptrack|pip) [^']+'")
 _VERBS = (
-    "add|allow|ask|check|choose|convert|copy|divide|give|install|leave|let|link|lines look like|make|name|"
-    "promote|put|read|record|remove|render|replay|run|save|say|set|show|take|there is no field|try|update|"
-    "use|wait|write|is it|is a publisher|is not one of|the file that ends in"
+    "add|allow|ask|check|choose|convert|copy|correct|divide|give|install|leave|let|link|lines look like|"
+    "make|name|promote|put|read|record|remove|render|replay|run|save|say|set|show|take|there is no field|"
+    "try|update|use|wait|write|is it|is a publisher|is not one of|the file that ends in"
 )
 _REMEDY = re.compile(rf"(?:^|[:;,] |or |and )(?:{_VERBS})\b")
 #: What to do is put in, or the reason is the system's or the publisher's, or what may be written is listed.

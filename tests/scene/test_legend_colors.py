@@ -80,7 +80,8 @@ def all_legends() -> Drawing:
 
 
 @pytest.mark.parametrize(
-    ("style", "engine"), [("flat", "workbench"), ("paper", "workbench"), ("paper", "cycles")]
+    ("style", "engine", "samples"),
+    [("flat", "workbench", 0), ("paper", "workbench", 0), ("paper", "cycles", 6)],
 )
 def test_what_is_rendered_is_the_colour_map(tmp_path, all_legends, style, engine, samples) -> None:
     if not WORKING.get(engine):

@@ -150,9 +150,12 @@ def test_a_finding_of_the_list_is_drawn_alone_and_back(name, file, setting, tmp_
 
 
 def leaking(folder):
-    """Return a recording of memray in which 40 blocks are kept, and others come and go."""
-    rows = [f"{i}\t1\t{4096 * i + 65536:#x}\t{1340 + i}\tMALLOC\t1" for i in range(40)]
-    head = "# total_allocations 40 peak_memory 80000\n# seq\ttid\taddress\tsize\tallocator\tstack_id\n"
+    """Return a recording of memray in which 40 blocks are kept, and one that is made at the start."""
+    rows = ["0\t1\t0x100000\t60000\tMALLOC\t2"]
+    rows += [f"{i}\t1\t{4096 * i + 65536:#x}\t{1340 + i}\tMALLOC\t1" for i in range(1, 41)]
+    head = "# total_allocations 41 peak_memory 140000\n# seq\ttid\taddress\tsize\tallocator\tstack_id\n"
     (folder / "a.records.tsv").write_text(head + "\n".join(rows) + "\n")
-    (folder / "a.stacks.tsv").write_text("1\tgrow (/made/up.py:7);main (/made/up.py:1)\n")
+    (folder / "a.stacks.tsv").write_text(
+        "1\tgrow (/made/up.py:7);main (/made/up.py:1)\n2\tread (/made/up.py:3);main (/made/up.py:1)\n"
+    )
     return folder / "a.records.tsv"

@@ -172,7 +172,7 @@ def test_of_two_runs_what_differs_most_is_counted(a, b):
         assert text.startswith("A and B make the same calls between ")
         return
     share = percentage(sum(change.values()) / sum((counts[0] + counts[1]).values()))
-    assert sure == f"{share} of the calls of both are in one alone"
+    assert sure == f"{share} of the calls of both have no counterpart in the other"
     used = [{name for ends in count for name in ends} for count in counts]
     if used[0] == used[1]:
         assert not text.startswith("Only")
