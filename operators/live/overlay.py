@@ -157,12 +157,14 @@ def _draw() -> None:
 
 
 def _at(place: Place) -> Target | None:
-    """Return what lies under the mouse; the smallest of what lies on each other."""
+    """Return what of the legend lies under the mouse, the smallest: callouts let the mouse through."""
     made = drawn(place.region)
     found = [
         target
         for target in (made.targets if made is not None else ())
-        if target.box[0] <= place.x < target.box[2] and target.box[1] <= place.y < target.box[3]
+        if target.kind != "callout"
+        and target.box[0] <= place.x < target.box[2]
+        and target.box[1] <= place.y < target.box[3]
     ]
     return min(found, key=lambda target: target.box[3] - target.box[1], default=None)
 
