@@ -167,7 +167,11 @@ def test_the_bar_raises_what_was_swallowed(usual):
 
 def test_an_interrupt_that_became_another_error_is_one(usual, tmp_path, monkeypatch, capsys):
     """NumPy, Numba and dataclasses raise errors of their own where it comes at a bad moment."""
+    # What is loaded for the first time below would keep the other function for all tests that follow.
+    from tracevis3d import api
     from tracevis3d.formats import files
+
+    assert api.load is files.load
 
     def load(*_, **__):
         try:
