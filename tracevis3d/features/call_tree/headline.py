@@ -35,7 +35,7 @@ def headline(trace: Trace) -> str:
     --------
     >>> import tracevis3d as tv
     >>> headline(tv.load("examples/vt_markdown_repeat1.json.gz"))
-    '43 % of the time goes to markdownFromFile and what it calls'
+    '<module> of markdown_py alone has 57 % of the time'
     """
     calls = trace.calls
     roots = np.flatnonzero(calls.depth == 1)
@@ -45,13 +45,13 @@ def headline(trace: Trace) -> str:
     if every <= 0:
         often = calls_by_function(trace)
         most = int(often.argmax())
-        return f"{trace.functions.label[most]} is called most: {units.counted(int(often[most]), 'time')}"
+        return f"{_name(trace, most)} is called most: {units.counted(int(often[most]), 'time')}"
     whole, own = total_time_by_function(trace), self_time_by_function(trace)
     of = _of_what(trace)
     alone = int(own.argmax())
     share = units.percentage(own[alone] / every)
     if own[alone] >= _MOST * every:
-        return f"{trace.functions.label[alone]} alone has {share} of {of}"
+        return f"{_name(trace, alone)} alone has {share} of {of}"
     much = np.flatnonzero(whole >= _MOST * every)
     much = much[[_THREAD.fullmatch(trace.functions.label[i]) is None for i in much.tolist()]]
     if len(much):
@@ -61,13 +61,21 @@ def headline(trace: Trace) -> str:
         best = int(much[np.lexsort((-first[much], whole[much]))[0]])
         goes = "go" if of in ("the samples", "the events") else "goes"
         said = (
-            f"{units.percentage(whole[best] / every)} of {of} {goes} to {trace.functions.label[best]} "
+            f"{units.percentage(whole[best] / every)} of {of} {goes} to {_name(trace, best)} "
             "and what it calls"
         )
         if alone != best and own[alone] >= max(_MUCH * every, _AHEAD * float(np.partition(own, -2)[-2])):
-            said += f"; {trace.functions.label[alone]} alone has {share}"
+            said += f"; {_name(trace, alone)} alone has {share}"
         return said
-    return f"{trace.functions.label[alone]} itself has the largest share of {of}: {share}"
+    return f"{_name(trace, alone)} itself has the largest share of {of}: {share}"
+
+
+def _name(trace: Trace, function: int) -> str:
+    """Return a function's name; of one that has none of its own, also where it is."""
+    label, container = trace.functions.label[function], int(trace.functions.container[function])
+    if not label.startswith("<") or container < 0:
+        return label
+    return f"{label} of {trace.containers.name[container]}"
 
 
 def about(trace: Trace) -> str:
