@@ -277,6 +277,24 @@ def test_callouts_keep_off_tubes_that_stand_out():
     assert not ((at > low) & (at < high)).all(axis=1).any()
 
 
+def test_a_leader_does_not_run_past_what_another_callout_is_about():
+    points = np.random.default_rng(3).uniform(0, 100, (60, 3, 2))
+    for point, start, end in points.tolist():
+        share = np.linspace(0, 1, 2001)[:, None]
+        plain = np.hypot(*(np.array(start) + share * (np.array(end) - start) - point).T).min()
+        found = callouts._distance(tuple(point), tuple(start), tuple(np.array([v]) for v in end))
+        np.testing.assert_allclose(found, plain, atol=0.05)
+    # The nearest place is left of the other's point, the next one right of some data.
+    cells = np.zeros((125, 150))
+    cells[:, 63:78] = 1
+    data = np.pad(cells.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    free = SimpleNamespace(take=lambda box: True)
+    for other, is_right in (((420.0, 500.0), True), ((420.0, 2000.0), False)):
+        both = [(500.0, 500.0), other]
+        box = callouts._place(both[0], 300, 980, (0, 0, 1200, 1000), free, cells, data, both, [], 20)
+        assert (box[0] > 500) == is_right
+
+
 @given(st.lists(st.tuples(*[st.floats(0, 10)] * 2), min_size=1, max_size=6), st.integers(0, 1000))
 @settings(max_examples=15, deadline=None)
 def test_callouts_hide_neither_each_other_nor_what_they_point_at(points, seed):

@@ -18,17 +18,18 @@ from .legend import Line
 
 #: Size of a cell of the occupancy grid, in pixels.
 _CELL = 8
-#: Cost of a leader as long as the region is high, and what is added if all of it lies on data.
-_FAR, _OVER = 1.6, 1.0
+#: Cost of a leader as long as the region is high, what is added if all of it lies on data, which stands out
+#: at most so much; what is added if it runs past another callout's point, closer than this, in line heights.
+_FAR, _OVER, _MOST_OVER, _PAST, _CLOSE = 2.0, 1.2, 3.0, 0.6, 1.5
 #: Cost of a panel that lies on data everywhere.
 _HIDES = 3.0
-#: Cost of hiding a name or a ruler, relative to data of the same size; maximum number of names examined.
-_NAME, _NAMES = 8.0, 500
+#: Cost of hiding a name, and a ruler, relative to data of the same size; maximum number of names examined.
+_NAME, _RULER, _NAMES = 8.0, 16.0, 500
 #: Cost of a leader that crosses a name, what is added if it crosses names alone, and points examined on it.
 _STRIKES, _STRUCK, _ALONG = 0.3, 3.0, 48
 #: Colours are hues from this difference of their channels on; what it costs to hide them, in data of the same
-#: size, where they are less than this share of it.
-_HUE, _STANDS_OUT, _LITTLE = 0.12, 6.0, 0.25
+#: size, where they are less than this share of it, and what has none; and what has a hue if much has.
+_HUE, _STANDS_OUT, _LITTLE, _QUIET, _COMMON = 0.12, 6.0, 0.25, 0.7, 2.0
 #: Points of images are examined if they cover more than this, of 255: what is pale hides little data.
 _SEEN = 24
 #: Points of tubes and boxes that are examined, at most.
@@ -71,8 +72,8 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
     Returns
     -------
     float64 (rows, columns)
-        The lowest row first. 0: nothing, 1: data, less: pale data, more: names, rulers, and data that stands
-        out by its hue.
+        The lowest row first. 0: nothing, 1: data, less: pale data, and grey data where some stands out by its
+        hue; more: names, rulers, and data with a hue.
     """
     rows, columns = (max(-(-n // _CELL), 1) for n in (view.frame.height, view.frame.width))
     out = np.zeros((rows, columns))
@@ -116,13 +117,15 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
         _mark(stand_out, view.pixels(np.concatenate(hued)), _STANDS_OUT)
         # Where little has a hue, that is what the picture is about.
         if (stand_out > 0).sum() < _LITTLE * (out > 0).sum():
-            out = np.maximum(out, stand_out)
+            out = np.maximum(_QUIET * out, stand_out)
+        else:
+            out = np.maximum(out, _COMMON * (stand_out > 0))
     names = [_rows_of_names(group, typeface) for group in drawing.labels if len(group)]
-    for axis in drawing.axes:
-        along = np.linspace(0.0, axis.length, _MOST // 1000)[:, None]
-        names.append(np.array(axis.origin) + along * unit(axis.direction))
     if names:
         _mark(out, view.pixels(np.concatenate(names)), _NAME)
+    for axis in drawing.axes:
+        along = np.linspace(0.0, axis.length, _MOST // 1000)[:, None]
+        _mark(out, view.pixels(np.array(axis.origin) + along * unit(axis.direction)), _RULER)
     return out
 
 
@@ -245,7 +248,9 @@ def _place(
     names = under >= _NAME
     struck = _STRIKES * names.any(axis=0) + _STRUCK * names.mean(axis=0)
     length = away / max(region[3] - region[1], 1.0)
-    cost = _HIDES * hidden + struck + (_FAR + _OVER * (under > 0).mean(axis=0)) * length
+    over = np.minimum(under, _MOST_OVER).mean(axis=0)
+    past = sum(_distance(other, point, ends) < _CLOSE * text for other in points if other != point)
+    cost = _HIDES * hidden + struck + (_FAR + _OVER * over) * length + _PAST * past
     # A panel at its point would hide its subject.
     open_ = away >= 1.2 * text
     for px, py in points:
@@ -269,6 +274,17 @@ def _place(
             return box
     # If every place has a crossing, take the best of those.
     return next((box for box in crossing if free.take(_padded(box, pad))), None)
+
+
+def _distance(
+    point: tuple[float, float], start: tuple[float, float], ends: tuple[NDArray[np.float64], ...]
+) -> NDArray[np.float64]:
+    """Return how far ``point`` is from the lines from ``start`` to ``ends``, each float64 (n,)."""
+    along = [end - v for end, v in zip(ends, start)]
+    to = [p - v for p, v in zip(point, start)]
+    share = (to[0] * along[0] + to[1] * along[1]) / np.maximum(along[0] ** 2 + along[1] ** 2, 1e-9)
+    share = np.clip(share, 0.0, 1.0)
+    return np.asarray(np.hypot(to[0] - share * along[0], to[1] - share * along[1]))
 
 
 def _padded(box: Rectangle, pad: float) -> Rectangle:
