@@ -4,7 +4,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.layout.lettering import ELLIPSIS, FEWEST, Glyph, Typeface, clean, set_texts, shorten
+from tracevis3d.layout.lettering import (
+    ELLIPSIS,
+    FEWEST,
+    Glyph,
+    Typeface,
+    clean,
+    set_texts,
+    shorten,
+    whole_phrase,
+)
 
 
 class Blocks(Typeface):
@@ -31,6 +40,19 @@ def test_cleaned_texts_are_one_printable_line(text):
     assert made.isprintable()
     assert made == made.strip()
     assert clean(made) == made
+
+
+@given(st.text("ab;:,( )[]", max_size=40), st.integers(0, 40))
+def test_what_a_sentence_is_shortened_to_ends_with_a_phrase_and_fits(text, room):
+    made = whole_phrase(text, room, len)
+    if len(text) <= room:
+        assert made == text
+    elif made:
+        start = made.removesuffix(ELLIPSIS)
+        assert room / 2 <= len(made) <= room
+        assert text.startswith(start)
+        assert text[len(start) :][:2] in ({"; "} if start == made else {", ", ": ", " ("})
+        assert sum(map(start.count, "([")) <= sum(map(start.count, ")]"))
 
 
 def test_what_cleaning_shows_and_strips():

@@ -74,6 +74,19 @@ def test_of_a_saw_tooth_of_the_program_what_is_freed_again_is_lit(trace) -> None
     assert (members(use, tooth) == (use.blocks.free_row >= 0)).all()
 
 
+def test_a_saw_tooth_that_call_sites_make_is_told_after_theirs_and_without_a_period() -> None:
+    # Live bytes of one call site fall every 40 ms, those of another one every 60 ms.
+    blocks = [("parse", 4000, at, at - at % 40 + 40, ()) for at in range(0, 480, 8)]
+    blocks += [("render", 2600, at, at - at % 60 + 60, ()) for at in range(4, 480, 8)]
+    use = memory_use(trace_of(sorted(blocks, key=lambda block: block[2]), 490))
+    teeth = [f for f in use.findings if f.kind == "saw-tooth"]
+    assert [f.site >= 0 for f in teeth] == [True, True, False]
+    said = [sentence(f, use) for f in teeth]
+    assert [text.count(" every ") for text in said] == [1, 1, 0]
+    assert said[2].startswith("the live bytes of the program rise and fall ")
+    assert said[2].endswith(", those of 2 call sites, too")
+
+
 def test_the_title_is_the_first_finding_that_matters(trace) -> None:
     use = memory_use(trace)
     first = headline_finding(use, Parameters())

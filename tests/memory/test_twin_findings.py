@@ -290,6 +290,10 @@ def plain_teeth(every, of, peaks, highest, clock):
                     ("saw-tooth", site, begin, end, int(swing), {"times": len(highs), "period_ns": period})
                 )
                 break
+    each = [f for f in found if f[1] >= 0]
+    for f in found:
+        if f[1] < 0 and any(f[4] <= 2 * other[4] for other in each):
+            f[5]["sites"] = len(each)
     return found
 
 
@@ -398,7 +402,7 @@ def plain_findings(blocks, sites, has_addresses, clock=0.0, snapshots=None):
             cohorts.append(("cohort", -1, born * END // 64, end, total(group), details))
     found += sorted(cohorts, key=lambda f: -f[4])[:8] if snapshots is None else []
     order = ("leak", "growth", "forgotten", "saw-tooth", "fragmentation", "churn", "cohort", "imports")
-    return sorted(found, key=lambda f: (order.index(f[0]), -f[4]))
+    return sorted(found, key=lambda f: (order.index(f[0]), "sites" in f[5], -f[4]))
 
 
 #: Moments at which somebody looked; few, many, or more than are compared.

@@ -22,6 +22,7 @@ from tracevis3d.drawing.primitives import (  # noqa: E402
     Legend,
     LegendEntry,
     Tubes,
+    Wedges,
 )
 from tracevis3d.errors import Cancelled, UsageError  # noqa: E402
 from tracevis3d.scene import styles  # noqa: E402
@@ -291,8 +292,49 @@ def test_a_leader_does_not_run_past_what_another_callout_is_about():
     free = SimpleNamespace(take=lambda box: True)
     for other, is_right in (((420.0, 500.0), True), ((420.0, 2000.0), False)):
         both = [(500.0, 500.0), other]
-        box = callouts._place(both[0], 300, 980, (0, 0, 1200, 1000), free, cells, data, both, [], 20)
+        none = np.zeros(cells.shape, np.int8), np.zeros(data.shape)
+        box = callouts._place(both[0], 300, 980, (0, 0, 1200, 1000), free, cells, data, *none, both, [], 20)
         assert (box[0] > 500) == is_right
+
+
+@pytest.mark.parametrize("what", ["names", "blocks"])
+def test_callouts_rather_hide_data_than_names_beside_it_and_what_is_to_stay_uncovered(what):
+    """All is full of data but a lane, in which no panel fits above or below what stands there."""
+    y = np.concatenate([np.arange(-2, 4.5, 0.1), np.arange(5.5, 12, 0.1)])
+    low = np.stack(np.broadcast_arrays(np.arange(-6.0, 16.0)[:, None], y, 0.0), axis=2).reshape(-1, 3)
+    n = len(low)
+    full = Boxes(
+        "call",
+        np.float32(low),
+        np.tile(np.float32([1, 0.1, 0.1]), (n, 1)),
+        np.zeros(n, np.int32),
+        np.arange(n),
+    )
+    section = np.float32([[-6, 4.9, 0], [-6, 5.1, 0], [-6, 5.1, 0.1], [-6, 4.9, 0.1]])
+    strip = Wedges(
+        "queue", np.stack([section, section + np.float32([22, 0, 0])]), np.array([0, 2]),
+        np.zeros(1, np.int32), np.zeros(1, np.int64),
+    )  # fmt: skip
+    at = np.float32([[x, 5, 0] for x in range(-4, 15, 2)])
+    names = Labels(
+        "thread", tuple(f"w{k}" for k in range(len(at))), at, np.full(len(at), 0.4, np.float32),
+        np.full(len(at), np.inf, np.float32), np.ones(len(at), np.float32), -1, up=(0.0, 1.0, 0.0),
+    )  # fmt: skip
+    said = (Callout("1  parse: only in B", "12 ms", (5.0, 5.3, 0.0), color=0),)
+    camera = Camera((0, 0, 1), (0, 0, 0), (10, 10, 1), up=(0, 1, 0), projection="orthographic", whole=False)
+    palette = np.array([[0.7, 0.7, 0.7, 1]], np.float32)
+    there = {"names": {"labels": (names,)}, "blocks": {"uncovered": ("queue",)}}[what]
+    elements = (full, strip) if what == "blocks" else (full,)
+    drawing = Drawing(palette, elements, camera, callouts=said, **there)
+    bare = build(replace(drawing, callouts=()), frame=Frame(960, 540))
+    built = build(drawing, frame=Frame(960, 540))
+    panels = built.printed.panels
+    assert not panels.left_out
+    low, high = panels.corner[4].min(axis=0), panels.corner[4].max(axis=0)
+    strip_at = built.view.pixels(strip.corner.reshape(-1, 3).astype(np.float64))
+    for other in {"names": bare.printed.labels.outline, "blocks": [strip_at]}[what]:
+        assert (other.max(axis=0) <= low).any() or (other.min(axis=0) >= high).any()
+    assert len(built.printed.labels) == len(bare.printed.labels) == (10 if what == "names" else 0)
 
 
 @given(st.lists(st.tuples(*[st.floats(0, 10)] * 2), min_size=1, max_size=6), st.integers(0, 1000))

@@ -24,6 +24,8 @@ class DrawingBuilder:
     axes : list of Axis
     legends : list of Legend
     callouts : list of Callout
+    uncovered : list of str
+        Kinds of elements.
     notes : list of str
     counts : dict of str to int
     meaning : dict of str to Meaning
@@ -52,6 +54,7 @@ class DrawingBuilder:
         self.axes: list[Axis] = []
         self.legends: list[Legend] = []
         self.callouts: list[Callout] = []
+        self.uncovered: list[str] = []
         self.notes: list[str] = []
         self.counts: dict[str, int] = {}
         self.meaning: dict[str, Meaning] = {}
@@ -94,6 +97,10 @@ class DrawingBuilder:
         """Add callouts, the most important first."""
         self.callouts += callouts
 
+    def keep_uncovered(self, *kinds: str) -> None:
+        """Keep printed callouts off elements of these kinds."""
+        self.uncovered += kinds
+
     def note(self, *notes: str) -> None:
         """Add facts for the foot of the picture."""
         self.notes += [note for note in notes if note]
@@ -120,6 +127,7 @@ class DrawingBuilder:
             axes=tuple(self.axes),
             legends=tuple(self.legends),
             callouts=tuple(self.callouts),
+            uncovered=tuple(self.uncovered),
             title=title,
             notes=tuple(self.notes),
             counts={**self.counts, **counts},

@@ -549,6 +549,8 @@ class Drawing:
         Tables for a panel beside the picture: a title, and rows of a label and a text.
     callouts : tuple of Callout
         What is to be seen first, with leader lines in the window; most important first.
+    uncovered : tuple of str
+        Kinds of elements that printed callouts keep off, as they keep off names beside the data.
     stretches : tuple of Stretch
         Parts of the time, such as phases.
     relations : tuple of Relation
@@ -571,6 +573,7 @@ class Drawing:
     cameras: dict[str, Camera] = field(default_factory=dict)
     facts: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     callouts: tuple[Callout, ...] = ()
+    uncovered: tuple[str, ...] = ()
     stretches: tuple[Stretch, ...] = ()
     relations: tuple[Relation, ...] = ()
     pixels_per_unit: float = 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -161,6 +161,47 @@ def shorten(text: str, room: float, typeface: Typeface) -> str:
         return text
     kept = int(np.searchsorted(ends, room - typeface.glyph(ELLIPSIS).advance, side="right"))
     return text[:kept].rstrip(" .:") + ELLIPSIS if kept >= FEWEST else ""
+
+
+def whole_phrase(sentence: str, room: float, measure: Callable[[str], float]) -> str:
+    """Return a sentence, or the longest start of it that ends with one of its phrases and fits into a room.
+
+    What ends before a semicolon is whole as it stands; after others an ellipsis says that more follows.
+
+    Parameters
+    ----------
+    sentence : str
+        Already cleaned.
+    room : float
+    measure : callable
+        Width of a text.
+
+    Returns
+    -------
+    str
+        Empty if what ends with a phrase would leave half of the room empty.
+
+    Examples
+    --------
+    >>> said = "f (a.py:1) keeps 9 MiB in 3 blocks, more at 7 of 7 snapshots; others are unknown"
+    >>> whole_phrase(said, 70, len)
+    'f (a.py:1) keeps 9 MiB in 3 blocks, more at 7 of 7 snapshots'
+    >>> whole_phrase(said, 50, len)
+    'f (a.py:1) keeps 9 MiB in 3 blocks…'
+    >>> whole_phrase("f (a.py:1) keeps 9 MiB", 20, len)
+    ''
+    """
+    if measure(sentence) <= room:
+        return sentence
+    depth, starts = 0, []
+    for i, character in enumerate(sentence):
+        if depth == 0 and character in ";:," and sentence[i + 1 : i + 2] == " ":
+            starts.append(sentence[:i] + (ELLIPSIS if character != ";" else ""))
+        if depth == 0 and sentence[i : i + 2] == " (":
+            starts.append(sentence[:i] + ELLIPSIS)
+        depth = max(depth + (character in "([{") - (character in ")]}"), 0)
+    fitting = (start for start in reversed(starts) if room / 2 <= measure(start) <= room)
+    return next(fitting, "")
 
 
 @dataclass(frozen=True, eq=False)

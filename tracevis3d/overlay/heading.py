@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..drawing.primitives import Legend
+from ..layout.lettering import whole_phrase
 from .items import Choices, Color, Measure, Overlay, Rectangle, Target, Theme, fitted
 from .ramps import ramp_parts
 
@@ -45,7 +46,7 @@ def lay_title(
     left, _, right, top = free
     size, small = theme.type * _TITLE, theme.type
     room, y = right - left, top
-    if words := fitted(title, room, size, measure):
+    if words := whole_phrase(title, room / size, measure) or fitted(title, room, size, measure):
         y -= size
         out.put_plate(left, y, size, measure(words) * size, theme)
         out.write(words, left, y, size, (*theme.ink, 1.0), "title", measure(words) * size)

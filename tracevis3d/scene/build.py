@@ -262,6 +262,7 @@ class _Making:
             as_seen = replace(as_seen, callouts=drawing.callouts[:1])
         self.surround = self.around(as_seen)
         drawing = self.fit(drawing)
+        as_seen = replace(as_seen, labels=drawing.labels)
         free = labels.Free(self.view, (0, 0, self.frame.width, self.surround.region[3]))
         self.axis_texts, axis_lost = rulers_of.choose_texts(
             self.rulers, self.view, free, typeface, self.style.ink

@@ -119,6 +119,8 @@ def find_memory(
 ) -> tuple[MemoryFinding, ...]:
     """Return the findings, the most important kind first, then by bytes.
 
+    The saw-tooth of the program stands behind those of its call sites if one of them makes much of it.
+
     Parameters
     ----------
     blocks : Blocks
@@ -156,7 +158,7 @@ def find_memory(
     forgotten = [f for f in _forgotten(blocks, sites, table, least, has_addresses) if f.site not in leaking]
     found += forgotten if snapshots is None else _seen_to_stay(forgotten, blocks, sites, snapshots)
     found += _imports(blocks, table, sorted(loads), least)
-    found += teeth
+    found += _of_its_sites(teeth)
     found += [f for f in _churn(blocks, sites, table, least) if f.site not in loads]
     if has_addresses:
         found += _fragmentation(blocks, table)
@@ -166,7 +168,7 @@ def find_memory(
     rank = {kind: i for i, kind in enumerate(KINDS)}
     guessed = set(KINDS if snapshots is not None else () if has_addresses else _BY_IDENTITY)
     found = [replace(f, how="inferred") if f.kind in guessed else f for f in found]
-    return tuple(sorted(found, key=lambda f: (rank[f.kind], -f.bytes)))
+    return tuple(sorted(found, key=lambda f: (rank[f.kind], "sites" in f.details, -f.bytes)))
 
 
 #: The kinds of findings, the most important first.
@@ -434,6 +436,20 @@ def _saw_teeth(
                 {"times": len(tops), "period_ns": period},
             )  # fmt: skip
     return [f for f in found if f is not None]
+
+
+def _of_its_sites(teeth: list[MemoryFinding]) -> list[MemoryFinding]:
+    """Return saw-teeth; that of the program says how many sites have one, if one makes half of it or more.
+
+    The median period of a sum is no call site's.
+    """
+    several = [tooth.bytes for tooth in teeth if tooth.site >= 0]
+    return [
+        replace(tooth, details=tooth.details | {"sites": len(several)})
+        if tooth.site < 0 and 2 * max(several, default=0) >= tooth.bytes
+        else tooth
+        for tooth in teeth
+    ]
 
 
 def _reallocated_at_once(blocks: Blocks, sites: Sites) -> Blocks:

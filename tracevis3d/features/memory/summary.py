@@ -244,10 +244,11 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
             return f"{said} at all {d['snapshots']:,} snapshots in the second half of the run"
         return f"{said} for at least half of the {'run' if use.has_times else 'records'}"
     if finding.kind == "saw-tooth":
-        return (
-            f"the live bytes of {where} rise and fall {d['times']} times by about "
-            f"{byte_size(finding.bytes)}, every {when(round(d['period_ns']))}"
-        )
+        much = byte_size(finding.bytes)
+        said = f"the live bytes of {where} rise and fall {d['times']} times by about {much}"
+        if "sites" in d:
+            return f"{said}, those of {counted(d['sites'], 'call site')}, too"
+        return f"{said}, every {when(round(d['period_ns']))}"
     if finding.kind == "churn":
         return (
             f"{where} allocates {count:,} short-lived blocks, {byte_size(finding.bytes)} in all, of which "

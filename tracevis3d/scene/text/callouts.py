@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...layout.lettering import Typeface, clean, shorten
 from ..camera import Rectangle, View
 from ..color import mixed
 from ..styles import Style
-from .labels import Free, unit
+from .labels import Free, choose, unit
 from .legend import Line
 
 #: Size of a cell of the occupancy grid, in pixels.
@@ -25,6 +26,9 @@ _FAR, _OVER, _MOST_OVER, _PAST, _CLOSE = 2.0, 1.2, 3.0, 0.6, 1.5
 _HIDES = 3.0
 #: Cost of hiding a name, and a ruler, relative to data of the same size; maximum number of names examined.
 _NAME, _RULER, _NAMES = 8.0, 16.0, 500
+#: Cost of hiding what is to stay uncovered, or of striking a name beside the data through: all other places
+#: come first.
+_NEVER = 100.0
 #: Cost of a leader that crosses a name, what is added if it crosses names alone, and points examined on it.
 _STRIKES, _STRUCK, _ALONG = 0.3, 3.0, 48
 #: Colours are hues from this difference of their channels on; what it costs to hide them, in data of the same
@@ -102,7 +106,7 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
         elif isinstance(element, Lines):
             points.append(element.point.astype(np.float64))
         elif isinstance(element, Wedges):
-            points.append(element.corner.reshape(-1, 3).astype(np.float64))
+            _mark(out, _spread(element, view), 1.0)
         elif isinstance(element, Image):
             step = max(int((element.pixel[..., 3].size / _MOST) ** 0.5), 1)
             cover = element.pixel[::step, ::step, 3]
@@ -134,6 +138,68 @@ def _mark(out: NDArray[np.float64], pixel: NDArray[np.float64], worth: float) ->
     inside = (at >= 0).all(axis=1) & (at[:, 0] < out.shape[1]) & (at[:, 1] < out.shape[0])
     place = at[inside].astype(np.int64)
     out[place[:, 1], place[:, 0]] = np.maximum(out[place[:, 1], place[:, 0]], worth)
+
+
+def kept_off(drawing: Drawing, view: View, free: Free, typeface: Typeface) -> NDArray[np.int8]:
+    """Return which cells of the picture no panel is to hide as long as there is another place.
+
+    Parameters
+    ----------
+    drawing : Drawing
+    view : View
+    free : Free
+        What other texts have left; it stays as it is.
+    typeface : Typeface
+
+    Returns
+    -------
+    int8 (rows, columns)
+        The lowest row first. 0: others, 1: elements that are to stay uncovered, 2: names that are not bound
+        to a room, where they would stand.
+    """
+    rows, columns = (max(-(-n // _CELL), 1) for n in (view.frame.height, view.frame.width))
+    worth = np.zeros((rows, columns))
+    for element in drawing.elements:
+        if isinstance(element, Wedges) and element.kind in drawing.uncovered:
+            _mark(worth, _spread(element, view), 1.0)
+    names = [_beside(group) for group in drawing.labels]
+    ink = [np.zeros((len(group), 3)) for group in names]
+    for outline in choose(names, view, deepcopy(free), typeface, ink)[0].outline:
+        _mark(worth, _filled(outline[None]), 2.0)
+    return worth.astype(np.int8)
+
+
+def _beside(group: Labels) -> Labels:
+    """Return the names of a group that are not bound to a room, the most important ones."""
+    free = np.flatnonzero(np.isinf(group.room) & (len(group.background) == 0))
+    return group.only(free[np.argsort(-group.rank[free], kind="stable")[:_NAMES]])
+
+
+def _spread(wedges: Wedges, view: View) -> NDArray[np.float64]:
+    """Return points (n, 2) of the picture that lie on bent blocks, one to each cell or so."""
+    at = view.pixels(wedges.corner.reshape(-1, 3)).reshape(-1, 4, 2)
+    goes_on = np.ones(len(at), np.bool_)
+    goes_on[wedges.first[1:] - 1] = False
+    here = np.flatnonzero(goes_on)
+    sides = [(at[here, k], at[here, k - 1], at[here + 1, k - 1], at[here + 1, k]) for k in range(4)]
+    return _filled(np.concatenate([np.stack(side, axis=1) for side in sides]))
+
+
+def _filled(quad: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return points (n, 2) on quadrilaterals (m, 4, 2), one to each cell or so; the largest ones first."""
+    edge = np.abs(np.roll(quad, -1, axis=1) - quad).max(axis=2)
+    # What reaches far out of the picture has no more points than the widest picture.
+    many = np.ceil(np.minimum(edge, _MOST // 10) / _CELL).astype(np.int64) + 1
+    across, along = np.maximum(many[:, 0], many[:, 2]), np.maximum(many[:, 1], many[:, 3])
+    order = np.argsort(-(across * along), kind="stable")
+    order = order[: np.searchsorted(np.cumsum((across * along)[order]), 4 * _MOST, "right")]
+    quad, across, along = quad[order], across[order], along[order]
+    owner = np.repeat(np.arange(len(quad)), across * along)
+    k = np.arange(len(owner)) - np.repeat(np.cumsum(across * along) - across * along, across * along)
+    s = ((k % across[owner]) / np.maximum(across - 1, 1)[owner])[:, None]
+    t = ((k // across[owner]) / np.maximum(along - 1, 1)[owner])[:, None]
+    a, b, c, d = (quad[owner, i] for i in range(4))
+    return np.asarray((1 - t) * ((1 - s) * a + s * b) + t * ((1 - s) * d + s * c))
 
 
 def _rows_of_names(group: Labels, typeface: Typeface) -> NDArray[np.float64]:
@@ -176,9 +242,8 @@ def lay_out(
     if not drawing.callouts or region[2] - region[0] < 12 * text or region[3] - region[1] < 8 * text:
         out.left_out = len(drawing.callouts)
         return out
-    cells = covered(drawing, view, typeface)
-    # What would be hidden below and left of each corner of a cell.
-    data = np.pad(np.cumsum(np.cumsum(cells, axis=0), axis=1), ((1, 0), (1, 0)))
+    cells, never = covered(drawing, view, typeface), kept_off(drawing, view, free, typeface)
+    data, protected = _summed(cells), _summed((never > 0).astype(np.float64))
     at = view.pixels([callout.point for callout in drawing.callouts])
     points = [(float(x), float(y)) for x, y in at]
     placed: list[tuple[Callout, tuple[float, float], Rectangle, list[tuple[str, float]]]] = []
@@ -190,7 +255,7 @@ def lay_out(
         wide = max(typeface.width(row) * size for row, size in rows) + 1.3 * text
         high = 1.25 * text * len(rows) + 0.5 * text
         before = [(point, box) for _, point, box, _ in placed]
-        place = _place((x, y), wide, high, region, free, cells, data, points, before, text)
+        place = _place((x, y), wide, high, region, free, cells, data, never, protected, points, before, text)
         if place is None:
             out.left_out += 1
             continue
@@ -208,6 +273,11 @@ def lay_out(
     return out
 
 
+def _summed(cells: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what would be hidden below and left of each corner of a cell."""
+    return np.pad(np.cumsum(np.cumsum(cells, axis=0), axis=1), ((1, 0), (1, 0)))
+
+
 def _rows(callout: Callout, text: float, typeface: Typeface) -> list[tuple[str, float]]:
     """Return the words of a callout, each with the size of its type."""
     size = text * typeface.size_per_line
@@ -217,7 +287,8 @@ def _rows(callout: Callout, text: float, typeface: Typeface) -> list[tuple[str, 
 
 def _place(
     point: tuple[float, float], wide: float, high: float, region: Rectangle, free: Free,
-    cells: NDArray[np.float64], data: NDArray[np.float64], points: list[tuple[float, float]],
+    cells: NDArray[np.float64], data: NDArray[np.float64], never: NDArray[np.int8],
+    protected: NDArray[np.float64], points: list[tuple[float, float]],
     before: list[tuple[tuple[float, float], Rectangle]], text: float,
 ) -> Rectangle | None:  # fmt: skip
     """Return the place for a panel that hides least data, nearest to its point; None if there is none."""
@@ -230,9 +301,12 @@ def _place(
     xs, ys = (grid.reshape(-1) for grid in np.meshgrid(left, low))
     columns, rows = data.shape[1] - 1, data.shape[0] - 1
     pad = 0.35 * text
-    i0, i1 = ((np.clip(v / _CELL, 0, columns)).astype(np.int64) for v in (xs - pad, xs + wide + pad))
-    j0, j1 = ((np.clip(v / _CELL, 0, rows)).astype(np.int64) for v in (ys - pad, ys + high + pad))
-    hidden = data[j1, i1] - data[j0, i1] - data[j1, i0] + data[j0, i0]
+    i0, j0 = ((np.clip((v - pad) / _CELL, 0, n)).astype(np.int64) for v, n in ((xs, columns), (ys, rows)))
+    i1, j1 = (
+        np.ceil(np.clip((v + of + pad) / _CELL, 0, n)).astype(np.int64)
+        for v, of, n in ((xs, wide, columns), (ys, high, rows))
+    )
+    hidden, taboo = (each[j1, i1] - each[j0, i1] - each[j1, i0] + each[j0, i0] for each in (data, protected))
     hidden = hidden / max(wide * high / _CELL**2, 1.0)
     away = np.hypot(
         np.maximum(np.maximum(xs - x, x - xs - wide), 0), np.maximum(np.maximum(ys - y, y - ys - high), 0)
@@ -244,13 +318,15 @@ def _place(
         np.clip((v + share * (end - v)) / _CELL, 0, n - 1)
         for v, end, n in zip((x, y), ends, cells.shape[::-1])
     ]
-    under = cells[at[1].astype(np.int64), at[0].astype(np.int64)]
+    along = at[1].astype(np.int64), at[0].astype(np.int64)
+    under, never_under = cells[along], (never[along] == 2).any(axis=0)
     names = under >= _NAME
     struck = _STRIKES * names.any(axis=0) + _STRUCK * names.mean(axis=0)
     length = away / max(region[3] - region[1], 1.0)
     over = np.minimum(under, _MOST_OVER).mean(axis=0)
     past = sum(_distance(other, point, ends) < _CLOSE * text for other in points if other != point)
     cost = _HIDES * hidden + struck + (_FAR + _OVER * over) * length + _PAST * past
+    cost = cost + _NEVER * ((taboo > 0) + 1.0 * never_under)
     # A panel at its point would hide its subject.
     open_ = away >= 1.2 * text
     for px, py in points:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...drawing.frame import Frame
 from ...drawing.primitives import Drawing, Legend, LegendEntry
-from ...layout.lettering import Typeface, clean, shorten
+from ...layout.lettering import Typeface, clean, shorten, whole_phrase
 from ..camera import Rectangle
 from ..color import mixed
 from ..styles import Style
@@ -130,7 +130,8 @@ class _Layout:
             # A thumbnail: texts would leave nothing for the data.
             self.out.region = (2.0, 2.0, frame.width - 2.0, frame.height - 2.0)
             return self.out
-        if title := shorten(clean(self.drawing.title), wide / self.size(self.heading), self.typeface):
+        said, room = clean(self.drawing.title), wide / self.size(self.heading)
+        if title := whole_phrase(said, room, self.typeface.width) or shorten(said, room, self.typeface):
             self.line(title, margin, top - self.heading / 2, self.heading, self.style.ink)
             top -= 1.35 * self.heading
         # Legends take at most a third of the height where there is data below.

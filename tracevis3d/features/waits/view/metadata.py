@@ -11,6 +11,7 @@ from ..outcomes import HOW, KINDS_OF_WAITING, OUTCOMES
 from ..waits import INFERRED, IO, WAIT, Waits
 from . import calls as blocks
 from .correspondences import OPEN
+from .skyline import RUNNING
 
 
 def metadata(waits: Waits) -> dict[str, Meaning]:
@@ -73,7 +74,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
     return {
         **dict.fromkeys(kinds, rows),
         **dict.fromkeys(("row", "thread"), threads),
-        "threads that run": Meaning(calls=(), values=(("threads that run", each * 1.0),)),
+        RUNNING: Meaning(calls=(), values=((RUNNING, each * 1.0),)),
         **dict.fromkeys(("start", "overview"), blocks.meaning(trace)),
         **dict.fromkeys(("object", "queue"), objects),
         **shares,

@@ -27,6 +27,8 @@ from .story import holds
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+#: Kind of the elements that show how many threads run.
+RUNNING = "threads that run"
 #: Kind of the elements that show live bytes; the id of each is its step along time.
 LIVE_BYTES = "live bytes"
 #: Pixels that one step of it is wide.
@@ -60,7 +62,7 @@ def skyline(picture: Layout, color: int) -> tuple[Wedges | None, Labels | None]:
     waits = "that run" if len(picture.waits.own) else "within a call"
     text = f"threads {waits}, up to {max(float(many.max(initial=0.0)), 1.0):.0f}"
     ids = np.rint(many).astype(np.int64)
-    return _strip(picture, picture.skyline, "threads that run", edges, many, ids, text, color)
+    return _strip(picture, picture.skyline, RUNNING, edges, many, ids, text, color)
 
 
 def queue_at(waits: Waits, object: int, low: int, high: int, most: int) -> tuple[Ints, Ints, Ints]:

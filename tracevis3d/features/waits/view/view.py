@@ -48,7 +48,7 @@ from .parameters import Parameters
 from .rows.alike import GROUP_ACTIONS
 from .rows.rearrange import ROW_ACTIONS
 from .rows.thread_list import THREADS
-from .skyline import LIVE_BYTES, QUEUE, memory_strip, queue_strip, skyline
+from .skyline import LIVE_BYTES, QUEUE, RUNNING, memory_strip, queue_strip, skyline
 from .story import callout, hold_bars, in_vain, staged, story
 
 if TYPE_CHECKING:
@@ -159,6 +159,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     others = legends.callouts(picture, chosen, color)
     # Beside what is to be seen first one more is enough.
     drawing.point_out(*first_of_all, *others[: 1 if first_of_all else None])
+    drawing.keep_uncovered(QUEUE, RUNNING, LIVE_BYTES)
     drawing.note(*noted.notes(picture, found, chosen, short))
     drawing.meaning |= {**metadata(waits), corr.MERGED: corr.merged_meaning(picture, short)}
     drawing.meaning |= {over.SPLITTER: of_split, group_bands.KIND: group_bands.meaning(picture)}
