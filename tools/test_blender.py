@@ -196,6 +196,7 @@ class Way:
                 Turn("the list of differences", "lists/differences.py", *sphinx),
                 Turn("the list of findings", "lists/findings.py", threaded),
                 Turn("landmarks for a headset", "explore/immersion.py", threaded),
+                Turn("a film on the timeline", "explore/film.py", trace, "/mnt/out/film"),
                 Turn("what lights up together", "explore/related.py", *pair, threaded),
                 Turn("whatever is greyed out says why", "explore/reasons.py", *pair),
                 Turn("undo while detail is shown", "explore/detail_undo.py", trace),

@@ -9,7 +9,7 @@ from bpy.props import IntProperty
 from mathutils import Vector
 
 from ...tracevis3d.scene import page, styles
-from ...tracevis3d.scene.window import immersion
+from ...tracevis3d.scene.window import immersion, viewpoints
 from .. import preconditions
 from ..mixin import OperatorMixin
 from ..state import settings
@@ -20,8 +20,6 @@ from . import pointing
 ADD_ON = "viewport_vr_preview"
 #: A finding is seen with this share of the whole around it.
 _NEAR = 0.3
-#: The sign of the markers of viewpoints: see tracevis3d/scene/window/viewpoints.py.
-_THIN = "\u2009"
 #: How near and how far a viewer sees, in metres.
 _CLIP = (0.05, 200.0)
 
@@ -213,12 +211,12 @@ def _landmarks(scene: bpy.types.Scene, view: bpy.types.Collection) -> Iterator[i
         point = Vector(callout.point) + Vector(settings.of(view).place)
         words = f"{callout.text}\n{callout.detail}" if callout.detail else callout.text
         yield immersion.landmark(callout.text, words, point, forward, _NEAR * width)
-    for marker in scene.timeline_markers:
-        if marker.camera is not None and marker.camera != eye and marker.name.startswith(_THIN):
-            name, pose = marker.name.removeprefix(_THIN), marker.camera.matrix_world
+    for name, stop in viewpoints.standing(scene):
+        if stop != eye:
+            pose = stop.matrix_world
             ahead = pose.to_quaternion() @ Vector((0.0, 0.0, -1.0))
             depth = max((middle - pose.translation).dot(ahead), 1e-6)
-            seen = depth * marker.camera.data.sensor_width / marker.camera.data.lens
+            seen = depth * stop.data.sensor_width / stop.data.lens
             yield immersion.landmark(name, name, pose.translation + ahead * depth, ahead, seen)
     for bookmark in scene.tracevis3d_bookmarks:
         if bookmark.view == view:

@@ -69,7 +69,8 @@ class TRACEVIS3D_OT_bookmark_add(bpy.types.Operator):
         scene = context.scene
         bookmark = scene.tracevis3d_bookmarks.add()
         bookmark.name = _free_name(scene, self.name.strip() or f"Bookmark {len(scene.tracevis3d_bookmarks)}")
-        _take(context, bookmark)
+        take(context, bookmark)
+        _stick_label(scene, bookmark)
         with settings.quietly():
             scene.tracevis3d_bookmark = len(scene.tracevis3d_bookmarks) - 1
         return {"FINISHED"}
@@ -83,7 +84,9 @@ class TRACEVIS3D_OT_bookmark_update(_OnBookmark, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        _take(context, _active(context.scene))
+        bookmark = _active(context.scene)
+        take(context, bookmark)
+        _stick_label(context.scene, bookmark)
         return {"FINISHED"}
 
 
@@ -99,7 +102,7 @@ class TRACEVIS3D_OT_bookmark_go(_OnBookmark, bpy.types.Operator):
         if not settings.is_view(bookmark.view):
             self.report({"WARNING"}, "The view of this bookmark was removed")
             return {"CANCELLED"}
-        _return_to(context, bookmark)
+        return_to(context, bookmark)
         return {"FINISHED"}
 
 
@@ -137,7 +140,7 @@ def _free_name(scene: bpy.types.Scene, wanted: str) -> str:
     return name
 
 
-def _take(context: bpy.types.Context, bookmark: Any) -> None:
+def take(context: bpy.types.Context, bookmark: Any) -> None:
     """Let ``bookmark`` remember how things are."""
     scene = context.scene
     collection = settings.active_in(scene)
@@ -154,11 +157,10 @@ def _take(context: bpy.types.Context, bookmark: Any) -> None:
         bookmark.distance = view.view_distance
     if (area is None or bookmark.perspective == "CAMERA") and scene.camera is not None:
         bookmark.perspective = "CAMERA"
-        _take_pose(bookmark, scene.camera.matrix_world, collection)
-    _stick_label(scene, bookmark)
+        take_pose(bookmark, scene.camera.matrix_world, collection)
 
 
-def _take_pose(bookmark: Any, pose: Matrix, collection: bpy.types.Collection) -> None:
+def take_pose(bookmark: Any, pose: Matrix, collection: bpy.types.Collection) -> None:
     """Look where the camera looks, at the distance of the view's middle."""
     stored = settings.of(collection)
     middle = (Vector(stored.low) + Vector(stored.high)) / 2 + Vector(stored.place)
@@ -173,7 +175,8 @@ def bookmark_forward(bookmark: Any) -> Vector:
     return Quaternion(bookmark.rotation) @ Vector((0.0, 0.0, -1.0))
 
 
-def _return_to(context: bpy.types.Context, bookmark: Any) -> None:
+def return_to(context: bpy.types.Context, bookmark: Any) -> None:
+    """Go to the viewpoint of ``bookmark``, and select what was selected."""
     scene = context.scene
     if settings.active_in(scene) != bookmark.view and bookmark.view in settings.all_in(scene):
         scene.tracevis3d_view = bookmark.view

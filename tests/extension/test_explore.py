@@ -32,6 +32,7 @@ def in_turn(tmp_path_factory):
         ("explore/reasons.py", one, other),
         ("explore/detail_undo.py", one),
         ("explore/menu_undo.py", one, other),
+        ("explore/film.py", one, tmp_path_factory.mktemp("film")),
         ("install/templates.py", one, other, tmp_path_factory.mktemp("templates") / "out"),
     )
 
@@ -83,6 +84,10 @@ def test_undo_after_each_entry_of_an_elements_menu(in_turn, blender, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     (picture,) = blender.place.glob("*.png")
     assert picture.stat().st_size > 5000
+
+
+def test_a_film_on_the_timeline(in_turn):
+    assert "filmed" in in_turn["explore/film.py"]
 
 
 def test_the_text_editors_templates(in_turn):

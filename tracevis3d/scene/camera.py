@@ -140,6 +140,29 @@ class Pane:
         half = view.tangent * (depth if view.perspective else 1.0)
         return cls(depth, 2 * half / view.frame.width, view)
 
+    @classmethod
+    def before(cls, depth: float, tangent: float, shift: tuple[float, float], frame: Frame) -> Pane:
+        """Return the plane at a depth before a camera, wherever that stands.
+
+        Parameters
+        ----------
+        depth : float
+            Scene units.
+        tangent : float
+            Half the picture's width at distance 1.
+        shift : (float, float)
+            Of the picture's middle from the camera's axis, as a share of the picture's width.
+        frame : Frame
+
+        Returns
+        -------
+        Pane
+        """
+        axis = frame.width * (0.5 - shift[0]), frame.height / 2 - frame.width * shift[1]
+        right, up, backward = np.eye(3)
+        view = View(np.zeros(3), right, up, -backward, tangent, True, frame, axis, depth, depth)
+        return cls(depth, 2 * tangent * depth / frame.width, view)
+
     def local(self, pixels: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         """Return camera coordinates (n, 3) of ``pixels`` (n, 2) from the lower left corner."""
         at = (np.asarray(pixels, np.float64) - self.view.centre) * self.unit

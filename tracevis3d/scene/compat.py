@@ -188,16 +188,21 @@ def strips(scene: Any) -> Any:
     return editor.strips if hasattr(editor, "strips") else editor.sequences
 
 
-def ease(block: Any) -> None:
-    """Let the keyframes of a datablock start and end gently; ``Action.fcurves`` no longer exists in 5.0."""
+def curves(block: Any) -> list[Any]:
+    """Return the curves of a datablock's keyframes; ``Action.fcurves`` no longer exists in 5.0."""
     data = block.animation_data
     if data is None or data.action is None:
-        return
-    curves = getattr(data.action, "fcurves", None)
-    if curves is None:
+        return []
+    found = getattr(data.action, "fcurves", None)
+    if found is None:
         bag = data.action.layers[0].strips[0].channelbag(data.action_slot)
-        curves = bag.fcurves if bag else ()
-    for curve in curves:
+        found = bag.fcurves if bag else ()
+    return list(found)
+
+
+def ease(block: Any) -> None:
+    """Let the keyframes of a datablock start and end gently."""
+    for curve in curves(block):
         for key in curve.keyframe_points:
             key.interpolation, key.easing = "SINE", "EASE_IN_OUT"
 

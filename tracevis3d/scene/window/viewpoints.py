@@ -18,6 +18,7 @@ from ...layout.lettering import clean, set_texts
 from .. import camera, compat
 from ..build import Built
 from ..parts import PART
+from ..styles import Style
 from ..text import shapes
 from ..text.glyphs import typeface
 
@@ -88,6 +89,13 @@ def place(built: Built, viewpoints: Sequence[Viewpoint], fps: int = 24) -> int:
     return length * len(viewpoints)
 
 
+def standing(scene: Any) -> list[tuple[str, Any]]:
+    """Return the names and cameras of the viewpoints of a scene, in the timeline's order."""
+    markers = sorted(scene.timeline_markers, key=lambda marker: marker.frame)
+    signed = (marker for marker in markers if marker.camera is not None and marker.name.startswith(_SIGN))
+    return [(marker.name.removeprefix(_SIGN), marker.camera) for marker in signed]
+
+
 def leave(scene: Any, collection: Any) -> None:
     """Remove viewpoints with their markers; what they hid is seen again.
 
@@ -142,7 +150,7 @@ def _eye(built: Built, index: int, viewpoint: Viewpoint) -> Any:
     eye[PART] = f"stop {index} camera"
     eye.delta_location = built.camera.delta_location
     built.collection.objects.link(eye)
-    for part, shown in _caption(built, viewpoint, camera.Pane.of(view), name):
+    for part, shown in caption(viewpoint.caption, built.frame, built.style, camera.Pane.of(view), name):
         shown[PART] = f"stop {index} {part}"
         shown["tracevis3d_kind"] = f"stop {part}"
         built.collection.objects.link(shown)
@@ -150,25 +158,46 @@ def _eye(built: Built, index: int, viewpoint: Viewpoint) -> Any:
     return eye
 
 
-def _caption(built: Built, viewpoint: Viewpoint, pane: camera.Pane, name: str) -> Iterable[tuple[str, Any]]:
-    """Make the caption's plate and text on a pane before the camera."""
-    frame = built.frame
+def caption(
+    words: str, frame: Frame, style: Style, pane: camera.Pane, name: str, foot: bool = False
+) -> Iterable[tuple[str, Any]]:
+    """Make a caption's plate and text on a pane before a camera.
+
+    Parameters
+    ----------
+    words : str
+    frame : Frame
+    style : Style
+    pane : Pane
+    name : str
+        First word of the objects' names.
+    foot : bool
+        Whether it is at the foot of the picture, not at its top.
+
+    Yields
+    ------
+    str
+        The part: ``plate`` or ``caption``.
+    bpy.types.Object
+        In the coordinates of the camera, linked nowhere.
+    """
     faces = typeface(frame.font)
     line = _LINE * frame.height
     size = line * faces.size_per_line
-    text = clean(viewpoint.caption)
+    text = clean(words)
     faces.need([text, "…"])
     widest = min(_WIDEST * frame.height, frame.width - 2 * _MARGIN * frame.height)
     per_line = max(20, int(widest / max(faces.width(text) * size / max(len(text), 1), 1e-9)))
     lines = textwrap.wrap(text, per_line, max_lines=_MOST_LINES, placeholder=" …") or [""]
-    left, top = _MARGIN * frame.height, frame.height - 0.5 * _MARGIN * frame.height
+    left, tall = _MARGIN * frame.height, (len(lines) + 0.4) * line
+    top = tall + 0.5 * left if foot else frame.height - 0.5 * left
     # A band across the picture, so that nothing of the scene is cut off in the middle.
-    low = top - (len(lines) + 0.4) * line
-    corner = np.array([(0, low), (frame.width, low), (frame.width, frame.height), (0, frame.height)])
-    plate: NDArray[np.float32] = np.array([[*built.style.background[:3], 1.0]], np.float32)
-    ink = np.array([[*built.style.ink, 1.0]] * len(lines), np.float32)
+    low, high = (0.0, top + 0.5 * left) if foot else (top - tall, frame.height)
+    corner = np.array([(0, low), (frame.width, low), (frame.width, high), (0, high)])
+    plate: NDArray[np.float32] = np.array([[*style.background[:3], 1.0]], np.float32)
+    ink = np.array([[*style.ink, 1.0]] * len(lines), np.float32)
     at = pane.local(corner)
-    yield "plate", shapes.patches(f"{name} plate", at, plate, built.style)
+    yield "plate", shapes.patches(f"{name} plate", at, plate, style)
     start = pane.local(np.array([[left, top - (i + 0.8) * line] for i in range(len(lines))]))
     start[:, 2] += 2e-4 * pane.depth
     n = len(lines)
@@ -176,7 +205,7 @@ def _caption(built: Built, viewpoint: Viewpoint, pane: camera.Pane, name: str) -
         lines, start, np.tile([1.0, 0.0, 0.0], (n, 1)), np.tile([0.0, 1.0, 0.0], (n, 1)),
         np.full(n, size * pane.unit), faces,
     )  # fmt: skip
-    yield "caption", shapes.texts(f"{name} caption", setting, ink, built.style)
+    yield "caption", shapes.texts(f"{name} caption", setting, ink, style)
 
 
 def _show(shown: Any, viewpoints: list[int], count: int, length: int) -> None:
