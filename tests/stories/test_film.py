@@ -251,3 +251,34 @@ def test_another_process_that_is_ended_cleans_up(tmp_path):
         worker.terminate()
         assert worker.wait(60) == 128 + signal.SIGTERM
         assert b"Traceback" not in worker.stderr.read()
+
+
+def test_time_plays_in_a_shot_and_each_thread_at_its_own_pace(folder):
+    """What is seen of each thread's lane halfway, at one pace and at paces of their own."""
+    trace = walked_trace(1, threads=2)
+    names = [trace.threads.title(t) for t in range(2)]
+
+    def inked(**words):
+        play = {"shot": "play", "seconds": 1, "dissolve": 0, "caption": "a", **words}
+        story = told(play, size="480x360", fps=5, style="flat")
+        film = Film(story, {"a.tv3": trace}, output_of(story))
+        frames = staged.Frames(film.output, folder)
+        frames.make(frames.missing(film.frames))
+        pictures = [pixels.read(frames.path(shown))[..., :3].astype(int) for shown in film.frames]
+        frames.close()
+        # Columns in which anything is drawn that the last picture shows and the first does not.
+        changing = np.abs(pictures[-1] - pictures[0]).max(axis=2) > 20
+        return [
+            int(((np.abs(picture - pictures[-1]).max(axis=2) < 20) & changing).sum()) / changing.sum()
+            for picture in pictures
+        ]
+
+    usual = inked()
+    assert usual == sorted(usual)
+    assert usual[0] < 0.05
+    assert 0.3 < usual[2] < 0.7
+    assert usual[-1] == 1
+    faster = inked(paces={names[1]: 2})
+    assert faster == sorted(faster)
+    # The first thread is where it was, the second has ended.
+    assert faster[2] > usual[2] + 0.15

@@ -153,6 +153,7 @@ def test_selections_and_sides_are_written_too(tmp_path):
             {"shot": "split", "left": {**HEAD, "view": "cone"}, "right": {**HEAD, **sides["right"]}},
             "overview",
             {"shot": "flatten", "view": "cone", "morph": 2.5},
+            {"shot": "play", "time": "1ms..2s", "slow": "3ms..4ms", "paces": {"*": 2, "no": 0.5, "12": 1}},
         ),
         "story",
     )

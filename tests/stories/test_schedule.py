@@ -20,6 +20,7 @@ class Line:
     whole: Pose = Pose((500.0, 0.0, 0.0), 1000.0)
     front: Pose = Pose((500.0, 0.0, 0.0), 900.0, front=1.0)
     window: tuple[int, int] = (0, 1000)
+    timed: bool = True
 
     def pose_of(self, selection):
         if selection.function == "none":
@@ -190,3 +191,43 @@ def test_what_can_not_be_is_said_with_the_shot():
     with pytest.raises(UsageError, match=r"shot 1 \(flatten\): the picture is flat already"):
         film("flatten", straight=True)
     assert {pose.turn for pose in poses(film("establish", straight=True))} == {0}
+
+
+def test_time_plays_before_a_camera_that_stands_still():
+    frames = film(
+        {**FLY, "seconds": 1}, {"shot": "play", "seconds": 5, "slow": "0.2us..0.3us"}, "overview", fps=10
+    )
+    shown = [frame.looks[0] for frame in frames[10:60]]
+    now = [look.now for look in shown]
+    assert now == sorted(now)
+    assert (now[0], now[-1]) == (0.0, 1.0)
+    assert {look.pose for look in shown} == {frames[9].looks[0].pose}
+    steps = np.diff(now)
+    inside = [(a > 0.23 and b < 0.27) for a, b in itertools.pairwise(now)]
+    assert steps[inside].mean() == pytest.approx(steps[-5:].mean() / 4, rel=0.05)
+    # It never jumps from fast to slow.
+    assert (np.diff(steps) < 0.75 * steps.max()).all()
+    assert {frame.looks[0].now for frame in frames[:10] + frames[60:]} == {1.0}
+    assert frames[10].before, "the picture fades as its time begins"
+
+
+def test_a_part_of_the_time_plays_and_the_rest_comes_gently():
+    frames = film({"shot": "play", "seconds": 1, "time": "0.1us..0.5us"}, "hold", fps=10)
+    assert [frames[i].looks[0].now for i in (0, 9)] == [0.1, 0.5]
+    assert frames[10].before
+
+
+def test_a_picture_without_times_does_not_play():
+    story = from_words({"view": "cone", "traces": "a.tsv", "shots": ["play"]}, "story")
+    with pytest.raises(UsageError, match=r"shot 1 \(play\): nothing in this picture appears"):
+        moments(story, 24, lambda picture, half: Line(timed=False))
+
+
+def test_threads_have_paces_in_one_shot_only_and_the_camera_stays():
+    paces = {"main": 1, "worker*": 4}
+    frames = film(FLY, {"shot": "play", "seconds": 1, "paces": paces}, {**FLY, "seconds": 1}, fps=10)
+    played = [frame for frame in frames if frame.looks[0].picture.paces]
+    assert len(played) == 10
+    assert played[0].looks[0].picture.paces == (("main", 1.0), ("worker*", 4.0))
+    assert played[0].caption == "Threads play at their own paces: main × 1, worker* × 4"
+    assert max(steps(frames)) == 0 or max(steps(frames)[50:]) < 1e-9

@@ -11,8 +11,8 @@ from tests.support.walked_traces import walked_trace
 from tracevis3d import api
 from tracevis3d.drawing.primitives import Boxes
 from tracevis3d.errors import UsageError
+from tracevis3d.stories.drawings.targets import box_of
 from tracevis3d.stories.story import Selection
-from tracevis3d.stories.targets import box_of
 
 TRACE = walked_trace(3, threads=2)
 DRAWING = api.icicle(TRACE).drawing()

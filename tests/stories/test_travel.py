@@ -9,8 +9,8 @@ from tests.support.walked_traces import walked_trace
 from tracevis3d import api
 from tracevis3d.drawing.primitives import Boxes, Wedges
 from tracevis3d.layout.sight.pose import Pose
-from tracevis3d.stories import travel
-from tracevis3d.stories.targets import calls_of
+from tracevis3d.stories.drawings import travel
+from tracevis3d.stories.drawings.targets import calls_of
 
 TRACE = walked_trace(3, threads=2)
 ICICLE, CONE, THREADS = (

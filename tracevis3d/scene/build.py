@@ -367,10 +367,10 @@ class _Making:
                 colors = np.column_stack([np.array(texts.color), np.ones(len(texts))]).astype(np.float32)
                 where = [np.array(column) for column in (texts.start, texts.right, texts.up, texts.size)]
                 late = None
-                if texts.timed and (line := clock.time_along_x(self.drawing.elements)) is not None:
-                    # A label appears when its box is as long as the label.
-                    start = (np.array(texts.end)[:, 0] - line[0]) / line[1]
-                    late = np.where(texts.timed, np.clip(start, 0.0, 1.0), 0.0).astype(np.float32)
+                # A label appears when its box is as long as the label.
+                if texts.timed and any(texts.timed):
+                    start = clock.appearing(self.drawing.elements, np.array(texts.end))
+                    late = np.where(texts.timed, start, 0.0).astype(np.float32) if start is not None else None
                 name = f"{self.name} {kind}"
                 key = digest(texts.text, where, colors, late, self.style)
                 self.parts.whole(

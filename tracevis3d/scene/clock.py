@@ -14,6 +14,8 @@ from .node_groups import Builder, existing
 
 _VISIBILITY = "TraceVis3D Reveal"
 _VERSION = 1
+#: Times that differ by no more are the same.
+_SAME_TIME = 1e-3
 
 
 def add_inputs(make: Builder) -> None:
@@ -104,6 +106,38 @@ def add_visibility(shown: Any) -> None:
     """Let the points of what an object shows appear at their :func:`start <set_start>`."""
     modifier: Any = shown.modifiers.new("TraceVis3D", "NODES")
     modifier.node_group = _visibility_group()
+
+
+def appearing(elements: tuple[Element, ...], place: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Return when time gets to places on the drawing's timed boxes.
+
+    Parameters
+    ----------
+    elements : tuple of Element
+    place : float64 (n, 3)
+
+    Returns
+    -------
+    float64 (n,) or None
+        As shares of the drawn time; None if no box is timed.
+    """
+    line = time_along_x(elements)
+    if line is None:
+        return None
+    found = (place[:, 0] - line[0]) / line[1]
+    timed = [element for element in elements if isinstance(element, Boxes) and len(element.time)]
+    low = np.concatenate([element.low for element in timed]).astype(np.float64)
+    size = np.concatenate([element.size for element in timed]).astype(np.float64)
+    time = np.concatenate([element.time for element in timed]).astype(np.float64)
+    expected = (low[:, 0] - line[0]) / line[1]
+    if (np.abs(time[:, 0] - expected) > _SAME_TIME).any():
+        # Threads play at paces of their own: what counts is the box that a text lies on.
+        for i, at in enumerate(place):
+            beyond = np.maximum(np.maximum(low - at, at - low - size), 0.0).max(axis=1)
+            box = int(beyond.argmin())
+            share = (at[0] - low[box, 0]) / max(size[box, 0], 1e-12)
+            found[i] = time[box, 0] + min(max(share, 0.0), 1.0) * (time[box, 1] - time[box, 0])
+    return np.clip(found, 0.0, 1.0)
 
 
 def time_along_x(elements: tuple[Element, ...]) -> tuple[float, float] | None:

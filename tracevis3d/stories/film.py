@@ -20,13 +20,14 @@ from ..places import check_folder
 from ..progress import Progress, part, silent
 from ..trace.model import Trace
 from ..views import filtering, registry
-from . import subtitles, travel
+from . import subtitles
 from .cluster import render_on
+from .drawings import playing, travel
+from .drawings.targets import box_of
 from .hands import ALONE, Hands
 from .jobs import render_in
 from .schedule import Look, Looks, Moment, Travel, moments
 from .story import Picture, Selection, Story
-from .targets import box_of
 
 if TYPE_CHECKING:
     from ..scene.films.staged import Scenery, Shown
@@ -121,7 +122,13 @@ class _Sight:
 
     @property
     def window(self) -> tuple[int, int]:
-        return 0, max(max((trace.span_ns for trace in self.traces), default=1), 1)
+        drawn = (getattr(element, "window", None) for element in self.scenery.drawing.elements)
+        whole = 0, max(max((trace.span_ns for trace in self.traces), default=1), 1)
+        return next((window for window in drawn if window is not None), whole)
+
+    @property
+    def timed(self) -> bool:
+        return playing.is_timed(self.scenery.drawing)
 
     def pose_of(self, selection: Selection) -> Pose:
         return self.scenery.framing.around(*box_of(self.scenery.drawing, self.traces, selection))
@@ -165,7 +172,11 @@ class Film:
     def _drawn(self, picture: Picture, half: bool) -> Drawing:
         from ..scene.films.staged import frame_of
 
-        if (picture, half) not in self._drawings:
+        if (picture, half) not in self._drawings and picture.paces:
+            traces = [self._traces[name] for name in picture.traces]
+            drawing = self._drawn(replace(picture, paces=()), half)
+            self._drawings[picture, half] = playing.paced(drawing, traces, picture.paces)
+        elif (picture, half) not in self._drawings:
             view = registry.find(picture.view)
             traces = [self._traces[name] for name in picture.traces]
             values: Any = read_parameters(view.parameters, dict(picture.settings))
@@ -183,7 +194,7 @@ class Film:
         from ..scene.films.staged import Seen, Shown, Travelling
 
         def seen(look: Look) -> Seen:
-            return Seen(self._sight(look.picture, look.half, look.callouts).scenery, look.pose)
+            return Seen(self._sight(look.picture, look.half, look.callouts).scenery, look.pose, look.now)
 
         def all_seen(looks: Looks) -> tuple[Seen | Travelling, ...]:
             return tuple(

@@ -23,6 +23,8 @@ _DISSOLVE = 0.8
 #: Share of a flight's seconds that the camera is on its way, and its greatest number of seconds.
 _TRAVEL, _LONGEST_TRAVEL = 0.6, 3.0
 _DEGREES = 30.0
+#: Limits of how many times as fast as others a thread plays.
+_SLOWEST, _FASTEST = 0.01, 100.0
 _SPAN = 0.2
 _SIDES = ("left", "right")
 #: What YAML takes for something else than a text, and what is taken for one as it stands.
@@ -114,7 +116,9 @@ def _shot(row: dict[str, Any], before: Picture | None, last: Shot | None, where:
         sides = tuple(_side(row[side], picture, (), f"{where}, {side}", folder) for side in _SIDES)
     divided = bool(sides) or (last is not None and bool(last.sides))
     # Callouts come gently too.
-    changed = last is not None and (divided or picture != last.picture or name == "hold")
+    changed = last is not None and (divided or picture != last.picture or name in ("hold", "play"))
+    # What has played in part is not whole yet.
+    changed |= last is not None and last.kind == "play" and last.selection.time is not None
     usual = min(_TRAVEL * seconds, _LONGEST_TRAVEL)
     morph = _number(row, "morph", 0.0, where, 0.0, seconds)
     if morph and (last is None or divided):
@@ -122,19 +126,38 @@ def _shot(row: dict[str, Any], before: Picture | None, last: Shot | None, where:
     if morph and row.get("dissolve"):
         raise UsageError(f"{where}: only one of 'morph' and 'dissolve' can be given")
     usually = min(_DISSOLVE, seconds / 2) if changed and not morph else 0.0
+    paces = _paces(row, where)
     return Shot(
         name,
         picture,
         seconds,
-        _text(row, "caption", where),
+        _text(row, "caption", where) or _said(paces),
         _number(row, "dissolve", usually, where, 0.0, seconds),
-        _selection(row, where) if "trace" in kind.words else Selection(),
+        _selection(row, where) if "time" in kind.words else Selection(),
         _number(row, "travel", usual, where, 0.0, seconds) if "travel" in kind.words else 0.0,
         _number(row, "degrees", _DEGREES, where, -360.0, 360.0) if "degrees" in kind.words else 0.0,
         _share(row, where),
         _range(row, "slow", where),
         sides,
         morph,
+        paces,
+    )
+
+
+def _paces(row: Mapping[str, Any], where: str) -> tuple[tuple[str, float], ...]:
+    given = row.get("paces") or {}
+    if not isinstance(given, dict):
+        raise UsageError(f"{where}: 'paces' holds threads and factors, such as {{main: 1, worker*: 4}}")
+    where = f"{where}: paces"
+    return tuple((str(name), _number(given, name, 1.0, where, _SLOWEST, _FASTEST)) for name in given)
+
+
+def _said(paces: Sequence[tuple[str, float]]) -> str:
+    """Return the caption of threads that play at paces of their own: what is seen at once was not at once."""
+    if not paces:
+        return ""
+    return "Threads play at their own paces: {}".format(
+        ", ".join(f"{name} × {pace:g}" for name, pace in paces)
     )
 
 
@@ -270,6 +293,8 @@ def as_words(story: Story, folder: str | os.PathLike[str] = "") -> dict[str, Any
         row |= _words_of_selection(shot.selection)
         ways = {"travel": shot.travel, "degrees": shot.degrees, "span": shot.span}
         row |= {name: value for name, value in ways.items() if name in KINDS[shot.kind].words}
+        if shot.paces:
+            row["paces"] = dict(shot.paces)
         if shot.slow:
             row["slow"] = "{}ns..{}ns".format(*shot.slow)
         for name, side in zip(_SIDES, shot.sides):
@@ -347,10 +372,13 @@ def _from(folder: str | os.PathLike[str], trace: str) -> str:
 
 def _lines(name: str, value: Any, indent: str) -> list[str]:
     if isinstance(value, dict):
-        return [f"{indent}{name}:", *(line for n, v in value.items() for line in _lines(n, v, f"{indent}  "))]
+        return [
+            f"{indent}{_scalar(name)}:",
+            *(line for n, v in value.items() for line in _lines(n, v, f"{indent}  ")),
+        ]
     if isinstance(value, list):
-        return [f"{indent}{name}:", *(f"{indent}  - {_scalar(item)}" for item in value)]
-    return [f"{indent}{name}: {_scalar(value)}"]
+        return [f"{indent}{_scalar(name)}:", *(f"{indent}  - {_scalar(item)}" for item in value)]
+    return [f"{indent}{_scalar(name)}: {_scalar(value)}"]
 
 
 def _scalar(value: Any) -> str:

@@ -12,6 +12,7 @@ from typing import Protocol
 from ..errors import UsageError
 from ..layout.sight.flight import eased
 from ..layout.sight.pose import Pose, along, between
+from .drawings import playing
 from .story import Picture, Selection, Shot, Story
 
 #: How a film begins: further away, and turned.
@@ -41,7 +42,11 @@ class Sight(Protocol):
 
     @property
     def window(self) -> tuple[int, int]:
-        """From when to when its traces last, in nanoseconds."""
+        """From when to when its time lasts, in nanoseconds."""
+
+    @property
+    def timed(self) -> bool:
+        """Whether anything in it appears as its time runs."""
 
     def pose_of(self, selection: Selection) -> Pose:
         """Return the pose from which a selection fills the picture."""
@@ -63,12 +68,15 @@ class Look:
     pose : Pose
     callouts : bool
         They are shown: the camera stands where they were laid out for.
+    now : float
+        What appears later than this share of the picture's time is not seen.
     """
 
     picture: Picture
     half: bool
     pose: Pose
     callouts: bool = False
+    now: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -191,13 +199,28 @@ def _path(shot: Shot, last: Looks, sight_of: SightOf) -> Callable[[float], Looks
         )
         return lambda share: halves
     sight = sight_of(shot.picture, False)
-    looks = (look for look in last if isinstance(look, Look))
-    start = next((look.pose for look in looks if look.picture == shot.picture and not look.half), None)
+    looks = (look for look in last if isinstance(look, Look) and not look.half)
+    start = next((look.pose for look in looks if replace(look.picture, paces=()) == shot.picture), None)
+    if shot.kind == "play":
+        return _play(shot, sight, start or sight.whole)
     way = _ways[shot.kind](shot, sight, start or sight.whole)
 
     def at(share: float) -> Looks:
         pose = way(share)
         return (Look(shot.picture, False, pose, shot.kind == "hold" and pose == sight.whole),)
+
+    return at
+
+
+def _play(shot: Shot, sight: Sight, pose: Pose) -> Callable[[float], Looks]:
+    if not sight.timed:
+        raise UsageError("nothing in this picture appears with the time: choose another view")
+    picture = replace(shot.picture, paces=shot.paces)
+    part = shot.selection.time
+
+    def at(share: float) -> Looks:
+        now = float(playing.played(sight.window, part, shot.slow, share))
+        return (Look(picture, False, pose, now=round(now, 6)),)
 
     return at
 
@@ -280,7 +303,7 @@ def _ride(shot: Shot, sight: Sight, start: Pose) -> _Way:
 
 def _reached(slow: Sequence[bool]) -> list[float]:
     """Return at which share of a ride each of its places is reached: slow ones take longer, with ramps."""
-    taken = [_SLOWER if one else 1.0 for one in slow]
+    taken = [playing.SLOWER if one else 1.0 for one in slow]
     ramped = [sum(near) / len(near) for i in range(len(taken)) for near in [taken[max(i - 1, 0) : i + 2]]]
     ends = [0.0]
     for one, other in itertools.pairwise(ramped):
@@ -296,8 +319,6 @@ def _place_at(reached: Sequence[float], share: float) -> float:
     return i + min(max((share - reached[i]) / max(reached[i + 1] - reached[i], 1e-12), 0.0), 1.0)
 
 
-#: How much longer a ride takes where it is slow.
-_SLOWER = 4.0
 #: Share of a ride in which the camera goes to its beginning.
 _ENTRY = 0.2
 

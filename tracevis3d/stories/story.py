@@ -49,6 +49,10 @@ KINDS: dict[str, Kind] = {
         "the camera goes along a thread, from its first call to its last",
         8.0, ("trace", "time", "thread", "span", "slow"), ("thread",),
     ),
+    "play": Kind(
+        "time runs: calls appear as they happen; the camera stays where it is",
+        8.0, ("time", "slow", "paces"),
+    ),
     "compare": Kind(
         "two selections of one picture beside each other", 6.0, ("left", "right"), ("left", "right")
     ),
@@ -72,6 +76,8 @@ class Picture:
     filters : str
     title : str
         In place of the drawing's own; empty: that.
+    paces : tuple of (str, float)
+        Threads whose calls appear faster or slower than those of the others, and how many times as fast.
     """
 
     view: str
@@ -79,6 +85,7 @@ class Picture:
     settings: tuple[tuple[str, str], ...] = ()
     filters: str = ""
     title: str = ""
+    paces: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -149,11 +156,13 @@ class Shot:
     span : float
         How much of the time of a ride is seen at once, as a share.
     slow : (int, int) or None
-        From which nanosecond to which a ride goes at a quarter of its speed.
+        From which nanosecond to which a ride, or the time that plays, goes at a quarter of its speed.
     sides : tuple of Side
         The halves of ``compare`` and ``split``.
     morph : float
         For how many of its first seconds what the shot before shows, too, is on its way from there.
+    paces : tuple of (str, float)
+        Of ``play``: see :class:`Picture`.
     """
 
     kind: str
@@ -168,6 +177,7 @@ class Shot:
     slow: tuple[int, int] | None = None
     sides: tuple[Side, ...] = ()
     morph: float = 0.0
+    paces: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)

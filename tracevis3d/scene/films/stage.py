@@ -17,7 +17,7 @@ from ...drawing.primitives import Drawing
 from ...drawing.projection import SENSOR_MM, straight
 from ...layout.sight.pose import Pose
 from ...progress import Progress, silent
-from .. import styles
+from .. import compat, styles
 from ..build import build, clear, seen
 from ..camera import Pane, View, fit
 from ..digest import digest
@@ -216,7 +216,7 @@ class Stage:
             if child.parent == shown:
                 child.scale = (across, across, pane / self._pane)
 
-    def render(self, eye: Eye, path: Path, progress: Progress) -> None:
+    def render(self, eye: Eye, path: Path, progress: Progress, now: float = 1.0) -> None:
         """Render what a camera sees.
 
         Parameters
@@ -225,9 +225,20 @@ class Stage:
         path : Path
             .png
         progress : Progress
+        now : float
+            What appears later than this share of the drawing's time is left out.
         """
         self.see(eye)
+        self._come_to(now)
         render.render_frame(self.built, path, progress)
+
+    def _come_to(self, now: float) -> None:
+        """Show what has appeared at a share of the drawing's time."""
+        for shown in self.built.collection.objects:
+            for modifier in shown.modifiers:
+                if compat.has_input(modifier, "Now") and compat.get_input(modifier, "Now") != now:
+                    compat.set_input(modifier, "Now", now)
+                    shown.update_tag()
 
     def close(self) -> None:
         """Remove all of it."""

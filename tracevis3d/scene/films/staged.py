@@ -107,10 +107,13 @@ class Seen:
     ----------
     scenery : Scenery
     pose : Pose
+    now : float
+        What appears later than this share of the drawing's time is not seen.
     """
 
     scenery: Scenery
     pose: Pose
+    now: float = 1.0
 
     @property
     def frame(self) -> Frame:
@@ -127,7 +130,8 @@ class Seen:
         pose = self.pose
         focus = tuple(round(x, 6) for x in pose.focus)
         rounded = round(pose.width, 6), round(pose.turn, 4), round(pose.front, 6)
-        return digest(self.stage, focus, rounded, settings)
+        # Whole pictures keep the names that they had before time could run.
+        return digest(self.stage, focus, rounded, settings, *((self.now,) if self.now < 1.0 else ()))
 
     def drawing(self) -> Drawing:
         """Return what is drawn."""
@@ -150,6 +154,8 @@ class Travelling:
     width : float
     share : float
         Of the way, 0 to 1.
+    now : float
+        All of it is seen.
     """
 
     start: Seen
@@ -157,6 +163,7 @@ class Travelling:
     draw: Callable[[float], Drawing]
     width: float
     share: float
+    now: float = 1.0
 
     @property
     def frame(self) -> Frame:
@@ -292,7 +299,7 @@ class Frames:
             frame = seen.frame
             large = replace(frame, width=finer * frame.width, height=finer * frame.height)
             if not is_whole(path, large):
-                self._stage(seen).render(seen.eye(), path, progress)
+                self._stage(seen).render(seen.eye(), path, progress, seen.now)
             self._pixels[name] = _reduced(pixels.read(path)[..., :3], finer)
             while len(self._pixels) > _KEPT:
                 self._pixels.popitem(last=False)

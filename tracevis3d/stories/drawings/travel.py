@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.primitives import Boxes, Drawing, Marks, Wedges
-from ..layout.sight.flight import eased
-from ..layout.sight.pose import Pose
-from ..trace.model import Trace
+from ...drawing.primitives import Boxes, Drawing, Marks, Wedges
+from ...layout.sight.flight import eased
+from ...layout.sight.pose import Pose
+from ...trace.model import Trace
 from .targets import calls_of
 
 #: What stands for a call.

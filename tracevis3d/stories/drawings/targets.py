@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 import numpy as np
 from numpy.typing import NDArray
 
-from ..drawing.primitives import Boxes, Drawing, Element, Image, Lines, Marks, Tubes, Wedges
-from ..errors import UsageError
-from ..trace.model import Trace
-from ..trace.names import named_threads
-from .story import Selection
+from ...drawing.primitives import Boxes, Drawing, Element, Image, Lines, Marks, Tubes, Wedges
+from ...errors import UsageError
+from ...trace.model import Trace
+from ...trace.names import named_threads
+from ..story import Selection
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
