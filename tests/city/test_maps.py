@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tests.support.walked_traces import walked_trace
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Boxes
-from tracevis3d.features.city.maps import as_squares, in_grid
+from tracevis3d.features.city.maps import as_squares, in_grid, placed
 from tracevis3d.features.city.metrics import floors, links
+from tracevis3d.features.city.treemap import city_of, lay_out
 from tracevis3d.features.city.view.layout import DEEP, WIDE, compose, tiles_of
 from tracevis3d.features.city.view.parameters import Parameters
 from tracevis3d.features.city.view.view import VIEW
@@ -109,6 +110,21 @@ def test_what_calls_each_other_stands_close():
     together, apart = far[source, target], far[np.ix_([0, 1, 2], [4, 5, 6])]
     assert together.max() < apart.min()
     np.testing.assert_array_equal(place, forces.arrange(start, source, target, np.ones(6)))
+
+
+@pytest.mark.parametrize("many", [[1, 1, 1], [1, 50, 3], []])
+def test_a_network_begins_with_the_treemap_and_pulls_by_how_often(many):
+    paths, area = [("a", "x"), ("a", "y"), ("b", "z"), ("w",)], np.array([1.0, 2.0, 3.0, 9.0])
+    source, target = np.array([0, 1, 3])[: len(many)], np.array([2, 3, 0])[: len(many)]
+    pairs = source, target, np.array(many, np.float64)
+    city, found = placed("network", paths, area, area, lambda: pairs, PLACE)
+    treemap = lay_out(city_of(paths, area.tolist()), area.tolist(), PLACE)
+    middle = np.array([(x + wide / 2, y + deep / 2) for x, y, wide, deep in treemap])
+    weight = [math.log(1 + one) / math.log(1 + max(many)) for one in many]
+    expected = as_squares(forces.arrange(middle, source, target, np.array(weight)), area, PLACE)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert (city.name, city.districts, city.size, city.place) == ("", {}, 15.0, PLACE)
+    assert city.buildings == [0, 1, 2, 3]
 
 
 @given(st.lists(st.tuples(st.floats(0.1, 50.0), st.integers(0, 99)), min_size=1, max_size=40))

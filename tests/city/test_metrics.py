@@ -16,7 +16,7 @@ from tracevis3d.analysis.measures import self_time_of
 from tracevis3d.features.city.metrics import floors, links, longest_calls, measured, parts_of
 from tracevis3d.features.city.treemap import city_of, lay_out, squarified
 from tracevis3d.trace.events import COMPLETE
-from tracevis3d.trace.model import CONTAINER_KINDS, Source
+from tracevis3d.trace.model import ALLOC, CONTAINER_KINDS, FREE, Source
 from tracevis3d.trace.recording import Recording
 from tracevis3d.trace.strings import Strings
 
@@ -110,10 +110,18 @@ def test_squares_are_preferred_to_strips():
 @given(st.integers(0, 200))
 def test_measures_are_those_of_the_calls(seed):
     trace = walked_trace(seed, steps=40, longest=20, allocations=30)
+    memory = trace.memory
+    # Of some allocations, and of the first call's, it is known where they were.
+    call = np.where(np.arange(30) % 3, np.arange(30) % 7, -1)
+    kind = np.where(np.arange(30) % 5, ALLOC, FREE).astype(np.uint8)
+    trace = replace(trace, memory=replace(memory, call=call, kind=kind))
     calls, parts = trace.calls, parts_of(trace, "module")
     own, name = self_time_of(trace), [parts.name(int(p)) for p in parts.of_function[calls.function]]
     time, many, called, heaviest = Counter(), Counter(), defaultdict(set), {}
-    pairs, first = Counter(), {}
+    pairs, first, size = Counter(), {}, Counter()
+    for row in range(30):
+        if kind[row] == ALLOC and call[row] >= 0:
+            size[name[call[row]]] += int(memory.size[row])
     for call in range(len(calls)):
         time[name[call]] += int(own[call])
         many[name[call]] += 1
@@ -131,6 +139,8 @@ def test_measures_are_those_of_the_calls(seed):
         assert measured(trace, parts, "callers")[part] == sum(b == one for _, b in pairs)
         assert measured(trace, parts, "callees")[part] == sum(a == one for a, _ in pairs)
         assert measured(trace, parts, "age")[part] == first[one]
+        assert measured(trace, parts, "bytes")[part] == size[one]
+        assert measured(trace, parts, "none")[part] == 1
         assert own[longest_calls(trace, parts)[part]] == heaviest[one]
     found = {
         (parts.name(int(a)), parts.name(int(b))): int(n) for a, b, n in zip(*links(trace, parts), strict=True)
@@ -148,7 +158,7 @@ def test_floors_add_up_to_the_measure(seed, many, metric):
     np.testing.assert_allclose(found.sum(axis=1), measured(trace, parts, metric))
 
 
-def in_containers():
+def in_containers(backwards=False):
     """Return a trace of functions in packages, modules, classes or nothing; one is not called."""
     rows = [
         ("org.shop", "package", -1), ("org.shop.cart", "module", 0), ("Cart", "class", 1),
@@ -166,6 +176,11 @@ def in_containers():
         )
     trace = recording.finish(Source(), split)
     name, kind, parent = zip(*rows, strict=True)
+    last = len(rows) - 1
+    if backwards:
+        name, kind = name[::-1], kind[::-1]
+        parent = [last - one if one >= 0 else -1 for one in parent[::-1]]
+        within = [last - one if one >= 0 else -1 for one in within]
     containers = replace(
         trace.containers, name=Strings.of(name), parent=np.array(parent, np.int32),
         kind=np.array([CONTAINER_KINDS.index(one) for one in kind], np.uint8),
@@ -174,6 +189,7 @@ def in_containers():
     return replace(trace, containers=containers, functions=replace(trace.functions, container=container))
 
 
+@pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
@@ -193,8 +209,8 @@ def in_containers():
         }),
     ],
 )  # fmt: skip
-def test_parts_lie_in_the_districts_of_what_is_around_them(kind, expected):
-    trace = in_containers()
+def test_parts_lie_in_the_districts_of_what_is_around_them(kind, expected, backwards):
+    trace = in_containers(backwards)
     parts = parts_of(trace, kind)
     found = {
         str(label): "/".join(parts.path[part])

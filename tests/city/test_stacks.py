@@ -66,7 +66,7 @@ def test_a_call_runs_from_its_begin_to_before_its_end(moment, running):
     assert [parts.path[stack.part[-1]][-1].rpartition(".")[2] for stack in found] == [running] * bool(running)
 
 
-@pytest.mark.parametrize("repeated", [5, 100, 1000])
+@pytest.mark.parametrize("repeated", [5, 30, 31, 32, 126, 127, 128, 1000])
 def test_a_trail_leads_back_over_many_calls_of_one_part(repeated):
     text = ["a 0 9999 m.run", "a 1 2 m.first", "a 3 4 m.second"]
     text += [f"a {2 * i} {2 * i + 1} m.again" for i in range(5, 5 + repeated)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -11,12 +12,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.conftest import ROOT
 from tests.support.walked_traces import walked_trace
 from tracevis3d import api, units
 from tracevis3d.errors import UsageError
 from tracevis3d.features.ramp.findings import compare, findings
-from tracevis3d.features.ramp.rounds import Rounds, find_rounds, joined
+from tracevis3d.features.ramp.rounds import PHASES, Rounds, find_rounds, joined
+from tracevis3d.trace.model import Spans, Trace
+from tracevis3d.trace.strings import Strings
 from tracevis3d.views.calls.rounds import repeated_function, rounds_of
 
 
@@ -123,30 +125,44 @@ def test_what_is_not_repeated_is_said():
         repeated_function(trace, "other")
 
 
-def test_phases_are_rounds_with_the_outermost_calls_within_them() -> None:
-    trace = api.load(ROOT / "examples" / "vt_sphinxtext_E.json.gz")
-    found, rounds = api.phases(trace)["phases"], find_rounds(trace, "phases", "")
-    assert rounds.start.tolist() == [each["start_ns"] for each in found]
-    assert (rounds.end[:-1] == rounds.start[1:]).all()
-    assert (rounds.end >= [each["end_ns"] for each in found]).all()
-    # The plain twin, for the phases one by one.
-    calls = trace.calls
-    for i in range(0, len(rounds), 3):
-        low, high = int(rounds.start[i]), int(rounds.end[i])
-        following = int(rounds.start[i + 1]) if i + 1 < len(rounds) else high + 1
-        within = (calls.start >= low) & (calls.start < following) & (calls.end <= high)
-        inside = np.flatnonzero(within).tolist()
-        outer = [c for c in inside if calls.parent[c] < 0 or not within[calls.parent[c]]]
-        assert sorted(rounds.stage_call[rounds.of == i].tolist()) == outer
+@given(st.integers(0, 200), st.sampled_from([20, 150, 300]), st.integers(1, 2))
+@example(2, 60, 1)
+@example(0, 300, 1)
+@settings(deadline=None, max_examples=30)
+def test_phases_are_rounds_with_the_outermost_calls_within_them(seed, steps, threads) -> None:
+    trace = walked_trace(seed, steps=steps, threads=threads, functions=6, longest=20)
+    found, calls = api.phases(trace)["phases"], trace.calls
     does = [each["does"] for each in found]
-    name = next(each for each in does if each)
-    assert len(find_rounds(trace, "phases", name)) == does.count(name)
+    for name in ("", PHASES, *filter(None, does)):
+        which = [i for i, one in enumerate(does) if name in ("", PHASES, one)]
+        rounds = find_rounds(trace, "phases", name)
+        assert rounds.name == (name or PHASES)
+        assert rounds.start.tolist() == [found[i]["start_ns"] for i in which]
+        assert (rounds.end >= [found[i]["end_ns"] for i in which]).all()
+        if len(which) == len(found):
+            assert (rounds.end[:-1] == rounds.start[1:]).all()
+        time = Counter()
+        for call in np.flatnonzero(calls.depth == 1).tolist():
+            time[int(calls.thread[call])] += int(calls.end[call] - calls.start[call])
+        busiest = max(range(threads), key=lambda thread: (time[thread], -thread))
+        assert rounds.thread.tolist() == [busiest] * len(rounds)
+        assert rounds.call.tolist() == [-1] * len(rounds)
+        for i, (low, high) in enumerate(zip(rounds.start.tolist(), rounds.end.tolist())):
+            following = int(rounds.start[i + 1]) if i + 1 < len(rounds) else high + 1
+            within = (calls.start >= low) & (calls.start < following) & (calls.end <= high)
+            within &= calls.thread == busiest
+            inside = np.flatnonzero(within).tolist()
+            outer = [c for c in inside if calls.parent[c] < 0 or not within[calls.parent[c]]]
+            mine = rounds.of == i
+            assert rounds.stage_call[mine].tolist() == sorted(outer, key=lambda c: calls.start[c])
+            labels = [trace.functions.label[int(calls.function[c])] for c in rounds.stage_call[mine]]
+            assert [rounds.names[kind] for kind in rounds.stage[mine].tolist()] == labels
     with pytest.raises(UsageError, match="no phase does this"):
         find_rounds(trace, "phases", "nothing")
 
 
 def plain_findings(spans, stages):
-    """Return (weight, sentence, round) of each finding, the most important first."""
+    """Return (weight, sentence, round, short) of each finding, the most important first."""
     found, lasts = [], [end - start for start, end in spans]
     many, usual = len(spans), median(lasts)
     if many >= 3 and usual > 0 and max(lasts) >= 2 * usual:
@@ -159,26 +175,27 @@ def plain_findings(spans, stages):
         kind = max(range(4), key=lambda kind: (within[kind], -kind))
         if 2 * within[kind] > lasts[top]:
             said += f", mostly in stage {kind}"
-        found.append((lasts[top] / usual, said, top))
+        found.append((lasts[top] / usual, said, top, f"round {top + 1}: {times} ×"))
     gaps = [spans[i + 1][0] - max(end for _, end in spans[: i + 1]) for i in range(many - 1)]
     period = median([b[0] - a[0] for a, b in pairwise(spans)]) if many > 1 else 0
     if many >= 3 and period > 0 and max(gaps) >= 4 * period:
         top = gaps.index(max(gaps))
         times = units.count(float(f"{gaps[top] / period:.2g}"))
         said = f"After round {top + 1} of request nothing begins for {units.duration(gaps[top])}, "
-        found.append((gaps[top] / period, said + f"{times} times the usual gap", top + 1))
+        said += f"{times} times the usual gap"
+        found.append((gaps[top] / period, said, top + 1, f"stall of {units.duration(gaps[top])}"))
     third = many // 3
     if third >= 4:
         first, last = median(lasts[:third]), median(lasts[-third:])
         if min(first, last) > 0 and 10 * max(first, last) >= 13 * min(first, last):
             verb = "slow down" if last > first else "get faster"
-            said = (
-                f"Rounds of request {verb}: {units.duration(first)} at first, {units.duration(last)} at the"
-            )
-            found.append((max(first, last) / min(first, last), f"{said} end", many - 1))
+            said = f"Rounds of request {verb}: {units.duration(first)} at first, "
+            said += f"{units.duration(last)} at the end"
+            short = f"last rounds: {units.duration(last)}"
+            found.append((max(first, last) / min(first, last), said, many - 1, short))
     if not found:
         said = f"{units.counted(many, 'round')} of request, about {units.duration(usual)} each"
-        found.append((1.0, said, -1))
+        found.append((1.0, said, -1, ""))
     return sorted(found, key=lambda one: -one[0])
 
 
@@ -195,7 +212,17 @@ def plain_findings(spans, stages):
 @example([(10, 10)] * 4 + [(10, 20)], [(4, 1, 11)])
 @example([(10, 4)] * 4 + [(44, 4)], [])
 @example([(10, 4)] * 4 + [(43, 4)], [])
+@example([(10, 0)] * 4 + [(10, 20)], [])
+@example([(10, 1)] * 4 + [(10, 2)], [])
+@example([(0, 10)] * 4 + [(50, 10)], [])
+@example([(1, 0)] * 4 + [(4, 0)], [])
+@example([(10, 0)] * 5 + [(10, 10)] * 7, [])
+@example([(10, 10)] * 7 + [(10, 0)] * 5, [])
+@example([(10, 1)] * 8 + [(10, 2)] * 4, [])
+@example([(10, 10)] * 7 + [(10, 20)] * 4, [])
+@example([(10, 0), (10, 20)], [])
 @example([(10, 10), (10, 20)], [])
+@example([(10, 10), (10, 0), (4, 0), (60, 0)], [])
 @example([(10, 10), (10, 10), (10, 20)], [])
 @settings(deadline=None)
 def test_what_is_found_in_rounds_is_that_of_the_plain_twin(steps, stages):
@@ -205,7 +232,108 @@ def test_what_is_found_in_rounds_is_that_of_the_plain_twin(steps, stages):
         spans.append((at, at + lasts))
     stages = sorted((of, spans[of][0], spans[of][0] + lasts, kind) for of, kind, lasts in stages
                     if of < len(spans))  # fmt: skip
-    found = [(float(np.exp(one.weight)), one.sentence, one.round) for one in findings(made(spans, stages))]
+    found = [
+        (float(np.exp(one.weight)), one.sentence, one.round, one.short)
+        for one in findings(made(spans, stages))
+    ]
     expected = plain_findings(spans, stages)
     assert [one[1:] for one in found] == [one[1:] for one in expected]
     assert [one[0] for one in found] == pytest.approx([one[0] for one in expected])
+
+
+@given(st.integers(1, 400), st.integers(0, 400))
+@example(100, 102)
+@example(100, 101)
+@example(102, 100)
+@example(1, 0)
+@example(0, 0)
+def test_two_runs_are_compared_by_their_medians(first, second):
+    one, other = (made([(0, 1), (5, 5 + lasts), (9, 9 + 900)]) for lasts in (first, second))
+    medians = [sorted([1, lasts, 900])[1] for lasts in (first, second)]
+    a, b = medians
+    said = f"median {units.duration(a)} and {units.duration(b)}"
+    expected = f"Rounds of request take the same time in both runs: {said}"
+    if 100 * max(a, b) >= 102 * min(a, b):
+        word = "longer" if b > a else "shorter"
+        share = units.percentage(abs(b - a) / a)
+        expected = f"Rounds of request take {share} {word} in the second run: {said}"
+    assert compare(one, other) == expected
+
+
+def test_what_most_of_a_stragglers_time_is_stays_out_of_a_long_title():
+    rounds = made([(i * 10, i * 10 + (30 if i == 4 else 5)) for i in range(9)], [(4, 41, 68, 0)])
+    alone = len("Round 5 of request takes 30 ns, 6 times the median, mostly in ")
+    for letters, told in ((85 - alone, True), (86 - alone, False)):
+        named = replace(rounds, names=("s" * letters, *rounds.names[1:]))
+        assert ("mostly in" in findings(named)[0].sentence) == told
+
+
+def operations(rows):
+    """Return a trace of operations: (start, end, name, the row that it is part of, or -1)."""
+    names = sorted({name for _, _, name, _ in rows})
+    start, end, name, parent = zip(*rows, strict=True)
+    spans = Spans(
+        start=np.array(start, np.int64), end=np.array(end, np.int64),
+        thread=np.arange(len(rows), dtype=np.int32) % 3,
+        name=np.array([names.index(one) for one in name], np.int32),
+        parent=np.array(parent, np.int64), names=Strings.of(names),
+    )  # fmt: skip
+    return Trace(spans=spans)
+
+
+OPERATIONS = st.lists(
+    st.tuples(st.integers(0, 30), st.integers(0, 20), st.sampled_from("abcd"), st.integers(-9, 8)),
+    min_size=1, max_size=12,
+).map(
+    lambda rows: [(s, s + d, name, max(min(p, i - 1), -1)) for i, (s, d, name, p) in enumerate(rows)]
+)  # fmt: skip
+
+
+@given(OPERATIONS, st.sampled_from(["", "a", "b"]))
+@settings(deadline=None)
+def test_operations_are_rounds_with_their_parts(rows, repeated):
+    trace, names = operations(rows), sorted({name for _, _, name, _ in rows})
+    if repeated and repeated not in names:
+        with pytest.raises(UsageError, match=f"repeated={repeated}: no operation has this name"):
+            find_rounds(trace, "spans", repeated)
+        return
+    found = find_rounds(trace, "auto", repeated)
+    outer = [i for i, row in enumerate(rows) if row[3] < 0]
+    taken = repeated
+    if not repeated:
+        # Of what happens at least twice, that with the most time; the first of equals.
+        many, time = Counter(rows[i][2] for i in outer), Counter()
+        for i in outer:
+            time[rows[i][2]] += rows[i][1] - rows[i][0]
+        often = [name for name in names if many[name] >= 2]
+        taken = max(often or names[:1], key=lambda name: (time[name], -names.index(name)))
+    which = [i for i in (range(len(rows)) if repeated else outer) if rows[i][2] == taken]
+    which.sort(key=lambda i: rows[i][0])
+    assert found.name == taken
+    assert list(zip(found.start.tolist(), found.end.tolist())) == [rows[i][:2] for i in which]
+    assert found.thread.tolist() == [i % 3 for i in which]
+    stages = [
+        (place, *rows[i][:3])
+        for place, whole in enumerate(which)
+        for i in sorted((i for i, row in enumerate(rows) if row[3] == whole), key=lambda i: rows[i][0])
+    ]
+    said = [found.names[kind] for kind in found.stage.tolist()]
+    assert stages == list(
+        zip(found.of.tolist(), found.stage_start.tolist(), found.stage_end.tolist(), said, strict=True)
+    )
+    assert found.call.tolist() == [-1] * len(which)
+    assert found.stage_call.tolist() == [-1] * len(stages)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "longest", "name"),
+    [(19, 1, "k00"), (20, 1, "all operations"), (21, 4, "all operations"), (21, 5, "k00"), (21, 6, "k00")],
+)
+def test_of_many_names_all_operations_are_rounds_unless_one_has_a_fifth_of_the_time(kinds, longest, name):
+    rows = [(100 * i, 100 * i + 10 * longest, "k00", -1) for i in range(2)]
+    # The others have together what is left of 500 ns.
+    left = (500 - 20 * longest) / (kinds - 1)
+    rows += [(3000 + 100 * i, 3000 + 100 * i + round(left), f"k{i:02}", -1) for i in range(1, kinds)]
+    found = find_rounds(operations(rows), "spans", "")
+    assert found.name == name
+    assert len(found) == (2 if name == "k00" else len(rows))

@@ -546,12 +546,12 @@ def test_a_release_may_be_noted_a_millisecond_before_the_wait_that_it_ended(befo
 
 
 def test_a_wait_and_a_release_are_one_pair_whatever_they_share() -> None:
-    text = "a 5 5 Event.set release X,Y\na 7 7 Event.set release Y\nb 0 9 Event.wait wait X,Y 1"
+    text = "a 5 5 Event.set release X,Y\na 7 7 Event.set release Y\n"
+    text += "b 0 9 Event.wait wait X,Y 1\nc 0 9 Event.wait wait X,Y 1"
     waits = Waits(trace_of(text))
     pairs = every_release(waits.ops)
     assert list(zip(pairs.wait.tolist(), pairs.release.tolist(), pairs.time.tolist())) == [
-        (2, 0, 5),
-        (2, 1, 7),
-    ]
+        (2, 0, 5), (2, 1, 7), (3, 0, 5), (3, 1, 7)
+    ]  # fmt: skip
     alone = every_release(Waits(trace_of(text.replace("a 7 7 Event.set release Y\n", ""))).ops)
-    assert list(zip(alone.wait.tolist(), alone.release.tolist())) == [(1, 0)]
+    assert list(zip(alone.wait.tolist(), alone.release.tolist())) == [(1, 0), (2, 0)]

@@ -91,3 +91,17 @@ def test_it_is_told_first_with_how_often_and_for_how_long() -> None:
     assert first.kind == "comes last"
     assert first.sentence.startswith("a comes last at B 4 of 4 times: c and b wait 2.32 ms for it")
     assert first.title == "a comes last at B 4 of 4 times: 2.32 ms of waiting"
+
+
+def test_one_other_waits_and_two_wait() -> None:
+    for late, said in (({"a": 300, "b": 0}, "b waits 300 ns"), ({"a": 300, "b": 0, "c": 9}, "c wait 591 ns")):
+        rows = [(thread, 0, 2000, "run") for thread in late] + meeting("B", 10, late)
+        (found,) = barriers.findings(find_waits(trace_of(lines(rows))))
+        assert f"{said} for it" in found.sentence
+
+
+def test_a_wait_for_nothing_is_at_no_barrier() -> None:
+    rows = [(thread, 0, 2000, "run") for thread in "ab"] + meeting("B", 10, {"a": 300, "b": 0})
+    rows += [("b", 400, 900, "Barrier.wait", "wait", "-", 1)]
+    (found,) = barriers.findings(find_waits(trace_of(lines(rows))))
+    assert (found.score_ns, found.objects) == (300, ("B",))

@@ -62,7 +62,7 @@ def placed(
     source, target, many = pairs()
     start = city_of(paths, area.tolist())
     ground = np.array(lay_out(start, area.tolist(), place)).reshape(-1, 4)
-    weight = np.log1p(many) / max(float(np.log1p(many).max(initial=0.0)), 1e-12)
+    weight = np.log1p(many) / np.log1p(many.max(initial=1.0))
     middle = arrange(ground[:, :2] + ground[:, 2:] / 2, source, target, weight)
     return city, as_squares(middle, area, place)
 

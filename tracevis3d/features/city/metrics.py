@@ -207,7 +207,7 @@ def floors(trace: Trace, parts: Parts, metric: str, window: tuple[int, int], man
     metric : str
         One of :data:`ADDITIVE`.
     window : (int, int)
-        Nanoseconds.
+        Nanoseconds; the end lies behind the start.
     many : int
         How many slices.
 
@@ -218,7 +218,7 @@ def floors(trace: Trace, parts: Parts, metric: str, window: tuple[int, int], man
     """
     which, weight, time = items(trace, metric)
     low, high = window
-    slot = np.clip((time - low) * many // max(high - low, 1), 0, many - 1)
+    slot = np.clip((time - low) * many // (high - low), 0, many - 1)
     of = parts.of_function[trace.calls.function[which]]
     return np.bincount(of * many + slot, weight, len(parts.path) * many).reshape(-1, many).astype(np.float64)
 

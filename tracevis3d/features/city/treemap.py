@@ -120,7 +120,7 @@ def lay_out(city: District, areas: Sequence[float], place: Rectangle) -> list[Re
     list of Rectangle
         Of each building: areas are in proportion to ``areas`` across the whole city.
     """
-    placed: list[Rectangle] = [(0.0, 0.0, 0.0, 0.0)] * len(areas)
+    placed = [place] * len(areas)
     waiting = [(city, place)]
     while waiting:
         district, here = waiting.pop()
@@ -141,7 +141,7 @@ def squarified(sizes: Sequence[float], place: Rectangle) -> list[Rectangle]:
     Parameters
     ----------
     sizes : sequence of float
-        Above 0, in any order.
+        At least one, above 0, in any order.
     place : Rectangle
 
     Returns
@@ -155,9 +155,9 @@ def squarified(sizes: Sequence[float], place: Rectangle) -> list[Rectangle]:
     [(3.0, 0.0, 1.0, 1.0), (0.0, 0.0, 3.0, 1.0)]
     """
     order = sorted(range(len(sizes)), key=lambda i: -sizes[i])
-    found: list[Rectangle] = [(0.0, 0.0, 0.0, 0.0)] * len(sizes)
+    found = [place] * len(sizes)
     x, y, wide, deep = place
-    scale = wide * deep / max(sum(sizes), 1e-300)
+    scale = wide * deep / sum(sizes)
     at = 0
     while at < len(order):
         short = min(wide, deep)

@@ -56,7 +56,7 @@ def findings(tracks: tuple[Track, ...], window: tuple[int, int], edges: Ints) ->
     ----------
     tracks : tuple of Track
     window : (int, int)
-        Nanoseconds.
+        Nanoseconds; the end lies behind the start.
     edges : int64 (n + 1,)
         Of the cells that are drawn: rates have no values of their own.
 
@@ -120,10 +120,10 @@ def _peak(i: int, track: Track, window: tuple[int, int], edges: Ints) -> Finding
     varies = (value - min(usual, value)) / span
     if value == 0.0 or varies < _FLAT:
         return None
-    what = {"memory": "Live memory", "io": track.title}.get(track.key, track.title)
-    what = {"calls": "The rate of calls", "depth": "The stack", "allocations": "Allocation"}.get(
-        track.key, what
-    )
+    what = {
+        "memory": "Live memory", "calls": "The rate of calls", "depth": "The stack",
+        "allocations": "Allocation",
+    }.get(track.key, track.title)  # fmt: skip
     verb = "peaks at" if track.key != "depth" else "is deepest with"
     said = f"{track.tick(value)} calls" if track.key == "depth" and track.tick else track.write(value)
     sentence = f"{what} {verb} {said} at {_moment(time, window)}"
@@ -148,10 +148,9 @@ def _few_run(i: int, track: Track, window: tuple[int, int], edges: Ints) -> Find
     if threads < 2 or not isinstance(series, Steps):
         return None
     edge = np.unique(np.concatenate([np.clip(series.time, *window), np.array(window)]))
-    value = series.cells(edge).mean if len(edge) > 1 else np.zeros(0)
-    length = np.diff(edge)
-    alone = float(length[np.rint(value) == 1].sum()) / max(float(length.sum()), 1.0)
-    mean = float((value * length).sum()) / max(float(length.sum()), 1.0)
+    value, length = series.cells(edge).mean, np.diff(edge)
+    alone = float(length[np.rint(value) == 1].sum() / length.sum())
+    mean = float((value * length).sum() / length.sum())
     time, most = series.peak(window)
     # Without recorded waits nobody knows who runs.
     verb = ("runs", "run") if "that run" in track.title else ("is within a call", "are within a call")

@@ -267,9 +267,9 @@ def _by_cause(trace: Trace, start: Ints, end: Ints, row: Ints) -> tuple[Band, ..
     """Return how many stretches there are at each moment, one band for each of what takes most time."""
     sync = trace.sync
     name = sync.name[row]
-    total = np.bincount(np.maximum(name, 0), (end - start).astype(np.float64), max(len(sync.names), 1))
+    total = np.bincount(name, (end - start).astype(np.float64), len(sync.names))
     order = [int(i) for i in np.argsort(-total, kind="stable") if total[i] > 0]
-    groups = [(sync.names[i] if len(sync.names) else "", name == i, k) for k, i in enumerate(order[:_CAUSES])]
+    groups = [(sync.names[i], name == i, k) for k, i in enumerate(order[:_CAUSES])]
     if len(order) > _CAUSES:
         groups.append((units.counted(len(order) - _CAUSES, "other"), ~np.isin(name, order[:_CAUSES]), -1))
     bands = []

@@ -100,8 +100,7 @@ class Layout:
         -------
         float64 (n,)
         """
-        share = 0.5 * (1 - self.open) * run if len(self.runs) > 1 else 0.0
-        return np.asarray((number + share) * self.step)
+        return np.asarray((number + 0.5 * (1 - self.open) * run) * self.step)
 
     @property
     def bar(self) -> float:
@@ -161,7 +160,7 @@ def compose(traces: Sequence[Trace], p: Parameters, frame: Frame) -> Layout:
         runs.append(found)
         windows.append(window)
     longest = max(high - low for low, high in windows)
-    windows = [(low, low + max(longest, 1)) for low, _ in windows]
+    windows = [(low, low + longest) for low, _ in windows]
     tall = (WIDTH + HISTOGRAM + 3) * frame.height * _SHARE[1] / (frame.width * _SHARE[0]) - 2.5
     tall = max(tall, _LOWEST)
     many = max(map(len, runs))
