@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from tests.conftest import ROOT
 from tests.support import walked_traces
 from tracevis3d import api
+from tracevis3d.analysis.time_mural import longest_calls
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.picked import PickedElement
-from tracevis3d.drawing.primitives import Boxes, Image, Tubes, Wedges
+from tracevis3d.drawing.primitives import Boxes, Tubes, Wedges
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.features.tracks.findings import findings, together
 from tracevis3d.features.tracks.tracks import chosen, tracks_of
@@ -271,16 +272,74 @@ def test_every_call_is_in_the_mural(seed, steps, columns) -> None:
     assert np.allclose(np.where(begins, np.maximum(share, 0.12), share), found.share, atol=2e-3)
 
 
+@given(st.integers(0, 2**32), st.integers(1, 80), st.integers(1, 12), st.integers(1, 5), st.booleans())
+@settings(deadline=None, max_examples=60)
+def test_each_cell_of_the_mural_is_of_the_call_that_takes_most_of_it(seed, steps, columns, height, zoomed):
+    calls = walked_traces.walked_trace(seed, steps=steps, threads=2, functions=4).calls
+    if not len(calls):
+        return
+    low, high = 0, int(calls.end.max()) + 1
+    if zoomed:
+        low, high = high // 4, max(high // 2, high // 4 + 1)
+    found = longest_calls(calls, low, high, columns, height)
+    width, deepest = (high - low) / columns, max(int(calls.depth.max()), height)
+    for row in range(height):
+        for k in range(columns):
+            begins, ends = low + width * k, low + width * (k + 1)
+            best, most = -1, 0.0
+            for i, (start, end, depth) in enumerate(zip(calls.start, calls.end, calls.depth, strict=True)):
+                if (depth - 1) * height // deepest != row:
+                    continue
+                time = min(end, ends) - max(start, begins)
+                inside = int((start - low) / width) == k and start >= low
+                if time > most + 1e-9 or (best < 0 and inside):
+                    best, most = i, max(time, 0.0)
+            here = found[row, k]
+            assert (here < 0) == (best < 0)
+            if here >= 0:
+                taken = min(calls.end[here], ends) - max(calls.start[here], begins)
+                assert taken == pytest.approx(most, abs=1e-6)
+
+
 def test_the_mural_is_a_view_and_flat_it_lies_in_one_plane(threads) -> None:
     flat = drawn_as(threads, form="mural", opening=0)
-    (picture,) = [element for element in flat.elements if isinstance(element, Image)]
-    assert np.ptp(picture.point[..., 1]) == 0
-    (raised,) = [e for e in drawn_as(threads, form="mural").elements if isinstance(e, Image)]
-    assert np.ptp(raised.point[..., 1]) > 0.1
+    (cells,) = [element for element in flat.elements if element.kind == "mural"]
+    assert len(set(cells.size[:, 1].tolist())) == 1
+    raised = drawn_as(threads, form="mural")
+    (cells,) = [element for element in raised.elements if element.kind == "mural"]
+    assert np.ptp(cells.low[:, 1]) > 0.1
     assert f"{int(threads.calls.depth.max())} deep" in flat.title
     # The darkest cells stand out furthest: y and brightness have one order.
-    light, out = raised.pixel[..., :3].sum(axis=2, dtype=int), raised.point[..., 1]
-    assert light[out <= out.min() + 1e-6].max() < light[out >= out.max() - 1e-6].min()
+    light = raised.palette[cells.color][:, :3].sum(axis=1)
+    order = np.argsort(cells.size[:, 1], kind="stable")
+    assert light[order[-1]] < light[order[0]]
+    assert (np.diff(light[order]) <= 1e-5).all()
+
+
+def test_cells_of_the_mural_can_be_pointed_at(threads) -> None:
+    drawing = drawn_as(threads, form="mural")
+    (cells,) = [element for element in drawing.elements if element.kind == "mural"]
+    meaning = drawing.meaning["mural"]
+    ((_, calls),) = meaning.calls
+    assert len(calls) == len(cells)
+    assert (calls >= 0).all()
+    window = cells.window
+    assert window is not None
+    # Each is of a call of its depth, in its time.
+    (_, titles, row), (_, words, which) = meaning.texts
+    i = int(np.argmax(cells.size[:, 0]))
+    call, at = int(calls[i]), window[0] + cells.time[i].astype(float) * (window[1] - window[0])
+    assert titles[row[i]] == f"Depth {threads.calls.depth[call]}"
+    assert threads.calls.start[call] < at[1]
+    assert threads.calls.end[call] > at[0]
+    element = PickedElement(
+        "mural", id=i, calls={0: call}, time=tuple(cells.time[i].tolist()), window=window,
+        texts=(("track", titles[row[i]]), ("mean", words[which[i]])),
+    )  # fmt: skip
+    said = VIEW.describe(element, [threads], None)
+    assert said[0].title == titles[row[i]]
+    assert "at a time" in dict(said[0].rows)["mean"]
+    assert said[1].title == threads.functions.label[threads.calls.function[call]]
 
 
 @pytest.mark.parametrize("name", ["icicle", "threads", "ramp"])
@@ -303,8 +362,8 @@ def test_tracks_and_mural_stand_behind_other_views_on_one_axis(threads, name) ->
     with np.errstate(invalid="ignore"):  # between boxes that touch
         means = series.cells(np.stack([edges, ends], axis=1).ravel().astype(np.int64)).mean[::2]
     assert np.corrcoef(means, band.size[:, 2])[0, 1] > 0.999
-    assert picture.point[..., 0].min() > 0
-    assert picture.point[..., 0].max() < 16
+    assert picture.low[:, 0].min() >= 0
+    assert (picture.low + picture.size)[:, 0].max() <= 16 + 1e-5
 
 
 def test_what_cannot_stand_behind_is_told(threads) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels.trace.mural import longest_in_cells
 from ..trace.model import Calls, Memory
 from .measures import bytes_alive
 from .mural import unpacked_cells
@@ -50,6 +51,29 @@ def occupancy(calls: Calls, low: int, high: int, width: int, height: int) -> NDA
         before = np.cumsum(began, axis=1) - began
         found += sign * (before + part)
     return np.maximum(found[:, :width], 0.0) if n else np.zeros((height, width))
+
+
+def longest_calls(calls: Calls, low: int, high: int, width: int, height: int) -> NDArray[np.int64]:
+    """Return the call that takes the most of each cell's time, in linear time; of equal ones the first.
+
+    Parameters
+    ----------
+    calls : Calls
+    low, high, width, height
+        As of :func:`occupancy`.
+
+    Returns
+    -------
+    int64 (height, width)
+        -1: none. A call that takes no time is there where no other is.
+    """
+    longest = np.full((height, width), -1)
+    after = np.repeat(np.arange(width + 1)[None], height, axis=0)
+    longest_in_cells(
+        np.asarray(calls.start, np.int64), np.asarray(calls.end, np.int64), _rows(calls, height), float(low),
+        max(high - low, 1) / width, np.zeros((height, width)), longest, after,
+    )  # fmt: skip
+    return longest
 
 
 def _rows(calls: Calls, height: int) -> NDArray[np.int64]:

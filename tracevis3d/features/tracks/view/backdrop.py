@@ -68,7 +68,7 @@ def backdrop(drawing: DrawingBuilder, trace: Trace, what: str, wall: Wall) -> No
     _explain(drawing, strips, colors)
     if "mural" in words:
         found = mural.mural_of(trace, wall.window, int(cells / _COARSE))
-        drawing.add(mural.image(drawing, found, p.palette, (wall.y, floors[-1], floors[-1] + each), 0.0))
+        mural.add(drawing, found, p.palette, (wall.y, floors[-1], floors[-1] + each), 0.0)
         titles.append(f"All calls, {found.deepest} deep")
         drawing.measure(
             Axis((-0.05, wall.y, floors[-1]), (0.0, 0.0, 1.0), each, (0.5 * each / found.deepest, each),

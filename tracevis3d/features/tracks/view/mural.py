@@ -12,24 +12,24 @@ from typing import Literal
 import numpy as np
 
 from .... import units
-from ....analysis.time_mural import occupancy
+from ....analysis.time_mural import longest_calls, occupancy
 from ....drawing.builder import DrawingBuilder
 from ....drawing.palettes import PALETTES, Colors, parse
-from ....drawing.primitives import Axis, Camera, Image, Legend, Marks
-from ....drawing.shorthand import texts
+from ....drawing.primitives import Axis, Camera, Legend, Marks, Meaning
+from ....drawing.shorthand import boxes, texts
 from ....errors import not_recorded
 from ....layout import ticks
 from ....trace.model import Trace
 from ....views.time_window import WIDTH
-from ..series import Floats
+from ..series import Floats, Ints
 from .axes import time_axis
 from .layout import SHARE, Layout, direction
 
 NOTE = "the darker, the more of it calls of that depth take, on a square-root scale; none is left out"
 #: Rows at most: of deeper stacks several depths share one.
 _ROWS = 48
-#: How far the darkest cells stand out, in scene units.
-_OUT = 0.4
+#: How far the darkest cells stand out, and thickness of the wall and of the palest ones, in scene units.
+_OUT, _PLATE = 0.4, 0.02
 #: The wall where no call is.
 _EMPTY: Colors = parse("dde0e4")[0]
 #: Colours of the ramp from a single short call to the busiest cell, and how many of them are used: light ones
@@ -45,13 +45,22 @@ class Mural:
 
     Attributes
     ----------
+    window : (int, int)
+        Nanoseconds.
     share : float64 (rows, columns)
         0 where no call is, 1 in the busiest cell; the first row is that of root calls.
+    busy : float64 (rows, columns)
+        How many calls there are at a time, on average.
+    call : int64 (rows, columns)
+        The call that takes the most of each cell; -1: none.
     deepest : int
         The depth of the last row.
     """
 
+    window: tuple[int, int]
     share: Floats
+    busy: Floats
+    call: Ints
     deepest: int
 
 
@@ -91,13 +100,15 @@ def mural_of(trace: Trace, window: tuple[int, int], columns: int) -> Mural:
     row = (np.asarray(calls.depth, np.int64) - 1) * rows // max(deepest, rows)
     at = row[inside], column[inside].astype(np.int64)
     share[at] = np.maximum(share[at], _FAINT)
-    return Mural(share, deepest)
+    return Mural(window, share, busy, longest_calls(calls, low, high, columns, rows), deepest)
 
 
-def image(
+def add(
     drawing: DrawingBuilder, found: Mural, palette: str, box: tuple[float, float, float], out: float
-) -> Image:
-    """Return the picture of a mural, from the first depth below to the deepest above.
+) -> int:
+    """Add the cells of a mural to a drawing, from the first depth below to the deepest above.
+
+    Neighbours of one depth that look alike and are of one call are one box.
 
     Parameters
     ----------
@@ -112,21 +123,51 @@ def image(
 
     Returns
     -------
-    Image
+    int
+        Palette index of the ramp's first colour.
     """
     y, low, high = box
     rows, columns = found.share.shape
-    colors = ramp(palette)
-    step = np.rint(found.share.T * (len(colors) - 1)).astype(np.int64)
-    pixel = np.where((found.share.T > 0)[..., None], colors[step], _EMPTY)
-    # Each row has two edges of one colour, so that it ends where the next begins.
-    pixel = np.repeat(np.rint(255 * pixel).astype(np.uint8), 2, axis=1)
-    x = (np.arange(columns) + 0.5) * WIDTH / columns
-    edge = np.repeat(np.arange(rows + 1), 2)[1:-1] * (high - low) / rows + low
-    point = np.empty((columns, 2 * rows, 3), np.float32)
-    point[..., 0], point[..., 2] = x[:, None], edge[None]
-    point[..., 1] = y - out * np.repeat(found.share.T, 2, axis=1)
-    return Image("mural", point, pixel)
+    first_color = drawing.color(ramp(palette))
+    step = np.where(found.share > 0, np.rint(found.share * (_STEPS - 1)), -1).astype(np.int64)
+    new = np.ones((rows, columns), np.bool_)
+    new[:, 1:] = (step[:, 1:] != step[:, :-1]) | (found.call[:, 1:] != found.call[:, :-1])
+    run = np.flatnonzero(new)
+    length = np.diff(np.append(run, rows * columns))
+    busy = np.add.reduceat(found.busy.ravel(), run) / length
+    seen = step.ravel()[run] >= 0
+    run, length, busy = run[seen], length[seen], busy[seen]
+    row, left = run // columns, run % columns
+    wide, tall = WIDTH / columns, (high - low) / rows
+    x, z = left * wide, low + row * tall
+    deep = _PLATE + out * step.ravel()[run] / (_STEPS - 1)
+    n = len(run)
+    drawing.add(
+        boxes("mural back", [(0.0, y, low)], [(WIDTH, _PLATE, high - low)], drawing.color(_EMPTY)),
+        boxes(
+            "mural", np.stack([x, y - deep, z], axis=1),
+            np.stack([length * wide, deep, np.full(n, tall)], axis=1), first_color + step.ravel()[run],
+            time=np.stack([left, left + length], axis=1).astype(np.float32) / columns, window=found.window,
+        ),
+    )  # fmt: skip
+    deepest = max(found.deepest, rows)
+    least = -(-np.arange(rows) * deepest // rows) + 1
+    most = -(-np.arange(1, rows + 1) * deepest // rows)
+    titles = [
+        f"Depth {a:,}" if a == b else f"Depths {a:,} to {b:,}" for a, b in zip(least, most, strict=True)
+    ]
+    drawing.meaning["mural"] = Meaning(
+        calls=((0, found.call.ravel()[run]),),
+        texts=(
+            ("track", titles, row),
+            ("mean", [_at_a_time(units.count(float(f"{v:.3g}"))) for v in busy.tolist()], np.arange(n)),
+        ),
+    )
+    return first_color
+
+
+def _at_a_time(many: str) -> str:
+    return f"{many} call{'' if many == '1' else 's'} at a time"
 
 
 def ramp(palette: str) -> Colors:
@@ -162,8 +203,7 @@ def draw(drawing: DrawingBuilder, picture: Layout, mark: int) -> tuple[Camera, s
     tall = (WIDTH + 3) * picture.frame.height * SHARE[1] / (picture.frame.width * SHARE[0])
     tall = max(0.82 * tall - 4 * picture.text, 6 * picture.text)
     out = _OUT * p.recede * u
-    drawing.add(image(drawing, found, p.palette, (0.0, 0.0, tall), out))
-    first = drawing.color(ramp(p.palette))
+    first = add(drawing, found, p.palette, (0.0, 0.0, tall), out)
     drawing.explain(
         Legend("Share of the time", ramp=(first, first + _STEPS - 1), ramp_tick=(0.0, 1.0),
                ramp_text=("a short call", "most"))
