@@ -483,6 +483,9 @@ class Camera:
     reading : Vector or None
         From the subject towards where a window first looks from, as wide as it is high enough to be read: of
         a high drawing the lower part. None: as the camera does, at all of it.
+    wall : bool
+        A surface behind the data takes their shadows. A map on a plate of its own needs none: it would stand
+        upright at its far edge, with the shadow of what lies before it.
     """
 
     direction: Vector
@@ -494,6 +497,7 @@ class Camera:
     whole: bool = True
     all_of_it: tuple[Vector, Vector] | None = None
     reading: Vector | None = None
+    wall: bool = True
 
 
 Element = Boxes | Tubes | Lines | Marks | Wedges | Image

@@ -157,6 +157,7 @@ def camera_over(low: Vector, high: Vector, opening: float, turn: float, tilt: fl
         high=high,
         projection="orthographic" if opening == 0 else "perspective",
         lens=lens,
+        wall=opening == 0,
     )  # fmt: skip
 
 

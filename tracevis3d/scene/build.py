@@ -442,11 +442,13 @@ class _Making:
         words = self.drawing.camera
         low, high = (np.array(v, np.float64) for v in words.all_of_it or (words.low, words.high))
         aim = next((np.array(callout.point, np.float64) for callout in self.drawing.callouts), None)
-        for part, make in (
+        surroundings = [
             ("key light", partial(lighting.key_light, self.style, self.light, aim is not None)),
             ("spot light", partial(lighting.spot_light, self.style, self.light, aim, low, high)),
-            ("wall", partial(lighting.wall, self.style, self.light, low, high)),
-        ):
+        ]
+        if words.wall:
+            surroundings.append(("wall", partial(lighting.wall, self.style, self.light, low, high)))
+        for part, make in surroundings:
             name = f"{self.name} {part}"
             self.parts.whole(part, name, digest(self.style, self.light, low, high, aim), partial(make, name))
         for title, words in self.drawing.cameras.items():
