@@ -566,3 +566,20 @@ def choose_nodes(
                 heap_key[at] = key
                 heap[at] = j
     return shown
+
+
+@kernel
+def count_levels(first: Any, child: Any, levels: Any) -> None:
+    """Count the levels of calls below each node.
+
+    Parameters
+    ----------
+    first : int64 (m + 1,)
+        Edges of each node; children come before their parents.
+    child : int32 (e,)
+    levels : int64 (m,)
+        Zeros; the result.
+    """
+    for i in range(len(first) - 1):
+        for k in range(first[i], first[i + 1]):
+            levels[i] = max(levels[i], levels[child[k]] + 1)

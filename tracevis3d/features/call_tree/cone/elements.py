@@ -14,6 +14,7 @@ from ....drawing.palettes import BASE, GRID, OTHER
 from ....drawing.primitives import Lines, Marks, Meaning, Tubes
 from ....views.calls.colors import Coloring
 from .layout import DASHED, Layout
+from .layouts.rooms import SHARE
 from .parameters import Parameters
 from .paths import beginnings
 
@@ -34,6 +35,8 @@ _CORNERS = 72
 _DASHES = 9
 #: Share of the colour that faded elements keep.
 _FADED = 0.28
+#: How much white the colour of what is not full has, and how much wider it is than what it covers.
+_LIGHTER, _OVER = 0.7, 1.04
 #: Kinds of elements that represent calls.
 KINDS = ("node", "closed subtree", "cone", "ring", "link", "repetition", "partly shown")
 
@@ -54,6 +57,8 @@ class Paint:
         Nodes that are seen through.
     kinds : int
         How many colours represent kinds; as many pale ones follow them.
+    light : int32 (n,)
+        Each node's colour where it represents what is not full; as ``color`` where it is pale.
     """
 
     color: NDArray[np.int32]
@@ -61,6 +66,7 @@ class Paint:
     neutral: dict[str, int]
     pale: NDArray[np.bool_]
     kinds: int
+    light: NDArray[np.int32]
 
     @classmethod
     def of(cls, picture: Layout, colors: Coloring, faded: NDArray[np.bool_]) -> Paint:
@@ -79,7 +85,11 @@ class Paint:
         Paint
         """
         pale = faded | picture.linking
-        return cls(*_colors(picture, colors, pale), pale, len(colors.palette))
+        color, palette, neutral = _colors(picture, colors, pale)
+        kinds = len(colors.palette)
+        light = np.where(color < kinds, neutral["light"] + color, color)
+        light = np.where(color == neutral["other"], neutral["light"] + kinds, light)
+        return cls(color, palette, neutral, pale, kinds, light.astype(np.int32))
 
 
 def elements(
@@ -106,6 +116,7 @@ def elements(
     found: list[Any] = [
         *_shells(picture, color, p),
         *_nodes(picture, color, pale, p),
+        *_unfilled(picture, paint.light, p),
         _links(picture, paint.neutral["line"], p),
         *_dashes(picture, np.where(pale & (picture.call >= 0), color - paint.kinds, color), p),
         *_stacks(picture, color, p),
@@ -175,8 +186,11 @@ def _colors(
     pale[:, 3] *= _FADED
     shades = np.repeat(BASE[None], _SHADES, axis=0)
     shades[:, 3] *= np.linspace(0.7, 2.2, _SHADES)
-    palette = np.vstack([colors.palette, pale, OTHER[None], GRID[None], _PATH[None], shades])
+    light = np.vstack([colors.palette, OTHER[None]])
+    light[:, :3] += (1.0 - light[:, :3]) * _LIGHTER
+    palette = np.vstack([colors.palette, pale, OTHER[None], GRID[None], _PATH[None], shades, light])
     neutral = {"other": 2 * kinds, "line": 2 * kinds + 1, "path": 2 * kinds + 2, "surface": 2 * kinds + 3}
+    neutral["light"] = neutral["surface"] + _SHADES
     color = np.full(len(picture), neutral["other"], np.int32)
     known = picture.call >= 0
     color[known] = colors.of(picture.call[known])
@@ -199,9 +213,17 @@ def _shells(picture: Layout, color: NDArray[np.int32], p: Parameters) -> list[An
     inner = open_ones >= picture.whole
     width[inner] = np.minimum(width, 0.3 * picture.radius[open_ones])[inner]
     width = np.minimum(width, picture.thin[open_ones])
+    which = open_ones
+    if len(picture.column) and (on := picture.column[open_ones[open_ones < picture.whole]] > 0).any():
+        # A cylinder has a ring at either end.
+        low = np.flatnonzero(on)
+        ends = point[low].copy()
+        ends[:, :, 0 if p.recline else 2] += (1 if p.recline else -1) * picture.column[open_ones[low], None]
+        point, which = np.concatenate([point, ends]), np.append(open_ones, open_ones[low])
+        width = np.append(width, width[low])
     rings = Lines(
-        "ring", point.reshape(-1, 3).astype(np.float32), (_CORNERS + 1) * np.arange(len(open_ones) + 1),
-        width.astype(np.float32), color[open_ones], open_ones,
+        "ring", point.reshape(-1, 3).astype(np.float32), (_CORNERS + 1) * np.arange(len(which) + 1),
+        width.astype(np.float32), color[which], which,
     )  # fmt: skip
     if p.shells == "rings" or p.opening == 0 or p.layout == "bubble":
         return [rings]
@@ -244,7 +266,9 @@ def _nodes(picture: Layout, color: NDArray[np.int32], faded: NDArray[np.bool_], 
                 found.append(Marks(kind, "sphere", _float(picture.center[which]), _float(size[which]),
                                    color[which], which, look))  # type: ignore[arg-type]  # fmt: skip
     if len(closed) and p.layout != "hyperbolic":
-        across = 2 * 0.92 * picture.disc[closed]
+        across = 2 * SHARE * picture.disc[closed]
+        if p.closed == "shape" and p.opening == 0:
+            across = across * fill(picture)[closed]
         down = picture.skirt[closed]
         shape: Any = "shell" if p.opening > 0 else "disc"
         if p.opening == 0:
@@ -254,6 +278,50 @@ def _nodes(picture: Layout, color: NDArray[np.int32], faded: NDArray[np.bool_], 
                   color[closed], closed, "cluster", along=along)
         )  # fmt: skip
     return found
+
+
+def fill(picture: Layout) -> Floats:
+    """Return how far each closed cone is filled that shows its shape: the largest is full, float64 (n,).
+
+    Parameters
+    ----------
+    picture : Layout
+
+    Returns
+    -------
+    float64 (n,)
+        On a square-root scale; 0 for what is not closed.
+    """
+    carried = picture.weights.place
+    closed = picture.closed[: len(carried)]
+    most = max(float(carried[closed].max(initial=0.0)), 1e-9)
+    found = np.zeros(len(picture))
+    found[: len(carried)] = np.where(closed, np.sqrt(carried / most), 0.0)
+    # Those that are opened near the camera are weighed as one call of theirs.
+    inner = np.flatnonzero(picture.closed[len(carried) :]) + len(carried)
+    found[inner] = np.sqrt(picture.weights.each[picture.nodes.node[inner]] / most)
+    return np.minimum(found, 1.0)
+
+
+def _unfilled(picture: Layout, light: NDArray[np.int32], p: Parameters) -> list[Marks]:
+    """Return what of the closed cones is not full: their upper parts, or flat the rings around the full."""
+    closed = np.flatnonzero(picture.closed)
+    if p.closed != "shape" or not len(closed):
+        return []
+    empty = 1.0 - fill(picture)[closed]
+    closed, empty = closed[empty > 0.01], empty[empty > 0.01]
+    along: Any = "x" if p.recline else "z"
+    if p.opening == 0:
+        # The full disc lies on the whole one.
+        point, across = picture.around[closed].copy(), 2 * SHARE * picture.disc[closed]
+        point[:, 0 if p.recline else 2] -= 0.006
+        return [Marks("closed subtree", "disc", _float(point),
+                      _extents(across, np.full(len(closed), 0.01), p), light[closed], closed,
+                      along=along)]  # fmt: skip
+    across = 2 * SHARE * _OVER * picture.disc[closed] * empty
+    return [Marks("closed subtree", "shell", _float(picture.around[closed]),
+                  _extents(across, picture.skirt[closed] * empty, p), light[closed], closed,
+                  along=along)]  # fmt: skip
 
 
 def _links(picture: Layout, color: int, p: Parameters) -> Lines:

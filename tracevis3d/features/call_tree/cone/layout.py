@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -18,7 +18,7 @@ from ....layout.cut import busy_time, call_span
 from ....trace.model import Trace
 from ....views.thread_selection import choose_threads
 from ..call_paths import CallPaths, UniquePath
-from .layouts import bubble, cone, hyperbolic
+from .layouts import bubble, cone, cylinder, hyperbolic
 from .layouts.cone import levels
 from .layouts.rooms import STEEP
 from .parameters import Parameters
@@ -73,6 +73,8 @@ _FAN, _FEW = 4, 0.2
 _LATER = 1000.0
 #: Height that the cone of a closed subtree asks for, in radii of its disc.
 _STANDS = 1.3
+#: How far down a ball on a cylinder reaches, with the gap below it, in its radii.
+_APART = 1.3
 #: Share of a level's height by which a node of the least value drops.
 _LEAST_DROP = 0.35
 
@@ -125,6 +127,10 @@ class Layout:
         for a camera close to them.
     thin : float64 (n,)
         The greatest width of lines at each node, for a camera close to them; else infinite.
+    column : float64 (n,) or (0,)
+        How far below the first row of its callees the last one stands, where they stand on a cylinder.
+    tall : float64 (n,) or (0,)
+        The height of each closed cone, where it shows how many levels are below it.
     """
 
     trace: Trace
@@ -149,6 +155,8 @@ class Layout:
     weights: Weights
     whole: int
     thin: Floats
+    column: Floats = field(default_factory=lambda: np.empty(0))
+    tall: Floats = field(default_factory=lambda: np.empty(0))
 
     def __len__(self) -> int:
         return len(self.call)
@@ -167,7 +175,9 @@ class Layout:
     @property
     def skirt(self) -> Floats:
         """The depth of the cone of each closed subtree, float64 (n,)."""
-        return np.minimum(STEEP * self.disc, SKIRT * np.maximum(self.foot, 1e-9))
+        skirt = np.minimum(STEEP * self.disc, SKIRT * np.maximum(self.foot, 1e-9))
+        skirt[: len(self.tall)] = self.tall
+        return skirt
 
     @property
     def floor(self) -> float:
@@ -276,7 +286,8 @@ def compose(trace: Trace, p: Parameters, original: Ints | None = None) -> Layout
         placed.center, placed.radius, placed.ring, placed.disc, placed.foot,
         _rims(nodes, placed, p), nodes.way, placed.around,
         placed.bend, placed.balls, missing, weights, len(nodes),
-        np.full(len(nodes), np.inf),
+        np.full(len(nodes), np.inf), placed.column,
+        _tall(nodes, placed, weights) if p.closed == "shape" else np.empty(0),
     )  # fmt: skip
 
 
@@ -292,19 +303,36 @@ class _Placed:
     around: Floats
     bend: Floats
     balls: Floats
+    column: Floats = field(default_factory=lambda: np.empty(0))
+
+
+def _tall(nodes: cone.Shown, placed: _Placed, weights: Weights) -> Floats:
+    """Return how high the cones of closed subtrees are that are as high as they have levels, float64 (n,).
+
+    A level is as high in all of them, and as high as the room below each of them allows.
+    """
+    below = weights.levels[nodes.node]
+    closed = (nodes.opened == 0) & (below > 0)
+    level = (SKIRT * placed.foot[closed] / below[closed]).min(initial=np.inf)
+    return np.where(closed, below * level, 0.0) if closed.any() else np.zeros(len(nodes))
 
 
 def _cones(
     trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, weights: Weights,
     facing: Facing, p: Parameters,
 ) -> _Placed:  # fmt: skip
+    stand = None
     if p.room == "all":
         offset_x, offset_y, disc = _all_room(trace, graph, forest, nodes, weights, p)
     else:
         offset_x, offset_y, disc = _shown_room(nodes, own, weights, p)
         if p.room == "levels" and p.opening > 0:
+            if p.lists == "cylinder":
+                size = _with_closed(nodes, own, weights, p)
+                reach = np.maximum(_APART * own, np.where(size > own, _STANDS * size, 0.0))
+                stand = cylinder.columns(nodes.parent, nodes.opened == 0, size, own, reach, p.rings)
             # From the plan, in which nothing overlaps, to what has room in space.
-            by_level = _shown_room(nodes, own, weights, p, levels=True)
+            by_level = _shown_room(nodes, own, weights, p, levels=True, stand=stand)
             share = p.opening
             offset_x, offset_y, disc = (
                 (1 - share) * a + share * b for a, b in zip((offset_x, offset_y, disc), by_level)
@@ -314,7 +342,7 @@ def _cones(
     ring = np.zeros(len(nodes))
     inner = nodes.parent >= 0
     np.maximum.at(ring, nodes.parent[inner], np.hypot(offset_x, offset_y)[inner])
-    z, foot = _heights(trace, graph, nodes, own, ring, disc, p)
+    z, foot, column = _heights(trace, graph, nodes, own, ring, disc, weights, p, stand)
     center, scale = _scaled(x, y, z, disc, nodes, p)
     if p.opening > 0:
         # Balls below each other don't touch either.
@@ -324,7 +352,7 @@ def _cones(
         np.minimum.at(own, nodes.parent[inner], _OF_DROP * drop)
     return _Placed(
         center, own * scale, ring * scale, disc * scale, foot * scale * p.opening, center,
-        np.empty((0, 3)), np.empty((0, 4)),
+        np.empty((0, 3)), np.empty((0, 4)), column * scale * p.opening,
     )  # fmt: skip
 
 
@@ -343,7 +371,7 @@ def _bubbles(
     trace: Trace, graph: CompactTrace, forest: Edges, nodes: cone.Shown, own: Floats, weights: Weights,
     facing: Facing, p: Parameters,
 ) -> _Placed:  # fmt: skip
-    laid = bubble.lay(nodes.parent, _with_closed(nodes, own, weights))
+    laid = bubble.lay(nodes.parent, _with_closed(nodes, own, weights, p))
     roots = nodes.parent < 0
     low = (laid.center - laid.radius[:, None])[roots].min(axis=0)
     high = (laid.center + laid.radius[:, None])[roots].max(axis=0)
@@ -647,22 +675,26 @@ def _threads(trace: Trace, p: Parameters) -> Ints:
 
 
 def _shown_room(
-    nodes: cone.Shown, own: Floats, weights: Weights, p: Parameters, levels: bool = False
-) -> tuple[Floats, Floats, Floats]:
+    nodes: cone.Shown, own: Floats, weights: Weights, p: Parameters, levels: bool = False,
+    stand: cylinder.Columns | None = None,
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
     """Lay out the shown nodes as a tree of their own: free of overlaps in the plan, or at each level."""
+    if stand is not None:
+        size = _with_closed(nodes, own, weights, p)
+        return cylinder.lay(nodes.parent, size, nodes.opened == 0, stand, p.rings)
     n = len(nodes)
     edges, order = bubble.children(nodes.parent)
     flat = (nodes.opened == 0)[::-1] if levels else None
-    cones = cone.lay(edges, _with_closed(nodes, own, weights)[::-1].copy(), flat, most=p.rings)
+    cones = cone.lay(edges, _with_closed(nodes, own, weights, p)[::-1].copy(), flat, most=p.rings)
     x, y = np.zeros(n), np.zeros(n)
     x[order], y[order] = cones.x, cones.y
     return x, y, cones.radius[::-1].copy()
 
 
-def _with_closed(nodes: cone.Shown, own: Floats, weights: Weights) -> Floats:
+def _with_closed(nodes: cone.Shown, own: Floats, weights: Weights, p: Parameters) -> Floats:
     """Return the radius of each node, with the room of what it closes."""
     closed = (nodes.opened == 0) & weights.leads[nodes.node]
-    return np.where(closed, closed_radius(own, weights), own)
+    return np.where(closed, closed_radius(own, weights, p, nodes.node), own)
 
 
 def _all_room(
@@ -719,9 +751,10 @@ def _places(nodes: cone.Shown, dx: Floats, dy: Floats, disc: Floats, angle: Floa
 
 def _heights(
     trace: Trace, graph: CompactTrace, nodes: cone.Shown, own: Floats, ring: Floats, disc: Floats,
-    p: Parameters,
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """Return how far each node stands below the roots, and how far its callees do below it.
+    weights: Weights, p: Parameters, stand: cylinder.Columns | None,
+) -> tuple[Floats, Floats, Floats]:  # fmt: skip
+    """Return how far each node stands below the roots, how far its callees do below it, and how far below
+    the first of them the last, where they stand on a cylinder.
 
     The levels are as high as the widest cone on each asks for, so that cones are equally steep.
     """
@@ -729,7 +762,11 @@ def _heights(
     level = np.zeros(deepest + 1)
     count = np.bincount(nodes.parent[nodes.parent >= 0], minlength=len(nodes))
     closed = (nodes.opened == 0) & (disc > own)
-    asks = np.where(closed, _STANDS * disc, np.where(count >= _FAN, 1.0, _FEW) * ring)
+    stands = _STANDS * disc
+    if p.closed == "shape" and closed.any():
+        below = weights.levels[nodes.node]
+        stands = _STANDS * disc[closed].max() * below / max(float(below[closed].max()), 1.0)
+    asks = np.where(closed, stands, np.where(count >= _FAN, 1.0, _FEW) * ring)
     np.maximum.at(level, nodes.depth, asks)
     # Deep levels are many and narrow, so they get more than their share.
     level = np.sqrt(level) + 0.35 * math.sqrt(max(float(level.max()), 1.0))
@@ -737,6 +774,12 @@ def _heights(
     wide = max(float(disc[nodes.parent < 0].sum()) * 2.2, 1e-9)
     aspect = _LYING if p.recline else _UPRIGHT
     level *= p.steepness * aspect * wide / max(float(level.sum()), 1e-9)
+    foot, column = np.zeros(len(nodes)), np.zeros(len(nodes))
+    if stand is not None:
+        # All rows of a cylinder stand above the next level.
+        np.maximum.at(level, nodes.depth, stand.high / SKIRT)
+        np.maximum.at(column, nodes.parent[stand.on], stand.drop[stand.on])
+        foot = stand.room
     share = shares(trace, graph, nodes, p.height)
     down = np.zeros(len(nodes))
     for depth, here in enumerate(levels(nodes.depth)[1:], 2):
@@ -744,7 +787,9 @@ def _heights(
             1.0 if p.height == "none" else _LEAST_DROP + (1 - _LEAST_DROP) * share[here]
         )
         down[here] = down[nodes.parent[here]] + drop
-    return down, level[nodes.depth]
+    if stand is not None:
+        down += stand.drop
+    return down, np.where(foot > 0, foot, level[nodes.depth]), column
 
 
 def _scaled(

@@ -136,6 +136,25 @@ class Parameters:
         },
         group="Shape",
     )
+    closed: str = parameter(
+        "weight",
+        "Of cones: what the cone of a closed subtree shows",
+        choices={
+            "weight": "what it carries, as the size of a node does",
+            "shape": "SpaceTree's triangle: high as levels below it, wide as calls on a level, filled as far "
+            "as what it carries",
+        },
+        group="Shape",
+    )
+    lists: str = parameter(
+        "rings",
+        "Of cones with room=levels: where more callees than rings stand, if nothing is shown below them",
+        choices={
+            "rings": "on several rings around each other",
+            "cylinder": "on a cylinder, row by row; in the flat picture on rings",
+        },
+        group="Shape",
+    )
     rings: int = parameter(
         40,
         "If there are more callees than this, they stand on several rings",

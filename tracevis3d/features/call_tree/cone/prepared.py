@@ -67,7 +67,7 @@ class Prepared:
         classes = np.arange(len(forest.first) - 1, dtype=np.int32)
         weights = picture.weights
         own = own_radius(picture.trace, graph, picture.nodes, weights, p, classes)
-        closed = np.where(weights.leads, closed_radius(own, weights, classes), own)
+        closed = np.where(weights.leads, closed_radius(own, weights, p, classes, each=True), own)
         return Ground(forest, graph.calls_before, own, closed, p.rings, p.opening == 0)
 
     @cached_property
@@ -152,9 +152,12 @@ def _hidden_callees(whole: Trace, state: NDArray[np.uint8]) -> Ints:
 def _settled(p: Parameters) -> Parameters:
     """Return the parameters with those that only cones have as the layout needs them."""
     if p.layout == "bubble":
-        return replace(p, recline=False, approach=0.0)
+        return replace(p, recline=False, approach=0.0, closed="weight")
     if p.layout == "hyperbolic":
-        return replace(p, opening=1.0, recline=False, shells="none", approach=0.0)
+        return replace(p, opening=1.0, recline=False, shells="none", approach=0.0, closed="weight")
+    if p.room != "levels" or p.height != "none":
+        # A column needs the room that only levels have, and stands where a height would say something.
+        return replace(p, lists="rings")
     return p
 
 

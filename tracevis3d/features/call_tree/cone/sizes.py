@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ....analysis.compact import CompactTrace
 from ....analysis.measures import self_time_of
+from ....kernels.tree.cone import count_levels
 from ....layout.scales import Kind, Scale
 from ....trace.model import Trace
 from .layouts import cone
@@ -24,6 +25,8 @@ NODE = (0.1, 3.0)
 LIGHT = 0.003
 #: How much wider a closed subtree with all that the trace carries would be, in units of the layout.
 _CLOSED = 8.0
+#: The same for the broadest one, where breadth is what is shown.
+_BROAD = 1.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,8 @@ class Weights:
         The most that a thread carries.
     leads : bool (m + threads,)
         Which classes call anything.
+    levels, breadth : float64 (m + threads,)
+        Levels below a call of each class, and how many calls stand on one of them on average.
     """
 
     kind: str
@@ -51,6 +56,13 @@ class Weights:
     each: Floats
     most: float
     leads: NDArray[np.bool_]
+    levels: Floats
+    breadth: Floats
+
+    @property
+    def word(self) -> str:
+        """What is weighed: ``time`` or ``calls``."""
+        return "time" if self.kind == "duration" else "calls"
 
     def share(self, of: NDArray[np.int32] | None = None) -> Floats:
         """Return what each shown node, or a call of some classes, carries of the most: float64 (n,) or (k,).
@@ -85,17 +97,19 @@ def weigh(trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters) -
     """
     kind, leads = counted(trace, graph, p), np.diff(graph.forest.first) > 0
     extent = extents(trace, graph).astype(np.float64)
+    shape = _shape(graph, extent)
     threads = nodes.node[nodes.depth == 1] - len(graph)
     if kind == "duration" and of_one_call(p):
         each, most = _time_each(trace, graph, threads)
-        return Weights(kind, each[nodes.node], each, most, leads)
+        return Weights(kind, each[nodes.node], each, most, leads, *shape)
     if kind == "calls":
         repeats = np.ones(len(nodes))
         for here in levels(nodes.depth)[1:]:
             repeats[here] = repeats[nodes.parent[here]] * graph.forest.count[nodes.edge[here]]
         return Weights(
-            kind, extent[nodes.node] * repeats, extent, float(extent[len(graph) + threads].max()), leads
-        )
+            kind, extent[nodes.node] * repeats, extent, float(extent[len(graph) + threads].max()), leads,
+            *shape,
+        )  # fmt: skip
     calls = trace.calls
     each, most = _time_each(trace, graph, threads)
     place = np.where(nodes.depth == 1, each[nodes.node], 0.0)
@@ -117,7 +131,16 @@ def weigh(trace: Trace, graph: CompactTrace, nodes: cone.Shown, p: Parameters) -
         )
         first[here], number[here] = begin, count
         place[here] = np.bincount(of, length[found], minlength=len(here))
-    return Weights(kind, place, each, most, leads)
+    return Weights(kind, place, each, most, leads, *shape)
+
+
+def _shape(graph: CompactTrace, extent: Floats) -> tuple[Floats, Floats]:
+    """Return how many levels are below each class, and how many calls are on each on average."""
+    levels, forest = np.zeros(len(extent), np.int64), graph.forest
+    count_levels(forest.first, forest.child, levels)
+    # A thread's node is no call.
+    below = extent - (np.arange(len(extent)) < len(graph))
+    return levels.astype(np.float64), below / np.maximum(levels, 1)
 
 
 def of_one_call(p: Parameters) -> bool:
@@ -338,24 +361,34 @@ def own_radius(
     return np.asarray(least + (most - least) * share)
 
 
-def closed_radius(own: Floats, weights: Weights, of: NDArray[np.int32] | None = None) -> Floats:
+def closed_radius(
+    own: Floats, weights: Weights, p: Parameters, of: NDArray[np.int32], each: bool = False
+) -> Floats:
     """Return the radius of a closed subtree's disc: by its node, and by the square root of what it carries.
 
-    So what is seen of its cone, from any side, shows what is in it.
+    So what is seen of its cone, from any side, shows what is in it. With ``closed=shape`` by the calls on a
+    level below it.
 
     Parameters
     ----------
     own : float64 (n,) or (k,)
         The nodes' own radii.
     weights : Weights
-    of : int32 (k,), optional
-        Classes, in place of the shown nodes.
+    p : Parameters
+        ``closed`` says what the cone shows.
+    of : int32 (n,) or (k,)
+        The classes of the shown nodes, or others.
+    each : bool
+        They are not those of the shown nodes: what one of their calls carries counts.
 
     Returns
     -------
     float64 (n,) or (k,)
     """
-    return np.asarray(own + _CLOSED * np.sqrt(weights.share(of)))
+    if p.closed == "shape":
+        wide = np.log1p(weights.breadth)
+        return np.asarray(own + _BROAD * wide[of] / max(float(wide.max(initial=0.0)), 1e-9))
+    return np.asarray(own + _CLOSED * np.sqrt(weights.share(of if each else None)))
 
 
 def first_calls(trace: Trace, graph: CompactTrace, nodes: cone.Shown) -> Ints:

@@ -129,6 +129,9 @@ def _legends(
     if closed.any() and p.layout != "hyperbolic":
         shape = "cone" if p.opening > 0 else "large disc"
         text = f"{shape}: closed subtree, +calls below"
+        if p.closed == "shape":
+            high = "" if p.opening == 0 else "levels high, "
+            text = f"{shape}: closed subtree, {high}calls a level wide, full: most {picture.weights.word}"
         entries.append(LegendEntry(text, neutral["other"], stands_for=Selector(kinds=("closed subtree",))))
     elif closed.any():
         entries.append(LegendEntry("+calls: below a closed subtree", neutral["other"]))
@@ -169,6 +172,13 @@ def _notes(
     if p.layout == "bubble" and p.opening > 0:
         what = rise_of(trace, picture.graph, p)
         notes.append(f"height of a node: {QUANTITIES[what]}, {_scale_in_words(what)}")
+    if p.closed == "shape" and picture.closed.any():
+        notes.append(
+            "closed subtrees: high as levels below; wide as calls on a level on average, logarithmic scale; "
+            f"filled as far as {_carried(trace, picture)} in it, square-root scale"
+        )
+    if (picture.column > 0).any():
+        notes.append("long lists of callees stand on cylinders, row by row in the order of the calls")
     if opened:
         notes.append(f"{opened:,} closed subtrees are opened in place, because the camera is near")
     if facts:
