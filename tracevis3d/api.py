@@ -722,6 +722,7 @@ class Figure:
             output,
             changing=changing,
             recipe=recipes.as_text(self.recipe(path, output, animate)),
+            traces=self.traces,
             progress=part(progress, 0.2, 1.0),
         )
         self.stages.update(produced.stages)

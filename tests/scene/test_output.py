@@ -257,17 +257,21 @@ path = sys.argv[1]
 (bpy.ops.import_scene.gltf if path.endswith(".glb") else bpy.ops.wm.usd_import)(filepath=path)
 bpy.context.view_layer.update()
 found = {}
-for shown in bpy.data.objects:
-    if shown.type == "MESH":
-        attribute = shown.data.color_attributes[0]
-        color = np.empty(4 * len(attribute.data), np.float32)
-        attribute.data.foreach_get("color", color)
-        corner = np.array([shown.matrix_world @ v.co for v in shown.data.vertices])
-        found[shown.name.replace("_", " ")] = {
-            "colors": np.unique(color.reshape(-1, 4)[:, :3], axis=0).tolist(),
-            "low": corner.min(axis=0).tolist(),
-            "high": corner.max(axis=0).tolist(),
-        }
+for one in bpy.context.evaluated_depsgraph_get().object_instances:
+    shown = one.object
+    if shown.type != "MESH" or not len(shown.data.vertices) or not len(shown.data.color_attributes):
+        continue
+    if shown.hide_render or not one.show_self:
+        continue
+    attribute = shown.data.color_attributes[0]
+    color = np.empty(4 * len(attribute.data), np.float32)
+    attribute.data.foreach_get("color", color)
+    corner = np.array([one.matrix_world @ v.co for v in shown.data.vertices])
+    name = (one.parent if one.is_instance else shown).name
+    its = found.setdefault(name.replace("_", " ").split(".")[0], {"colors": [], "low": [], "high": []})
+    its["colors"] += np.unique(color.reshape(-1, 4)[:, :3], axis=0).tolist()
+    its["low"].append(corner.min(axis=0).tolist())
+    its["high"].append(corner.max(axis=0).tolist())
 print("FOUND" + json.dumps(found))
 """
 
@@ -297,12 +301,15 @@ def test_exported_instances_arrive_with_their_colors(tmp_path, suffix):
     found = imported(out)
     for part in ("call", "title", "legend"):
         assert any(part in name for name in found), found.keys()
-    calls = next(value for name, value in found.items() if "call" in name)
-    colors = srgb(np.array(calls["colors"])) * 255
+    calls = [value for name, value in found.items() if "call" in name]
+    colors = srgb(np.array([color for its in calls for color in its["colors"]])) * 255
     for color in drawing.palette[:, :3] * 255:
         assert np.abs(colors - color).max(axis=1).min() <= 2
-    assert np.allclose(calls["low"], [0, -1, 0], atol=1e-3)
-    assert np.allclose(calls["high"], [11.9, 0, 2], atol=1e-3)
+    low, high = (np.array([place for its in calls for place in its[end]]) for end in ("low", "high"))
+    # Instances are there each by itself.
+    assert len(low) == sum(len(element) for element in drawing.elements if element.kind == "call")
+    assert np.allclose(low.min(axis=0), [0, -1, 0], atol=1e-3)
+    assert np.allclose(high.max(axis=0), [11.9, 0, 2], atol=1e-3)
 
 
 def test_engines_are_named():
@@ -317,7 +324,9 @@ def test_other_programs_frame_the_data_and_read_what_it_is(tmp_path):
     produce(rows(), out, Output(style="stage", frame=SMALL))
     content = glb_json(out)
     kinds = {
-        node["extras"]["tracevis3d_kind"]: node["extras"] for node in content["nodes"] if "extras" in node
+        node["extras"]["tracevis3d_kind"]: node["extras"]
+        for node in content["nodes"]
+        if "tracevis3d_kind" in node.get("extras", {})
     }
     assert {element.kind: len(element) for element in rows().elements} == {
         kind: said["tracevis3d_elements"] for kind, said in kinds.items() if said["tracevis3d_elements"]

@@ -10,7 +10,6 @@ from tracevis3d import api
 from tracevis3d.drawing.primitives import Boxes, Wedges
 from tracevis3d.layout.sight.pose import Pose
 from tracevis3d.stories.drawings import travel
-from tracevis3d.stories.drawings.targets import calls_of
 
 TRACE = walked_trace(3, threads=2)
 ICICLE, CONE, THREADS = (
@@ -27,7 +26,7 @@ def boxes_of(drawing):
     """Where each call's first box is: low and high corner."""
     found = {}
     for element in drawing.elements:
-        calls = calls_of(drawing, element) if isinstance(element, Boxes) else None
+        calls = drawing.calls_of(element) if isinstance(element, Boxes) else None
         for i, call in enumerate([] if calls is None else calls.tolist()):
             if call >= 0:
                 low = element.low[i].astype(float)

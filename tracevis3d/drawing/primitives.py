@@ -585,3 +585,14 @@ class Drawing:
     def meaning_of(self, element: Element) -> Meaning | None:
         """Return what the ids of one of the elements represent; None if that is not declared."""
         return self.meaning.get(f"{element.kind}:{element.source}") or self.meaning.get(element.kind)
+
+    def calls_of(self, element: Element) -> NDArray[np.int64] | None:
+        """Return the call of each item of one of the elements, -1 where there is none; None: of no item."""
+        if isinstance(element, Image):
+            return None
+        meaning = self.meaning_of(element)
+        of = dict(meaning.calls).get(element.source) if meaning is not None else None
+        if of is None:
+            return element.id if element.kind in ("call", "cluster") else None
+        inside = (element.id >= 0) & (element.id < len(of))
+        return np.where(inside, of[np.where(inside, element.id, 0)], -1)

@@ -227,3 +227,8 @@ def stored(block: Any, name: str) -> Any:
         group = block.bl_system_properties_get()
         return None if group is None else group.get(name)
     return block.get(name)
+
+
+def exports_instances() -> bool:
+    """Return whether this Blender writes instances of node groups into .usdc files as such."""
+    return bool(bpy.app.version >= (4, 5, 0))

@@ -19,14 +19,16 @@ from ...drawing.output import FIGURES, FILMS, STILLS, Output, check
 from ...drawing.primitives import Drawing
 from ...drawing.viewpoints import Viewpoint
 from ...progress import Progress, part, silent
+from ...trace.model import Trace
 from ..build import build, clear
 from ..films import film, sound
 from ..films.film import play
 from ..geometry.forms import Purpose
 from ..window.viewpoints import place
-from . import engines, export, figure, visible
+from . import engines, figure, visible
 from .covered import legible
 from .render import still
+from .scene_files import export
 
 
 @dataclass
@@ -53,6 +55,7 @@ def produce(
     viewpoints: Sequence[Viewpoint] = (),
     changing: Callable[[float], Drawing] | None = None,
     recipe: str = "",
+    traces: Sequence[Trace] = (),
     progress: Progress = silent,
 ) -> Produced:
     """Build a drawing in a scene of its own, write the file, and remove the scene.
@@ -68,6 +71,8 @@ def produce(
         A film shows what ``changing(share) -> Drawing`` returns for each share of it, 0 to 1.
     recipe : str
         How the file is made again; a .png and figures keep it.
+    traces : sequence of Trace
+        Those that are drawn: .glb and .usdc have names from them.
     progress : Progress
 
     Returns
@@ -81,7 +86,7 @@ def produce(
     check(path, output)
     # Blender swallows what is raised in its callbacks.
     with interrupts.handled(signal.SIGINT), interrupts.held():
-        return _produce(drawing, Path(path), output, viewpoints, changing, recipe, progress)
+        return _produce(drawing, Path(path), output, viewpoints, changing, recipe, traces, progress)
 
 
 def _produce(
@@ -91,6 +96,7 @@ def _produce(
     viewpoints: Sequence[Viewpoint],
     changing: Callable[[float], Drawing] | None,
     recipe: str,
+    traces: Sequence[Trace],
     progress: Progress,
 ) -> Produced:
     suffix = path.suffix.lower()
@@ -172,7 +178,7 @@ def _produce(
             if output.sound:
                 with sound.sound_file(drawing, output.seconds) as heard:
                     sound.add_sound(built.scene, heard, packed=True)
-            export.write(built, path, engine=output.engine, progress=rest)
+            export.write(built, path, engine=output.engine, traces=traces, progress=rest)
             produced.stages["export"] = time.perf_counter() - started
     finally:
         if built is not None:

@@ -12,7 +12,6 @@ from ...drawing.primitives import Boxes, Drawing, Element, Image, Tubes
 from ...errors import UsageError
 from ...trace.model import Trace
 from ...trace.names import named_threads
-from .targets import calls_of
 
 Floats = NDArray[np.float64]
 Range = tuple[int, int]
@@ -107,7 +106,7 @@ def _paced(drawing: Drawing, element: Element, late: Sequence[Floats]) -> Elemen
     """Return an element whose items come at shares ``late`` (calls,) of the times that they have."""
     if not isinstance(element, (Boxes, Tubes)) or not len(element.time):
         return element
-    calls = calls_of(drawing, element)
+    calls = drawing.calls_of(element)
     of = late[min(element.source, len(late) - 1)]
     if calls is None or not len(of):
         return element

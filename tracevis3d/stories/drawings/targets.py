@@ -93,7 +93,7 @@ def _parts(
     source = min(element.source, len(traces) - 1)
     named = wanted[source]
     chosen = np.ones(len(element), np.bool_)
-    calls = calls_of(drawing, element)
+    calls = drawing.calls_of(element)
     if named is not None:
         if calls is None or not len(named):
             return
@@ -112,29 +112,6 @@ def _parts(
     first = np.clip((begin - start) / length, 0.0, 1.0)
     last = np.clip((until - start) / length, 0.0, 1.0)
     yield from _cut(element, chosen, first, last)
-
-
-def calls_of(drawing: Drawing, element: Element) -> Ints | None:
-    """Return the call of each item of an element.
-
-    Parameters
-    ----------
-    drawing : Drawing
-    element : Element
-
-    Returns
-    -------
-    int64 (n,) or None
-        -1 where there is none; None: of no item.
-    """
-    if isinstance(element, Image):
-        return None
-    meaning = drawing.meaning_of(element)
-    of = dict(meaning.calls).get(element.source) if meaning is not None else None
-    if of is None:
-        return element.id if element.kind in ("call", "cluster") else None
-    inside = (element.id >= 0) & (element.id < len(of))
-    return np.where(inside, of[np.where(inside, element.id, 0)], -1)
 
 
 def _spans(element: Element, trace: Trace, calls: Ints | None) -> tuple[Ints, Ints] | None:

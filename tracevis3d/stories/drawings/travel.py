@@ -17,7 +17,6 @@ from ...drawing.primitives import Boxes, Drawing, Marks, Wedges
 from ...layout.sight.flight import eased
 from ...layout.sight.pose import Pose
 from ...trace.model import Trace
-from .targets import calls_of
 
 #: What stands for a call.
 Solid = Boxes | Marks | Wedges
@@ -81,7 +80,7 @@ def places_of(drawing: Drawing, files: Sequence[int], pose: Pose) -> Places:
     for element in drawing.elements:
         if not isinstance(element, (Boxes, Marks, Wedges)) or element.look == "ghost":
             continue
-        calls = calls_of(drawing, element)
+        calls = drawing.calls_of(element)
         if calls is None:
             continue
         rows = np.flatnonzero(calls >= 0)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .instanced import Instanced, Part, Said
 
 _GLB, _JSON, _BIN = 0x46546C67, 0x4E4F534A, 0x004E4942
 _ARRAY, _ELEMENTS = 34962, 34963
@@ -30,6 +33,8 @@ class Scene:
     ----------
     nodes, meshes, cameras, accessors, views : list of dict
         As glTF describes them; ``views`` are its buffer views.
+    roots : list of int
+        The nodes that are no others' children.
     chunks : list of bytes
         The parts of the buffer.
     length : int
@@ -41,6 +46,7 @@ class Scene:
     cameras: list[dict[str, Any]] = field(default_factory=list)
     accessors: list[dict[str, Any]] = field(default_factory=list)
     views: list[dict[str, Any]] = field(default_factory=list)
+    roots: list[int] = field(default_factory=list)
     chunks: list[bytes] = field(default_factory=list)
     length: int = 0
 
@@ -86,6 +92,59 @@ class Scene:
         """
         if not len(triangle):
             return
+        mesh = self._mesh(name, position, color, triangle)
+        self._root({"name": name, "mesh": mesh, "matrix": _column_major(matrix)}, extras)
+
+    def add_instances(
+        self,
+        name: str,
+        matrix: NDArray[np.float64],
+        parts: Iterable[tuple[Part, NDArray[np.int64]]],
+        instances: Instanced,
+        said: Said,
+        extras: dict[str, Any],
+    ) -> None:
+        """Add nodes that share meshes, below one of their own.
+
+        Parameters
+        ----------
+        name : str
+        matrix : float64 (4, 4)
+            Where all of them are.
+        parts : iterable of (Part, int64 (k,))
+            Each mesh, and which instances it shows.
+        instances : Instanced
+            Where each is, and how large.
+        said : Said
+            The name of each, and its call.
+        extras : dict
+            What is said of all of them.
+        """
+        children = []
+        for k, (part, rows) in enumerate(parts):
+            mesh = self._mesh(f"{name} {k}", part.position, part.color, part.triangle)
+            for row in rows.tolist():
+                node = {
+                    "name": said.name[row],
+                    "mesh": mesh,
+                    "translation": _short(instances.position[row]),
+                    "scale": _short(instances.size[row]),
+                }
+                self.nodes.append({**node, "extras": found} if (found := said.extras(row)) else node)
+                children.append(len(self.nodes) - 1)
+        self._root({"name": name, "matrix": _column_major(matrix), "children": children}, extras)
+
+    def _root(self, node: dict[str, Any], extras: dict[str, Any] | None) -> None:
+        self.nodes.append({**node, "extras": extras} if extras else node)
+        self.roots.append(len(self.nodes) - 1)
+
+    def _mesh(
+        self,
+        name: str,
+        position: NDArray[np.float32],
+        color: NDArray[np.float32],
+        triangle: NDArray[np.uint32],
+    ) -> int:
         low, high = position.min(axis=0).tolist(), position.max(axis=0).tolist()
         # 16 bits a channel: 8 would not distinguish dark colours, because they are linear.
         light = np.round(np.clip(color, 0, 1) * 65_535).astype(np.uint16)
@@ -98,9 +157,7 @@ class Scene:
             "material": 0,
         }
         self.meshes.append({"name": name, "primitives": [primitive]})
-        where = np.asarray(matrix).T.reshape(-1).tolist()
-        node = {"name": name, "mesh": len(self.meshes) - 1, "matrix": where}
-        self.nodes.append({**node, "extras": extras} if extras else node)
+        return len(self.meshes) - 1
 
     def add_camera(self, name: str, matrix: NDArray[np.float64], camera: dict[str, Any]) -> None:
         """Add a camera.
@@ -114,8 +171,8 @@ class Scene:
             As glTF describes it.
         """
         self.cameras.append(camera)
-        where = np.asarray(matrix).T.reshape(-1).tolist()
-        self.nodes.append({"name": name, "camera": len(self.cameras) - 1, "matrix": where})
+        node = {"name": name, "camera": len(self.cameras) - 1, "matrix": _column_major(matrix)}
+        self._root(node, None)
 
     def write(self, path: Path, generator: str, extras: dict[str, Any]) -> None:
         """Write the file.
@@ -128,12 +185,12 @@ class Scene:
         extras : dict
             What is said of the scene.
         """
-        children = list(range(len(self.nodes)))
+        children = self.roots
         content: dict[str, Any] = {
             "asset": {"version": "2.0", "generator": generator},
             "extensionsUsed": ["KHR_materials_unlit"],
             "scene": 0,
-            "scenes": [{"nodes": [len(children)], "extras": extras}],
+            "scenes": [{"nodes": [len(self.nodes)], "extras": extras}],
             "nodes": [
                 *self.nodes,
                 {"name": "TraceVis3D", "rotation": _UPRIGHT, **({"children": children} if children else {})},
@@ -162,3 +219,13 @@ class Scene:
                 file.write(struct.pack("<II", self.length, _BIN))
                 for chunk in self.chunks:
                     file.write(chunk)
+
+
+def _column_major(matrix: NDArray[np.float64]) -> list[float]:
+    found: list[float] = np.asarray(matrix).T.reshape(-1).tolist()
+    return found
+
+
+def _short(row: NDArray[np.float32]) -> list[float]:
+    """Return numbers with as many digits as 32 bits hold."""
+    return [float(f"{x:.7g}") for x in row]

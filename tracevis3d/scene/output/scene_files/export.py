@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
+import json
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,27 +16,39 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...atomic import Incomplete, replacing
-from ...errors import MissingDependency, UsageError
-from ...places import check_folder
-from ...progress import Progress, silent
-from .. import compat, materials
-from ..build import Built
-from ..geometry import forms, meshes
-from ..geometry.forms import Form
-from ..node_groups import Builder
-from . import eyes
+from ....atomic import Incomplete, replacing
+from ....errors import MissingDependency, UsageError
+from ....places import check_folder
+from ....progress import Progress, silent
+from ....trace.model import Trace
+from ... import compat, materials
+from ...build import Built
+from ...geometry import forms, meshes
+from ...geometry.forms import Form
+from ...node_groups import Builder
+from ...parts import PART
+from .. import eyes
+from ..redirect import captured_output
+from ..render import prepare, reason
+from ..verify import verify
 from .glb import Scene
-from .redirect import captured_output
-from .render import prepare, reason
-from .verify import verify
+from .instanced import Instanced, Part, Said, instanced, said_of
 
+#: Boxes and marks of a .glb that are objects of their own: programs draw one mesh faster than more of them.
+_MOST_NODES = 10_000
+#: The colour attribute of a .glb's meshes.
+_COLOR = "Color"
 #: Contents of Blender's default scene, which may be removed.
 _INITIAL: tuple[set[str], ...] = ({"Cube", "Light", "Camera"}, set())
 
 
 def write(
-    built: Built, path: str | os.PathLike[str], *, engine: str = "auto", progress: Progress = silent
+    built: Built,
+    path: str | os.PathLike[str],
+    *,
+    engine: str = "auto",
+    traces: Sequence[Trace] = (),
+    progress: Progress = silent,
 ) -> None:
     """Write a built scene as a file.
 
@@ -45,6 +59,8 @@ def write(
         .blend, .glb or .usdc
     engine : {"auto", "workbench", "eevee", "cycles"}
         What a .blend is set to.
+    traces : sequence of Trace
+        Those that are drawn: .glb and .usdc name each box by its function.
     progress : Progress
 
     Raises
@@ -60,7 +76,11 @@ def write(
     """
     target = Path(path)
     suffix = target.suffix.lower()
-    writers = {".blend": _blend, ".glb": _glb, ".usdc": _usd}
+    writers: Mapping[str, Callable[[Built, Path], None]] = {
+        ".blend": _blend,
+        ".glb": functools.partial(_glb, traces=traces),
+        ".usdc": functools.partial(_usd, traces=traces),
+    }
     if suffix not in writers:
         raise UsageError(f"{path}: the suffix {suffix!r} is not one of {' '.join(writers)}")
     progress(0.1, f"writing {suffix}")
@@ -122,11 +142,17 @@ def _show_in_viewports() -> None:
 
 
 @contextlib.contextmanager
-def _plain(built: Built) -> Iterator[list[Any]]:
+def _plain(
+    built: Built,
+    color: str,
+    apart: Mapping[str, tuple[Instanced, Said]],
+    left_out: Collection[str] = (),
+) -> Iterator[list[Any]]:
     """Make plain meshes of everything in the collection, whose materials other programs understand.
 
-    Each object becomes one mesh with its instances made real, and a colour attribute ``Color``: the
-    colours that Workbench shows, with the light in them.
+    Each object becomes one mesh with its instances made real, and a colour attribute: the colours that
+    Workbench shows, with the light in them. Those named in ``apart`` become points at which others stand,
+    those in ``left_out`` nothing.
     """
     graph = bpy.context.evaluated_depsgraph_get() if bpy.context.scene is built.scene else None
     if graph is None:
@@ -134,7 +160,7 @@ def _plain(built: Built) -> Iterator[list[Any]]:
         graph.update()
     collection = bpy.data.collections.new(f"{built.collection.name} plain")
     built.scene.collection.children.link(collection)
-    material = _shown_as_is(built.style.name)
+    material = _shown_as_is(built.style.name, color)
     # Other programs frame all that is there: texts before the lens would leave the data a corner.
     nearer = eyes.before_data(built)
     counts: dict[str, int] = {}
@@ -144,7 +170,11 @@ def _plain(built: Built) -> Iterator[list[Any]]:
     forms.show(built.collection.objects, Form.FULL)
     try:
         for shown in built.collection.objects:
-            if shown.type != "MESH" or shown.name.endswith(" wall"):
+            if shown.type != "MESH" or shown.get(PART) == "wall" or shown.name in left_out:
+                continue
+            if shown.name in apart:
+                pose = shown.evaluated_get(graph).matrix_world.copy()
+                made += _scattered(collection, *apart[shown.name], pose, material, color)
                 continue
             modifier = shown.modifiers.new("real", "NODES")
             modifier.node_group = _real_group()
@@ -157,7 +187,7 @@ def _plain(built: Built) -> Iterator[list[Any]]:
             mesh.name = f"{shown.name} plain"
             mesh.materials.clear()
             mesh.materials.append(material)
-            _keep_one_color(mesh)
+            _keep_one_color(mesh, color)
             plain = bpy.data.objects.new(f"{shown.name} plain", mesh)
             plain.matrix_world = nearer @ pose if shown.parent == built.camera else pose
             if kind := shown.get("tracevis3d_kind"):
@@ -168,12 +198,62 @@ def _plain(built: Built) -> Iterator[list[Any]]:
     finally:
         forms.show(built.collection.objects, Form.SUITED)
         data = [plain.data for plain in made]
+        groups = [modifier.node_group for plain in made for modifier in plain.modifiers]
         bpy.data.batch_remove([*made, collection])
-        bpy.data.batch_remove([*data, material])
+        bpy.data.batch_remove([*data, *groups, material])
 
 
-def _keep_one_color(mesh: Any) -> None:
-    """Leave the colour attribute ``Color`` as the only attribute besides the shape and ids."""
+def _scattered(
+    collection: Any, one: Instanced, said: Said, pose: Any, material: Any, color: str
+) -> list[Any]:
+    """Make an object for each mesh that instances share, and one of the points where they stand."""
+    made: list[Any] = []
+    for k, (part, rows) in enumerate(one.parts()):
+        name = f"{one.shown.name} {k}"
+        mesh = _mesh_of(f"{name} shape", part, color)
+        mesh.materials.append(material)
+        shape = bpy.data.objects.new(f"{name} shape", mesh)
+        points = meshes.points(name, one.position[rows])
+        meshes.set_attribute(points, "size", "FLOAT_VECTOR", "POINT", one.size[rows])
+        meshes.set_attribute(points, "call", "INT", "POINT", said.call[rows])
+        meshes.set_attribute(points, "calls", "INT", "POINT", said.count[rows])
+        for time, values in (("start_ms", said.start), ("duration_ms", said.lasts)):
+            meshes.set_attribute(points, time, "FLOAT", "POINT", np.maximum(values[rows], -1) / 1e6)
+        placed = bpy.data.objects.new(name, points)
+        placed.modifiers.new("scattered", "NODES").node_group = _scattering(shape)
+        placed.matrix_world = pose
+        placed["tracevis3d_kind"] = one.element.kind
+        placed["tracevis3d_names"] = json.dumps([said.name[row] for row in rows.tolist()])
+        for each in (shape, placed):
+            collection.objects.link(each)
+            made.append(each)
+    return made
+
+
+def _mesh_of(name: str, part: Part, color: str) -> Any:
+    triangle = part.triangle.astype(np.int32)
+    first = np.arange(0, triangle.size, 3, dtype=np.int32)
+    mesh = meshes.polygons(name, part.position, triangle.reshape(-1), first)
+    meshes.set_color(mesh, color, "POINT", part.color, active=True)
+    return mesh
+
+
+def _scattering(shape: Any) -> Any:
+    """Return a node group that shows an object at each point, as large as the point's ``size``."""
+    make = Builder.geometry(shape.name, 1)
+    make.input("Geometry", "Geometry")
+    make.output("Geometry", "Geometry")
+    given = make.node("NodeGroupInput").outputs["Geometry"]
+    info = make.node("GeometryNodeObjectInfo", feed={"Object": shape, "As Instance": True})
+    feed = {"Points": given, "Instance": info.outputs["Geometry"]}
+    feed["Scale"] = make.attribute("size", "FLOAT_VECTOR")
+    placed = make.node("GeometryNodeInstanceOnPoints", feed=feed)
+    make.node("NodeGroupOutput", feed={0: placed.outputs[0]})
+    return make.tree
+
+
+def _keep_one_color(mesh: Any, color: str) -> None:
+    """Leave a colour attribute as the only attribute besides the shape and ids."""
     source = mesh.color_attributes.get(materials.SHADED)
     if source is not None:
         values = np.empty(4 * len(source.data), np.float32)
@@ -182,7 +262,7 @@ def _keep_one_color(mesh: Any) -> None:
         for name in (materials.TINT, materials.SHADED):
             if (old := mesh.attributes.get(name)) is not None:
                 mesh.attributes.remove(old)
-        meshes.set_color(mesh, "Color", domain, values, active=True)
+        meshes.set_color(mesh, color, domain, values, active=True)
     for name in ("part", "size", "start", "end"):
         if (old := mesh.attributes.get(name)) is not None:
             mesh.attributes.remove(old)
@@ -201,11 +281,11 @@ def _real_group() -> Any:
     return make.tree
 
 
-def _shown_as_is(style: str) -> Any:
+def _shown_as_is(style: str, name: str) -> Any:
     """Return a material in the terms that glTF and USD know: the colour attribute as an emission."""
     material = bpy.data.materials.new(f"TraceVis3D plain {style}")
     shader = Builder.shader(material)
-    color = shader.node("ShaderNodeVertexColor", layer_name="Color").outputs["Color"]
+    color = shader.node("ShaderNodeVertexColor", layer_name=name).outputs["Color"]
     principled = shader.node("ShaderNodeBsdfPrincipled", feed={"Base Color": color, "Roughness": 1.0})
     shader.node("ShaderNodeOutputMaterial", feed={"Surface": principled.outputs[0]})
     return material
@@ -234,13 +314,20 @@ def _only(scene: Any, wanted: list[Any]) -> None:
         shown.select_set(shown in wanted, view_layer=scene.view_layers[0])
 
 
-def _glb(built: Built, path: Path) -> None:
+def _glb(built: Built, path: Path, traces: Sequence[Trace]) -> None:
     scene = Scene()
-    with _plain(built) as plain:
+    apart = {one.shown.name: one for one in instanced(built)}
+    if sum(len(one.element) for one in apart.values()) > _MOST_NODES:
+        apart = {}
+    with _plain(built, _COLOR, {}, left_out=apart.keys()) as plain:
         for shown in plain:
             position, color, triangle = _triangles(shown.data)
             said = {key: value for key, value in shown.items() if key.startswith("tracevis3d")}
             scene.add_mesh(shown.name, np.array(shown.matrix_world), position, color, triangle, said)
+    for name, one in apart.items():
+        known = said_of(built.drawing, one.element, traces)
+        about = {"tracevis3d_kind": one.element.kind, "tracevis3d_elements": len(one.element)}
+        scene.add_instances(name, np.array(one.shown.matrix_world), one.parts(), one, known, about)
     eye, view = built.camera, built.view
     near, far = float(eye.data.clip_start), float(eye.data.clip_end)
     ratio = built.frame.width / built.frame.height
@@ -268,7 +355,7 @@ def _triangles(mesh: Any) -> tuple[NDArray[np.float32], NDArray[np.float32], NDA
     position = np.empty(3 * len(mesh.vertices), np.float32)
     mesh.attributes["position"].data.foreach_get("vector", position)
     position = position.reshape(-1, 3)
-    attribute = mesh.color_attributes["Color"]
+    attribute = mesh.color_attributes[_COLOR]
     color = np.empty(4 * len(attribute.data), np.float32)
     attribute.data.foreach_get("color", color)
     mesh.calc_loop_triangles()
@@ -283,10 +370,16 @@ def _triangles(mesh: Any) -> tuple[NDArray[np.float32], NDArray[np.float32], NDA
     return position, color.reshape(-1, 4), triangle.astype(np.uint32).reshape(-1, 3)
 
 
-def _usd(built: Built, path: Path) -> None:
+def _usd(built: Built, path: Path, traces: Sequence[Trace]) -> None:
     if not getattr(bpy.app.build_options, "usd", False):
         raise MissingDependency("This Blender is built without USD: write .blend or .glb.")
-    with _active(built.scene), _plain(built) as plain:
+    apart = {}
+    if compat.exports_instances():
+        apart = {
+            one.shown.name: (one, said_of(built.drawing, one.element, traces)) for one in instanced(built)
+        }
+    # What USD's own viewers show has this name.
+    with _active(built.scene), _plain(built, "displayColor", apart) as plain:
         _only(built.scene, [*plain, built.camera])
         write: Any = bpy.ops.wm.usd_export
         known = write.get_rna_type().properties.keys()
@@ -301,5 +394,6 @@ def _usd(built: Built, path: Path) -> None:
             "export_textures_mode": "KEEP",
             "convert_world_material": False,
             "export_lights": False,
+            "use_instancing": bool(apart),
         }
         write(filepath=str(path), **{k: v for k, v in options.items() if k in known})

@@ -1,0 +1,1 @@
+"""Scene files: .blend for Blender, .glb and .usdc for everything else."""
