@@ -264,6 +264,9 @@ class Way:
                     done="read",
                 ),
             ),
+            *self.shared(
+                Turn("forms of views in a window", "sight/forms.py", threaded, sphinx[0], done="formed"),
+            ),
             Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
             Turn("stand in a view with a headset", "sight/immersion.py", threaded, done="stood"),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tests.support.walked_traces import walked_trace
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.palettes import PALETTES
@@ -20,6 +21,7 @@ from tracevis3d.features.call_tree.icicle.layout import compose
 from tracevis3d.features.call_tree.icicle.parameters import Parameters
 from tracevis3d.features.call_tree.icicle.view import VIEW
 from tracevis3d.formats import registry
+from tracevis3d.layout.cut import cut_index
 from tracevis3d.layout.scales import LOG_RANGE
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
@@ -654,7 +656,7 @@ def test_levels_lower_than_a_pixel_are_drawn_as_rows(tmp_path, n):
 
 
 def test_levels_of_many_threads_are_high_enough_to_be_read():
-    # Shallow threads: as many as have levels of 10 pixels, while a few may have lower ones.
+    # Shallow threads: as many as have levels of 10 pixels.
     trace = walked_trace(1, threads=40, steps=60)
     frame = Frame(1920, 1080)
     lanes = compose(trace, Parameters(opening=0.0, last_depth=3), frame)[0].lanes
@@ -662,3 +664,21 @@ def test_levels_of_many_threads_are_high_enough_to_be_read():
     assert np.median(np.diff(lanes.edge)) * frame.width * 0.95 / WIDTH >= 9
     deep = walked_trace(1, threads=60)
     assert 1 < len(compose(deep, Parameters(opening=0.0), frame)[0].lanes) <= 6
+
+
+@pytest.mark.parametrize("name", ["sync_pillow_8w.json.gz", "weka_parallel_9t.tsv.gz"])
+def test_lanes_are_folded_where_levels_would_be_too_low(name):
+    trace, frame = registry.open_trace(ROOT / "examples" / name), Frame(1920, 1080)
+    pixels = []
+    for opening in (0.0, 1.0):
+        picture = compose(trace, Parameters(opening=opening), frame)[0]
+        assert len(picture.threads) == 6
+        assert 0 < np.count_nonzero(picture.folded) < 6
+        lanes = picture.lanes
+        levels = np.maximum(np.diff(cut_index(trace).thread_level)[picture.threads], 1)
+        each = (lanes.height / levels)[~picture.folded]
+        assert (lanes.height[picture.folded] < lanes.height[~picture.folded].min()).all()
+        pixels.append(float(each.mean()) * picture.pixels_per_unit)
+    assert min(pixels) >= 9, pixels
+    drawing = VIEW.draw([trace], read(Parameters, {}), frame, silent)
+    assert any("of 6 threads are folded" in note for note in drawing.notes)

@@ -36,8 +36,11 @@ _HIGHEST_LEVEL = 0.5
 _LEAST_LANE = 0.24
 # Line height of the smaller texts, in scene units, and its minimum relative to the smallest readable one.
 _SMALL_TEXT, _READABLE = 0.16, 1.9
-# Minimum height of a level in pixels when threads are chosen automatically: of many threads, and of a few.
-_LEAST_LEVEL_PX, _FEW_LEVEL_PX, _FEW = 10.0, 4.0, 6
+# Minimum height of a level in pixels when threads are chosen automatically. If fewer threads than these have
+# room for such levels, so many are drawn, and the lanes of others are folded.
+_LEAST_LEVEL_PX, _FEW = 10.0, 6
+#: By how much a level is lower in the opened picture, which has depth and is seen from above.
+_FURTHER = 0.25
 #: How much finer than straight ones times are drawn on a spiral, for each turn.
 FINER = 0.8
 #: Levels that threads which unfold by themselves have together.
@@ -149,24 +152,23 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     if p.last_depth:
         deepest = np.minimum(deepest, max(p.last_depth - p.first_depth + 1, 1))
     unit = WIDTH / (frame.width * SHARE[0])
-    cost = [
-        np.maximum(deepest * pixels * unit, _LEAST_LANE) + p.spacing * pixels * unit
-        for pixels in (_LEAST_LEVEL_PX, _FEW_LEVEL_PX)
-    ]
+    pixels = _LEAST_LEVEL_PX * (1.0 + _FURTHER * p.opening) * unit
+    cost = np.maximum(deepest * pixels, _LEAST_LANE) + p.spacing * pixels
     height = _wall_height(p, frame, 0.0, 1.0)
     steady = bool(p.unfolded.strip())
     # Lanes that can be folded stay where they are whatever part of the time is shown.
     busy = busy_time(trace, time_window(trace, "", "") if steady else window)
     if steady and p.threads.strip() in ("", "auto"):
-        threads = choose_threads(trace, f"busiest {_MOST_LANES}", p.order, busy, cost[0], height)
+        threads = choose_threads(trace, f"busiest {_MOST_LANES}", p.order, busy, cost, height)
     else:
-        threads = choose_threads(trace, p.threads, p.order, busy, cost[0], height)
-        if len(threads) < _FEW and p.threads.strip() in ("", "auto"):
-            fit_lower = len(choose_threads(trace, "auto", p.order, busy, cost[1], height))
-            threads = choose_threads(trace, f"busiest {min(fit_lower, _FEW)}", p.order, busy, cost[0], height)
+        threads = choose_threads(trace, p.threads, p.order, busy, cost, height)
+    folded = ~_unfolded(trace, p, threads, busy, deepest)
+    if not steady and len(threads) < _FEW and p.threads.strip() in ("", "auto"):
+        many, opened = _grouped(busy, cost, _FOLDED + p.spacing * pixels, height)
+        threads = choose_threads(trace, f"busiest {many}", p.order, busy, cost, height)
+        folded = ~np.isin(threads, opened)
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
-    folded = ~_unfolded(trace, p, threads, busy, deepest)
     levels = deepest[threads].astype(np.int64) if steady else None
 
     buffers = CutBuffers()
@@ -223,6 +225,37 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
             break
         pixels = now
     return replace(picture, pixels_per_unit=now), cut, _left_out(trace, picture, cut, busy)
+
+
+def _grouped(busy: Ints, cost: Floats, low: float, height: float) -> tuple[int, Ints]:
+    """Return how many of the busiest threads are drawn, and those of them that are not folded.
+
+    As many aren't as have room for levels that can be seen; at least the busiest one.
+
+    Parameters
+    ----------
+    busy : int64 (threads,)
+        Nanoseconds.
+    cost : float64 (threads,)
+        Height of each one's lane with all of its levels.
+    low : float
+        Height of a folded lane.
+    height : float
+        The height that there is.
+
+    Returns
+    -------
+    (int, int64 (k,))
+    """
+    live = np.flatnonzero(busy > 0)
+    by_time = live[np.argsort(-busy[live], kind="stable")]
+    many = min(len(by_time), _FEW)
+    left, opened = height - many * low, []
+    for thread in by_time[:many].tolist():
+        if cost[thread] - low <= left:
+            opened.append(thread)
+            left -= max(float(cost[thread]) - low, 0.0)
+    return many, np.array(opened or by_time[:1], np.int64)
 
 
 def _unfolded(trace: Trace, p: Parameters, threads: Ints, busy: Ints, deepest: Floats) -> NDArray[np.bool_]:
