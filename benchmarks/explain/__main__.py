@@ -1,6 +1,6 @@
 """Judge ``explain`` on pairs with a known change: ``python -m benchmarks.explain [--write] [FOLDER]``.
 
-The twenty pairs with which the rules were made, and five, eight, eight and eight made afterwards. Recordings
+The twenty pairs with which the rules were made, and five, eight, eight, eight and ten made afterwards. Recordings
 are made in FOLDER, or taken from it; ``--write`` puts the tables into ``docs/explain.md``.
 """
 
@@ -19,6 +19,7 @@ BEGIN = {
     "later": "<!-- pairs made later still -->\n",
     "latest": "<!-- pairs made last -->\n",
     "fresh": "<!-- pairs with answers written down first -->\n",
+    "sealed": "<!-- pairs of other kinds, answers written down first -->\n",
 }
 END = "<!-- end -->"
 

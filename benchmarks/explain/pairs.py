@@ -20,6 +20,8 @@ TOLD = {
     "slower": ("slower",),
     "faster": ("faster",),
     "stall": ("stall",),
+    "renamed": ("renamed",),
+    "wrapped": ("wrapped",),
     "noise": ("stall", "drift", "pace", "alike"),
 }
 
