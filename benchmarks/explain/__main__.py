@@ -1,7 +1,7 @@
 """Judge ``explain`` on pairs with a known change: ``python -m benchmarks.explain [--write] [FOLDER]``.
 
-The twenty pairs with which the rules were made, and five, eight, eight, eight and ten made afterwards. Recordings
-are made in FOLDER, or taken from it; ``--write`` puts the tables into ``docs/explain.md``.
+The twenty pairs with which the rules were made, and five, eight, eight, eight and ten made afterwards.
+Recordings are made in FOLDER, or taken from it; ``--write`` puts the tables into ``docs/explain.md``.
 """
 
 from __future__ import annotations

@@ -54,6 +54,7 @@ def judge(pair: Pair, folder: Path) -> Verdict:
 def _named(finding: Finding, patterns: tuple[str, ...]) -> bool:
     """Return whether a finding names one of some functions; those of a stall are where it fell."""
     names = {name for name in finding.functions if name}
+    names |= {name for over in finding.details.get("through", ()) for name in over}
     names |= {name for stall in finding.details.get("stalls", ())[:1] for name in [stall["function"]]}
     return any(re.fullmatch(pattern, name) for pattern in patterns for name in names)
 

@@ -37,7 +37,15 @@ class Side:
         self.heads = [[i for i in heads if self.of_call[i] == p] for p in range(self.n)]
         self.lasted = lasted
         self.time = [sum(self.own[q] for q in range(self.n) if self.lies(q, p)) for p in range(self.n)]
-        self.worth = max(worth * sum(own), 1)
+        # Its share of the time or of the calls, whichever is more.
+        self.worth = worth
+        self.weight = [
+            max(
+                self.time[p] / max(sum(own), 1),
+                sum(self.calls[q] for q in range(self.n) if self.lies(q, p)) / max(len(own), 1),
+            )
+            for p in range(self.n)
+        ]
         self.node = [-1] * self.n
 
     def lies(self, path, above):
@@ -51,11 +59,11 @@ class Side:
         return [q for q in range(self.n) if self.parent[q] == path and self.node[q] < 0]
 
     def chain(self, path):
-        """Return a path and what it wraps: each time what takes most of its time, half of it at least."""
+        """Return a path and what it wraps: each time what has most of its weight, half of it at least."""
         found = [path]
         while (below := self.below(found[-1])) and len(found) < self.wrapped:
-            most = max(below, key=lambda q: (self.time[q], -q))
-            if self.time[most] < max(0.5 * self.time[found[-1]], self.worth):
+            most = max(below, key=lambda q: (self.weight[q], -q))
+            if self.weight[most] < max(0.5 * self.weight[found[-1]], self.worth):
                 break
             found.append(most)
         return found
@@ -64,11 +72,35 @@ class Side:
         return [self.function[q] for q in range(self.n) if self.lies(q, path)]
 
 
-def plain_paths(comparison, worth=0.005, deepest=2000, tried=8, wrapped=100):
-    """Return the nodes (parent, function in A, in B), the detours, and the sides with each path's node."""
+def plain_paths(comparison, renamed=None, **words):
+    """Return the nodes (parent, function in A, in B), the detours, the sides with each path's node, renames.
+
+    Functions that are taken as the same in one place, one for one, and never called in the other trace, are
+    the same in all: then all is laid once more.
+    """
+    nodes, detours, sides = laid(comparison, dict(renamed or ()), **words)
+    if renamed is not None:
+        return nodes, detours, sides, renamed
+    pairs = {(nodes[node][1], nodes[node][2]) for node, a, b, _ in detours if not a and not b}
+    once = sorted(
+        (f, g) for f, g in pairs
+        if [x for x, _ in pairs].count(f) == [y for _, y in pairs].count(g) == 1
+        and g not in sides[0].function and f not in sides[1].function
+    )  # fmt: skip
+    return plain_paths(comparison, once, **words) if once else (nodes, detours, sides, [])
+
+
+def laid(comparison, renamed, worth=0.005, deepest=2000, tried=8, wrapped=100):
+    """Lay the paths upon each other once, with A's names of B's functions where these are known."""
     ids = (comparison.identity.a, comparison.identity.b)
     sides = [Side(trace, of, worth, wrapped) for trace, of in zip(comparison.traces, ids, strict=True)]
     nodes, detours = [], []
+    of_b = {g: f for f, g in renamed.items()}
+
+    def named(s, path):
+        function = sides[s].function[path]
+        return of_b.get(function, function) if s else function
+
     level = [[(-1, path) for path in side.below(-1)] for side in sides]
 
     def join(a, b, caller, reached):
@@ -90,6 +122,9 @@ def plain_paths(comparison, worth=0.005, deepest=2000, tried=8, wrapped=100):
         ]  # fmt: skip
         if steps:
             _, i, j = min(steps)
+            new = functions[0][0] not in sides[1].function and functions[1][0] not in sides[0].function
+            if i and j and new and len(sides[0].heads[a]) == len(sides[1].heads[b]):
+                i = j = 0
         else:
             both = set(left) & set(right)
             if not len(both) > comparison.settings.tau * len({*left, *right}) or not any(map(rare, both)):
@@ -108,21 +143,21 @@ def plain_paths(comparison, worth=0.005, deepest=2000, tried=8, wrapped=100):
     for _ in range(deepest):
         if not level[0] and not level[1]:
             break
-        keys = sorted({(up, side.function[p]) for side, of in zip(sides, level, strict=True) for up, p in of})
+        has = [{(up, named(s, p)) for up, p in of} for s, of in enumerate(level)]
+        keys = sorted(has[0] | has[1])
         here = {key: len(nodes) + i for i, key in enumerate(keys)}
-        has = [{(up, side.function[p]) for up, p in of} for side, of in zip(sides, level, strict=True)]
-        nodes += [(up, f, f) for up, f in keys]
+        nodes += [(up, f, renamed.get(f, f)) for up, f in keys]
         reached = [[p for _, p in of] for of in level]
         alone = [[], []]
         for s, side in enumerate(sides):
             for up, p in level[s]:
-                side.node[p] = here[up, side.function[p]]
-                if (up, side.function[p]) not in has[1 - s] and side.time[p] >= side.worth:
+                side.node[p] = here[up, named(s, p)]
+                if (up, named(s, p)) not in has[1 - s] and side.weight[p] >= side.worth:
                     alone[s].append(p)
         callers = [{nodes[side.node[p]][0] for p in of} for side, of in zip(sides, alone, strict=True)]
         for caller in sorted(callers[0] & callers[1]):
             mine = [
-                sorted((p for p in of if nodes[side.node[p]][0] == caller), key=lambda p: -side.time[p])[
+                sorted((p for p in of if nodes[side.node[p]][0] == caller), key=lambda p: -side.weight[p])[
                     :tried
                 ]
                 for side, of in zip(sides, alone, strict=True)
@@ -147,7 +182,8 @@ def plain_paths(comparison, worth=0.005, deepest=2000, tried=8, wrapped=100):
 def check(comparison, **words):
     """Compare what the library lays upon each other with the twin."""
     paths = common_paths(comparison)
-    nodes, detours, sides = plain_paths(comparison, **words)
+    nodes, detours, sides, renamed = plain_paths(comparison, **words)
+    assert list(paths.renamed) == renamed
     assert list(zip(paths.parent.tolist(), *paths.function.tolist(), strict=True)) == nodes
     assert [tuple(detour) for detour in paths.detours] == detours
     n = len(nodes)
@@ -214,26 +250,54 @@ def compared(a, b, tau="0.3"):
 @pytest.mark.parametrize(("share", "wraps"), [(49, 0), (50, 1), (51, 1)])
 def test_what_wraps_spends_half_of_its_time_in_it(share, wraps):
     work = ("work", share, [])
-    comparison = compared(one(work), one(("around", 100 - share, [work])), tau="0.9")
+    others, rest = [("other", 0, []) for _ in range(4)], [("rest", 0, []) for _ in range(100)]
+    comparison = compared(one(work, *rest), one(("around", 100 - share, [work, *others]), *rest), tau="0.9")
+    assert len(check(comparison).detours) == wraps
+
+
+@pytest.mark.parametrize(("calls", "wraps"), [(4, 0), (3, 1), (2, 1)])
+def test_or_half_of_its_calls_are_there(calls, wraps):
+    work = ("work", 1, [("step", 0, []) for _ in range(3)])
+    others = [("other", 0, []) for _ in range(calls)]
+    comparison = compared(one(work, own=1000), one(("around", 99, [work, *others]), own=1000), tau="0.9")
     assert len(check(comparison).detours) == wraps
 
 
 @pytest.mark.parametrize(("own", "looked_at"), [(4, 0), (5, 1), (6, 1)])
 def test_ways_around_are_looked_for_where_they_take_a_two_hundredth(own, looked_at):
-    a, b = (one((name, own, [("same", 0, [])]), ("rest", 1000 - 10 - own, [])) for name in ("x", "y"))
-    assert len(check(compared(a, b, tau="0.3")).detours) == looked_at
+    many = [("small", 0, []) for _ in range(996)]
+    a, b = (one((name, own, [("same", 0, [])]), ("rest", 1000 - 10 - own, many)) for name in ("x", "y"))
+    assert len(check(compared(a, b, tau="0.3")).renamed) == looked_at
+
+
+@pytest.mark.parametrize(("calls", "looked_at"), [(498, 0), (395, 1)])
+def test_or_make_a_two_hundredth_of_the_calls(calls, looked_at):
+    many = [("small", 0, []) for _ in range(calls)]
+    a, b = (one((name, 1, [("same", 0, [])]), ("rest", 100_000, many)) for name in ("x", "y"))
+    assert len(check(compared(a, b, tau="0.3")).renamed) == looked_at
+
+
+def test_what_has_another_name_in_one_place_has_it_in_all():
+    def run(name):
+        large, small = (name, 500, [("same", 1, [])]), (name, 0, [])
+        rest = [("rest", 0, []) for _ in range(2000)]
+        return one(large, ("stage", 1000, [("step", 1, [small]), *rest]))
+
+    paths = check(compared(run("old"), run("new")))
+    assert len(paths.renamed) == 1
+    assert not paths.detours
+    assert (paths.calls > 0).all()
 
 
 def test_the_eight_longest_of_one_caller_are_tried():
     parts = [(f"a{i}", 100 - i, [(f"s{i}", 0, [])]) for i in range(10)]
     others = [(f"b{i}", 100 - i, [(f"s{i}", 0, [])]) for i in range(10)]
     paths = check(compared(one(*parts), one(*others)))
-    assert len(paths.detours) == 8
-    assert all(not detour.a and not detour.b for detour in paths.detours)
+    assert len(paths.renamed) == 8
 
 
 @pytest.mark.parametrize(("tau", "joined"), [("0.33", 1), ("1/3", 0), ("0.34", 0)])
 def test_similar_is_above_the_threshold(tau, joined):
     same = ("same", 1, [])
     comparison = compared(one(("x", 50, [same])), one(("y", 50, [same])), tau=tau)
-    assert len(check(comparison).detours) == joined
+    assert len(check(comparison).renamed) == joined

@@ -93,6 +93,7 @@ class Plain:
             for label, common in zip(t.trace.functions.label, t.ids.tolist(), strict=True):
                 self.labels[common] = label
         self.of_function = [Counter(t.function) for t in self.traces]
+        self.calm()
 
     # -- what all are drawn from --
 
@@ -125,6 +126,31 @@ class Plain:
             middle = plain_median(ratios)
             self.pace = math.exp(middle)
             self.noise = plain_median([(abs(ratio - middle), weight) for ratio, weight in ratios])
+
+    def calm(self):
+        """Own times without stalls: of each call, and of each path with all below."""
+        usual, beyond = {}, []
+        for f in range(len(self.identity)):
+            own = sorted(t.own[i] for t in self.traces for i in range(t.n) if t.function[i] == f)
+            usual[f] = own[-2 - len(own) // 20] if len(own) >= 10 and not self.exact else math.inf
+        for t in self.traces:
+            beyond.append([max(own - usual[f], 0) for own, f in zip(t.own, t.function, strict=True)])
+        both = set(self.of_function[0]) & set(self.of_function[1])
+        largest = max(
+            (more for t, of in zip(self.traces, beyond, strict=True)
+             for more, f in zip(of, t.function, strict=True) if f in both), default=0,
+        )  # fmt: skip
+        self.calm_self, self.calm_time = [], []
+        for t, of in zip(self.traces, beyond, strict=True):
+            t.calm = [
+                own - more if 0.01 * self.most_time <= more <= 4 * largest else own
+                for own, more in zip(t.own, of, strict=True)
+            ]
+            row = [0] * self.n
+            for i in range(t.n):
+                row[t.node[i]] += t.calm[i]
+            self.calm_self.append(row)
+            self.calm_time.append([sum(row[n] for n in self.under([node])) for node in range(self.n)])
 
     def share(self, time, calls):
         return min(1.0, max(abs(time) / self.most_time, abs(calls) / self.most_calls))
@@ -186,7 +212,8 @@ class Plain:
     def repetitions(self):
         found = []
         for nodes in self.by_function([n for n in range(self.n) if self.state[n] == RECOUNTED], 0):
-            time = sum(self.time[1][n] - self.pace * self.before[n] * self.time[0][n] for n in nodes)
+            before, now = self.calm_time
+            time = sum(now[n] - self.pace * self.before[n] * before[n] for n in nodes)
             calls = sum(self.below[1][n] - self.before[n] * self.below[0][n] for n in nodes)
             more = sum(self.calls[1][n] - self.before[n] * self.calls[0][n] for n in nodes)
             contrary = abs(calls) > 1e-6 < abs(more) and (calls > 0) != (more > 0)
@@ -208,21 +235,22 @@ class Plain:
             )  # fmt: skip
         return found
 
-    def told_by(self, nodes):
+    def told_by(self, nodes, sides=(0, 1)):
         """Code without a name is told by the function that makes nine tenths of the calls below it."""
-        while self.label(nodes[0]).endswith("<genexpr>"):
+        while self.label(nodes[0], sides[0]).endswith("<genexpr>"):
             inside = [
                 n for n in range(self.n)
-                if self.parent[n] in nodes and self.state[n] == ALIKE and all(of[n] for of in self.calls)
+                if self.parent[n] in nodes and (self.state[n] == ALIKE or len(sides) == 1)
+                and all(self.calls[s][n] for s in sides)
             ]  # fmt: skip
-            held = [sum(self.below[s][n] - self.calls[s][n] for n in nodes) for s in range(2)]
+            held = {s: sum(self.below[s][n] - self.calls[s][n] for n in nodes) for s in sides}
             large = [
-                of for of in self.by_function(inside, 0)
-                if all(sum(self.below[s][n] for n in of) >= 0.9 * held[s] for s in range(2))
+                of for of in self.by_function(inside, sides[0])
+                if all(sum(self.below[s][n] for n in of) >= 0.9 * held[s] for s in sides)
             ]  # fmt: skip
             if not large:
                 break
-            nodes = max(large, key=lambda of: sum(self.below[0][n] + self.below[1][n] for n in of))
+            nodes = max(large, key=lambda of: sum(self.below[s][n] for s in sides for n in of))
         return nodes
 
     def recursions(self):
@@ -275,27 +303,26 @@ class Plain:
                 if self.state[n] == ALONE and self.calls[s][n] and n not in self.mere_wrappers()
             ]
             for group in self.by_function(nodes, s):
+                group = self.told_by(group, (s,))
                 about = self.about(group)
-                elsewhere = self.of_function[1 - s][self.function[s][group[0]]]
+                elsewhere = self.of_function[1 - s][self.function[1 - s][group[0]]]
                 details = {"trace": "AB"[s], "paths": len(group), "elsewhere": elsewhere}
-                score = self.share(about["time_ns"][s], about["below"][s])
+                score = self.share(sum(self.calm_time[s][n] for n in group), about["below"][s])
                 names = self.one_sided(self.label(group[0], s), s)
                 found.append(self.finding("alone", score, names, self.way(group[0]), details, **about))
         return found
 
     def new_functions(self):
-        stands_in = {detour.node for detour in self.around if not detour.a and not detour.b}
         found = []
         for s in range(2):
-            new = (
-                {
-                    n
-                    for n in range(self.n)
-                    if self.calls[s][n] and not self.of_function[1 - s][self.function[s][n]]
-                }
-                - stands_in
-                - self.mere_wrappers()
-            )
+            new = {
+                n
+                for n in range(self.n)
+                if self.calls[s][n] and not self.of_function[1 - s][self.function[1 - s][n]]
+            } - self.mere_wrappers()
+            for group in self.by_function(new, s):
+                if self.told_by(group, (s,)) != group:
+                    new -= set(group)
             outermost = [n for n in new if self.parent[n] not in self.under(new)]
             for group in self.by_function(outermost, s):
                 about = self.about(group)
@@ -307,7 +334,7 @@ class Plain:
                 details = {
                     "trace": "AB"[s], "paths": len(group), "callers": most[:3], "caller_count": len(most),
                 }  # fmt: skip
-                score = self.share(about["time_ns"][s], about["below"][s])
+                score = self.share(sum(self.calm_time[s][n] for n in group), about["below"][s])
                 names = self.one_sided(self.label(group[0], s), s)
                 found.append(self.finding("only", score, names, self.way(group[0]), details, **about))
         return found
@@ -325,6 +352,18 @@ class Plain:
                 kind, details = "wrapped", {"through": over}
                 score = self.share(0, calls * max(len(side) for side in over))
             found.append(self.finding(kind, score, self.both(node), self.way(node), details, **about))
+        for f, g in self.evidence.paths.renamed:
+            nodes = [
+                n for n in range(self.n)
+                if (self.function[0][n], self.function[1][n]) == (f, g) and all(of[n] for of in self.calls)
+            ]  # fmt: skip
+            if nodes:
+                nodes.sort(key=lambda n: (-self.time[0][n], n))
+                about = self.about(nodes)
+                own = max(sum(side[n] for n in nodes) for side in self.self_time)
+                score = self.share(own, max(about["calls"]))
+                names, way = (self.labels[f], self.labels[g]), self.way(nodes[0])
+                found.append(self.finding("renamed", score, names, way, certainty="likely", **about))
         for pair in self.identity.renamed:
             nodes = [n for n in range(self.n) if self.identity.names[self.function[0][n]] == pair.b]
             if nodes:
@@ -391,12 +430,15 @@ class Plain:
             return {**group, "low": -math.inf, "high": math.inf, "change": change, "ratio": ratio}
         if len(pairs) >= 3:
             rows = [(a.own[i], b.own[j]) for i, j in pairs]
-            out = min(1 + len(rows) // 20, (len(rows) - 1) // 2)
-            seen = self.without_stalls(rows, out)
+            # One call in twenty of either trace, and one more; one of A may have several counterparts.
+            most, different = (len(rows) - 1) // 2, len({i for i, _ in pairs})
+            out = min(1 + len(rows) // 20, most)
+            out_a = min((1 + different // 20) * math.ceil(len(rows) / different), most)
+            seen = self.without_stalls(rows, out, out_a)
             if len(rows) < 10:
                 # All but the outliers have to agree: the smallest change that one of them shows counts.
                 ratios = sorted(self.log_ratio(was, now) for was, now in rows)
-                within = ratios[out : len(ratios) - out]
+                within = ratios[out_a : len(ratios) - out]
                 up, down = all(r > 0 for r in within), all(r < 0 for r in within)
                 seen["ratio"] = within[0] if up else within[-1] if down else 0.0
             return {**group, **seen}
@@ -406,16 +448,16 @@ class Plain:
         rows = [row for x, y in gaps if len(x) == len(y) for row in zip(x, y, strict=True)]
         if len(rows) < 8:
             return group
-        seen = self.without_stalls(rows, 1 + len(rows) // 20)
+        seen = self.without_stalls(rows, 1 + len(rows) // 20, 1 + len(rows) // 20)
         end = "high" if seen["change"] > 0 else "low"
         return {
             **group, "change": seen["change"], "ratio": seen["ratio"], end: seen["change"] / len(pairs),
         }  # fmt: skip
 
-    def without_stalls(self, rows, out):
-        """Judge times of A and B beside each other, the ``out`` most extreme at both ends cut back."""
+    def without_stalls(self, rows, out, out_a):
+        """Judge times of A and B beside each other, the most extreme of B and of A cut back."""
         extra = sorted(now - self.pace * was for was, now in rows)
-        low, high = extra[out], extra[len(extra) - 1 - out]
+        low, high = extra[out_a], extra[len(extra) - 1 - out]
         change = sum(min(max(each, low), high) for each in extra)
         return {
             "low": low, "high": high, "change": change,
@@ -503,6 +545,7 @@ class Plain:
             if not rows:
                 continue
             rows.sort(key=lambda row: (-rounded(row[0]), row[1]))
+            rows = [row for k, row in enumerate(rows) if row[1] not in [r[1] for r in rows[:k]]]
             pairs = [pair for _, _, pair, _ in rows]
             nodes = list(dict.fromkeys(t.node[pair[s]] for pair in pairs))
             change = -sum(row[0] for row in rows)
@@ -645,7 +688,19 @@ class Plain:
 
     def out_of_order(self, pairs, in_order):
         a = self.traces[0]
-        moved = [k for k in range(len(pairs)) if not in_order[k]]
+
+        def before(s, k):
+            """Return the last of the same caller before a pair that keeps its place; None: there is none."""
+            t, one = self.traces[s], pairs[k][s]
+            rows = [
+                (pairs[j][s], j)
+                for j in range(len(pairs))
+                if in_order[j] and pairs[j][s] < one and t.parent[pairs[j][s]] == t.parent[one]
+                and t.thread[pairs[j][s]] == t.thread[one]
+            ]  # fmt: skip
+            return max(rows)[1] if rows else None
+
+        moved = [k for k in range(len(pairs)) if not in_order[k] and before(0, k) != before(1, k)]
         moved = [k for k in moved if not any(pairs[k][0] in a.stack(pairs[j][0])[1:] for j in moved)]
         runs = []
         for k in moved:
@@ -667,25 +722,27 @@ class Plain:
             time = tuple(sum(t.lasted[i] for i in of) for t, of in zip(self.traces, calls, strict=True))
             below = tuple(sum(t.extent[i] for i in of) for t, of in zip(self.traces, calls, strict=True))
             first = max(run, key=lambda k: (a.lasted[pairs[k][0]], -k))
-            after = []
-            for s, t in enumerate(self.traces):
-                one = min(pairs[k][s] for k in same[0])
-                before = [
-                    (pairs[k][s], pairs[k][2])
-                    for k in range(len(pairs))
-                    if in_order[k] and pairs[k][s] < one and t.parent[pairs[k][s]] == t.parent[one]
-                    and t.thread[pairs[k][s]] == t.thread[one]
-                ]  # fmt: skip
-                after.append(self.label(max(before)[1]) if before else "")
+            one = same[0][0]
+            last = [before(s, one) for s in range(2)]
+            after = ["" if k is None else self.label(pairs[k][2]) for k in last]
             node = pairs[first][2]
+            details = {
+                "after": after, "functions": sorted({self.label(pairs[k][2]) for k in run}),
+                "times": len(same),
+            }  # fmt: skip
+            if after[0] == after[1]:
+                details["after_calls"] = [
+                    sum(
+                        t.node[i] == pairs[last[s]][2] and t.parent[i] == t.parent[pairs[one][s]]
+                        and t.thread[i] == t.thread[pairs[one][s]]
+                        for i in range(pairs[one][s])
+                    )
+                    for s, t in enumerate(self.traces)
+                ]  # fmt: skip
             found.append(
                 self.finding(
                     "order", self.share(min(time), min(below)), self.both(node), self.way(node),
-                    {
-                        "after": after, "functions": sorted({self.label(pairs[k][2]) for k in run}),
-                        "times": len(same),
-                    },
-                    calls=(len(run),) * 2, time_ns=time, below=below, examples=pairs[first][:2],
+                    details, calls=(len(run),) * 2, time_ns=time, below=below, examples=pairs[first][:2],
                     ranges=tuple(
                         (min(t.start[i] for i in of), max(t.end[i] for i in of))
                         for t, of in zip(self.traces, calls, strict=True)
@@ -761,19 +818,27 @@ class Plain:
             rows = []
             for key in sorted(groups):
                 of = groups[key]
+                renamed = [
+                    self.function[0][n] != self.function[1][n] and all(row[n] for row in self.calls)
+                    for n in key
+                ]
+                if all(renamed):
+                    continue
                 time = sum(t.end[last] - t.start[first] for first, last in of)
                 below = sum(last + t.extent[last] - first for first, last in of)
+                calm = sum(sum(t.calm[first : last + t.extent[last]]) for first, last in of)
                 first, last = max(of, key=lambda run: (t.end[run[1]] - t.start[run[0]], -run[0]))
                 names = [self.label(t.node[i], s) for i in (first, last)]
                 hull = (min(t.start[run[0]] for run in of), max(t.end[run[1]] for run in of))
                 details = {
                     "trace": "AB"[s], "first": names[0], "last": names[1],
                     "longest_ns": t.end[last] - t.start[first], "longest_start_ns": t.start[first],
-                    "new": names[0] == names[1] and t.function[first] not in self.traces[1 - s].function,
+                    "new": names[0] == names[1]
+                    and self.function[1 - s][t.node[first]] not in self.traces[1 - s].function,
                 }  # fmt: skip
-                weight = max(time / self.most_time, below / self.most_calls)
+                weight = max(calm / self.most_time, below / self.most_calls)
                 rows.append((weight, self.finding(
-                    "unmatched", self.share(time, below), self.one_sided(names[0], s),
+                    "unmatched", self.share(calm, below), self.one_sided(names[0], s),
                     self.way(t.node[first]), details, calls=self.one_sided(len(of), s, 0),
                     time_ns=self.one_sided(time, s, 0), below=self.one_sided(below, s, 0),
                     ranges=self.one_sided(hull, s, None), examples=self.one_sided(first, s, -1),
@@ -811,7 +876,7 @@ class Plain:
             best = self.most_alike(s, f["examples"][s])
             f["details"] = {**f["details"], "most_alike": best}
             if best and f["kind"] == "only":
-                f["score"] = self.share(sum(self.self_time[s][n] for n in f["nodes"]), f["calls"][s])
+                f["score"] = self.share(sum(self.calm_self[s][n] for n in f["nodes"]), f["calls"][s])
         return found
 
     def together(self, found):
@@ -840,8 +905,8 @@ class Plain:
                 continue
             others = [g for g in same if g is not first]
             others.sort(key=lambda g: (bool(g["details"]["elsewhere"]), -g["time_ns"][s]))
-            score = self.share(*(sum(g[name][s] for g in same) for name in ("time_ns", "below")))
             nodes = [*first["nodes"], *(n for g in others for n in g["nodes"])]
+            score = self.share(sum(self.calm_time[s][n] for n in nodes), sum(g["below"][s] for g in same))
             details = {**first["details"], "with": [g["functions"][s] for g in others]}
             result.append({**first, "score": score, "nodes": nodes, "details": details})
         return result
@@ -949,8 +1014,9 @@ class Plain:
             ],
             "path_b": list(largest[1]["path"]),
         }
+        calm = [sum(self.calm_time[s][n] for f in of for n in f["nodes"]) for s, of in enumerate(sides)]
         return self.finding(
-            "moved", self.share(min(total["time_ns"]), min(total["below"])),
+            "moved", self.share(min(calm), min(total["below"])),
             (largest[0]["functions"][0], largest[1]["functions"][1]), largest[0]["path"], details, **total,
             ranges=tuple((min(a for a, _ in of), max(b for _, b in of)) for of in spans),
             examples=(largest[0]["examples"][0], largest[1]["examples"][1]),
@@ -961,6 +1027,12 @@ class Plain:
         """Whether calls are only missing because work was moved, or because they are made elsewhere."""
         if f["kind"] not in ("repetitions", "alone"):
             return False
+        if f["kind"] == "repetitions" and cause["kind"] == "moved":
+            more = sum(self.below[1][n] - self.before[n] * self.below[0][n] for n in f["nodes"])
+            inside = self.under(f["nodes"])
+            came = sum(self.below[1 if more > 0 else 0][n] for n in cause["nodes"] if n in inside)
+            if more and came >= 0.5 * abs(more):
+                return True
         function = self.function["AB".index(f["details"].get("trace", "A"))][f["nodes"][0]]
         a, b = (of[function] for of in self.of_function)
         under = set(self.under(cause["nodes"]))
@@ -1002,6 +1074,14 @@ class Plain:
                 if f["details"]["trace"] != ("B" if b > a else "A"):
                     return False
             inside = set(result["nodes"]) if result["kind"] == "moved" else self.under(result["nodes"])
+            if f["kind"] == "moved" and result["kind"] == "repetitions":
+                for s in range(2):
+                    here = [n for n in f["nodes"] if self.calls[s][n]]
+                    weights = [max(self.time[s][n], 1) for n in here]
+                    part = sum(w for n, w in zip(here, weights, strict=True) if n in inside)
+                    if 2 * part < sum(weights):
+                        return False
+                return True
             weight = {n: max(self.time[0][n] + self.time[1][n], 1) for n in f["nodes"]}
             every = [weight[n] for n in f["nodes"]]
             return 2 * sum(weight[n] for n in f["nodes"] if n in inside) >= sum(every)

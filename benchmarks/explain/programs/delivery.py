@@ -1,4 +1,4 @@
-"""Loads parcels into vans, bikes and trucks, plans their rounds through a made-up town, and writes the bills."""
+"""Loads parcels into vans, bikes and trucks, plans their rounds through a made-up town, and writes bills."""
 
 import random
 from contextlib import contextmanager

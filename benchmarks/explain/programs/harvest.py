@@ -1,4 +1,4 @@
-"""Visits the pages of a made-up web with asyncio, finds links and words in them, and keeps these in SQLite."""
+"""Visits pages of a made-up web with asyncio, finds links and words in them, and keeps these in SQLite."""
 
 import asyncio
 import random

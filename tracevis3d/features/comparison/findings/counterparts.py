@@ -9,14 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....trace.model import Calls
-from .evidence import Evidence
+from .evidence import FEW_CALLS, PER_STALL, Evidence
 
 #: Minimum number of calls in both traces for which a path is judged by itself.
 _ENOUGH = 3
-#: With fewer calls than these, the median is not relied on.
-FEW_CALLS = 10
-#: For each this many calls of a group, one more outlier counts no more than the next value.
-_PER_STALL = 20
 #: Minimum number of stretches between the calls of a single call for which these are judged.
 _ENOUGH_GAPS = 8
 
@@ -144,8 +140,11 @@ def groups(evidence: Evidence) -> Groups:
         ratio = np.log(np.maximum(before + total, 1) / np.maximum(before, 1))
         return Groups(a, b, extra, first, function[begin], -wide, wide, total, ratio)
     by_extra = extra[np.lexsort((extra, of))]
-    out = np.minimum(1 + n // _PER_STALL, (n - 1) // 2)
-    low, high = by_extra[begin + out], by_extra[begin + n - 1 - out]
+    out = np.minimum(1 + n // PER_STALL, (n - 1) // 2)
+    # Where A makes fewer calls, one that stalled is the counterpart of several.
+    kinds = _different(a, of, len(n))
+    out_a = np.minimum((1 + kinds // PER_STALL) * -(-n // np.maximum(kinds, 1)), (n - 1) // 2)
+    low, high = by_extra[begin + out_a], by_extra[begin + n - 1 - out]
     few = n < _ENOUGH
     low, high = np.where(few, 0.0, low), np.where(few, 0.0, high)
     change = np.add.reduceat(np.clip(extra, low[of], high[of]), begin) if len(n) else np.empty(0)
@@ -154,11 +153,19 @@ def groups(evidence: Evidence) -> Groups:
     ratio = (by_ratio[begin + (n - 1) // 2] + by_ratio[begin + n // 2]) / 2
     # A median of few says little where a run varies more than the runs differ: but for outliers, all agree.
     some = n < FEW_CALLS
-    agreed = np.where(ratio > 0, by_ratio[begin + out].clip(0), by_ratio[begin + n - 1 - out].clip(None, 0))
+    agreed = np.where(ratio > 0, by_ratio[begin + out_a].clip(0), by_ratio[begin + n - 1 - out].clip(None, 0))
     ratio[some] = agreed[some]
     ratio[few] = 0.0
     found = Groups(a, b, extra, first, function[begin], low, high, change, ratio)
     return _with_gaps(evidence, found, np.flatnonzero(few))
+
+
+def _different(calls: Ints, of: Ints, groups: int) -> Ints:
+    """Return how many different calls there are in each group: int64 (groups,)."""
+    order = np.lexsort((calls, of))
+    again = np.zeros(len(calls), np.bool_)
+    again[1:] = (np.diff(calls[order]) == 0) & (np.diff(of[order]) == 0)
+    return np.bincount(of[order][~again], minlength=groups).astype(np.int64)
 
 
 def _with_gaps(evidence: Evidence, found: Groups, few: Ints) -> Groups:
@@ -173,7 +180,7 @@ def _with_gaps(evidence: Evidence, found: Groups, few: Ints) -> Groups:
         x, y = (np.concatenate([np.empty(0), *side]) for side in (zip(*same) if same else ((), ())))
         if len(x) < _ENOUGH_GAPS:
             continue
-        out = 1 + len(x) // _PER_STALL
+        out = 1 + len(x) // PER_STALL
         extra = np.sort(y - evidence.pace * x)
         usual = np.clip(extra, extra[out], extra[-1 - out])
         found.change[group] = usual.sum()

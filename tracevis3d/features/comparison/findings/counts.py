@@ -52,7 +52,8 @@ def repetitions(evidence: Evidence) -> list[Finding]:
     for nodes in by_function(evidence, np.flatnonzero(evidence.state == RECOUNTED), 0):
         expected = evidence.before[nodes]
         more = float((paths.calls[1, nodes] - expected * paths.calls[0, nodes]).sum())
-        time = float((paths.time[1, nodes] - evidence.pace * expected * paths.time[0, nodes]).sum())
+        calm = evidence.calm_time[:, nodes]
+        time = float((calm[1] - evidence.pace * expected * calm[0]).sum())
         calls = float((paths.below[1, nodes] - expected * paths.below[0, nodes]).sum())
         # Where more calls are less work, their number is not what changed the work.
         is_work = more * calls > -_NOTHING
@@ -85,21 +86,26 @@ def repetitions(evidence: Evidence) -> list[Finding]:
     return found
 
 
-def _told_by(evidence: Evidence, nodes: Ints) -> Ints:
-    """Return the paths by which repetitions of some are told: of code without a name, what it calls.
+def _told_by(evidence: Evidence, nodes: Ints, sides: tuple[int, ...] = (0, 1)) -> Ints:
+    """Return the paths by which calls of some are told: of code without a name, what it calls.
 
     A generator expression is resumed once more than it has values, and its name says nothing. What it calls
-    tells more, if that is one function, as much more often, which makes nearly all calls below it.
+    tells more, if that is one function, which makes nearly all calls below it; of two traces as much more
+    often. ``sides`` are the traces that make the calls.
     """
-    paths = evidence.paths
-    while _NAMELESS.search(evidence.label(int(nodes[0]))):
+    paths, both = evidence.paths, len(sides) > 1
+    side = np.array(sides)[:, None]
+    while _NAMELESS.search(evidence.label(int(nodes[0]), sides[0])):
         below = np.flatnonzero(np.isin(paths.parent, nodes))
-        below = below[(evidence.state[below] == ALIKE) & (paths.calls[:, below] > 0).all(axis=0)]
+        below = below[(paths.calls[side, below] > 0).all(axis=0)]
+        below = below[evidence.state[below] == ALIKE] if both else below
         most = max(
-            by_function(evidence, below, 0), key=lambda of: int(paths.below[:, of].sum()), default=below
+            by_function(evidence, below, sides[0]),
+            key=lambda of: int(paths.below[side, of].sum()),
+            default=below,
         )
-        held = (paths.below[:, nodes] - paths.calls[:, nodes]).sum(axis=1)
-        if not len(most) or (paths.below[:, most].sum(axis=1) < _NEARLY_ALL * held).any():
+        held = (paths.below[side, nodes] - paths.calls[side, nodes]).sum(axis=1)
+        if not len(most) or (paths.below[side, most].sum(axis=1) < _NEARLY_ALL * held).any():
             break
         nodes = most
     return nodes
@@ -176,13 +182,14 @@ def alone(evidence: Evidence) -> list[Finding]:
     found = []
     for s in range(2):
         for nodes in by_function(evidence, chosen[paths.calls[s, chosen] > 0], s):
+            nodes = _told_by(evidence, nodes, (s,))
             first = int(nodes[0])
             about = evidence.about(nodes)
-            elsewhere = int(evidence.calls_of_function[1 - s, paths.function[s, first]])
+            elsewhere = int(evidence.calls_of_function[1 - s, paths.function[1 - s, first]])
             found.append(
                 Finding(
                     "alone",
-                    evidence.share(about["time_ns"][s], about["below"][s]),
+                    evidence.share(int(evidence.calm_time[s, nodes].sum()), about["below"][s]),
                     _one_sided(evidence.label(first, s), s),
                     evidence.way(first),
                     **about,
@@ -207,10 +214,13 @@ def new_functions(evidence: Evidence) -> list[Finding]:
     """Return functions that one trace never calls; not those below others of that kind."""
     paths, found = evidence.paths, []
     missing = evidence.calls_of_function == 0
-    stands_in = {detour.node for detour in evidence.paths.detours if not detour.a and not detour.b}
     for s in range(2):
-        chosen = missing[1 - s, paths.function[s]] & (paths.calls[s] > 0)
-        chosen[[*stands_in, *_mere_wrappers(evidence)]] = False
+        # A function that stands in for another has the other's number in the other trace.
+        chosen = missing[1 - s, paths.function[1 - s]] & (paths.calls[s] > 0)
+        chosen[_mere_wrappers(evidence)] = False
+        for nodes in by_function(evidence, np.flatnonzero(chosen), s):
+            # Code without a name is told by what it calls, which the other trace may call elsewhere.
+            chosen[nodes] = _told_by(evidence, nodes, (s,)) is nodes
         within = np.empty(len(paths), np.uint8)
         find_outermost_nodes(paths.parent, chosen.astype(np.uint8), within)
         for nodes in by_function(evidence, np.flatnonzero(chosen & (within == 0)), s):
@@ -224,7 +234,7 @@ def new_functions(evidence: Evidence) -> list[Finding]:
                     name = evidence.label(up, s)
                     callers[name] = callers.get(name, 0) + int(paths.calls[s, node])
             most = sorted(callers, key=lambda name: (-callers[name], name))
-            share = evidence.share(about["time_ns"][s], about["below"][s])
+            share = evidence.share(int(evidence.calm_time[s, nodes].sum()), about["below"][s])
             details = {"trace": "AB"[s], "paths": len(nodes), "callers": most[:3], "caller_count": len(most)}
             way = evidence.way(first)
             found.append(Finding("only", share, _one_sided(label, s), way, **about, details=details))
@@ -251,7 +261,23 @@ def detours(evidence: Evidence) -> list[Finding]:
         found.append(
             Finding("wrapped", share, names, evidence.way(detour.node), **about, details={"through": over})
         )
+    found += _renamed_everywhere(evidence)
     found += _renamed_by_name(evidence)
+    return found
+
+
+def _renamed_everywhere(evidence: Evidence) -> list[Finding]:
+    """Return the functions of A for which others do the same work in B, wherever they are called."""
+    found, paths = [], evidence.paths
+    for one, other in paths.renamed:
+        chosen = (paths.function[0] == one) & (paths.function[1] == other) & (paths.calls > 0).all(axis=0)
+        for nodes in by_function(evidence, np.flatnonzero(chosen), 0):
+            about = evidence.about(nodes)
+            own = paths.self_time[:, nodes].sum(axis=1)
+            share = evidence.share(float(own.max()), float(max(about["calls"])))
+            names = (evidence.labels[one], evidence.labels[other])
+            way = evidence.way(int(nodes[0]))
+            found.append(Finding("renamed", share, names, way, certainty="likely", **about))
     return found
 
 

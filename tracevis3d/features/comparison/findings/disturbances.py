@@ -61,7 +61,10 @@ def stalls(evidence: Evidence, judged: Groups, start: list[Finding]) -> list[Fin
     for s, beyond in enumerate(over):
         which = np.flatnonzero((beyond >= LEAST_STALL * evidence.most_time) & ~reported)
         if len(which):
-            which = which[np.lexsort(((judged.a, judged.b)[s][which], -rounded(beyond[which])))]
+            calls = (judged.a, judged.b)[s]
+            which = which[np.lexsort((calls[which], -rounded(beyond[which])))]
+            # A call of A may be the counterpart of several.
+            which = which[np.sort(np.unique(calls[which], return_index=True)[1])]
             found.append(_stall(evidence, judged, s, which, beyond[which]))
     return found
 

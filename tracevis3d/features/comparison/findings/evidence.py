@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....analysis.measures import self_times
-from ....kernels.comparison.findings import find_outermost_nodes, judge
+from ....kernels.comparison.findings import add_up, find_outermost_nodes, judge
 from ..matching.match import Comparison
 from .paths import CommonPaths, common_paths
 from .sampling import Weights, pace_of, weights_of
@@ -24,6 +24,12 @@ LEAST = 0.01
 _EXACT = 1e-3
 #: Maximum weight of one path in the pace, as a share of the time: no single path determines it.
 _MOST_WEIGHT = 0.0005
+#: With fewer calls than these, it isn't known what is usual.
+FEW_CALLS = 10
+#: For each this many calls that are alike, one more outlier counts no more than the next value.
+PER_STALL = 20
+#: A stall is at most this many times as long as the longest of calls that both traces make.
+_LONGEST_STALL = 4
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -322,6 +328,47 @@ class Evidence:
         """Self time of each call of A and of B, nanoseconds."""
         a, b = (self_times(trace.calls) for trace in self.comparison.traces)
         return a, b
+
+    @cached_property
+    def calm_own(self) -> tuple[Ints, Ints]:
+        """Self time of each call of A and of B, nanoseconds, stalls left out.
+
+        Of a function's calls in both traces the longest one in twenty, and one more, may be stalls: one that
+        takes a hundredth of the longer trace's time more than the others is taken as long as the longest of
+        these. A machine that stalls stalls everywhere: this is only done if a call of a function that both
+        traces call was beyond its like for a quarter as long.
+        """
+        own = np.concatenate(self.self_times)
+        if self.exact:
+            return self.self_times
+        ids = (self.comparison.identity.a, self.comparison.identity.b)
+        function = np.concatenate(
+            [common[trace.calls.function] for trace, common in zip(self.comparison.traces, ids)]
+        )
+        n = np.bincount(function, minlength=len(self.comparison.identity))
+        ordered = own[np.lexsort((own, function))]
+        usual = np.cumsum(n) - 1 - (1 + n // PER_STALL)
+        most = np.where(n >= FEW_CALLS, ordered[usual.clip(0, max(len(own) - 1, 0))], np.iinfo(np.int64).max)
+        beyond = own - np.minimum(own, most[function])
+        both = (self.calls_of_function > 0).all(axis=0)[function]
+        largest = int(beyond[both].max(initial=0))
+        stalled = (beyond >= self.least_time) & (beyond <= largest * _LONGEST_STALL)
+        calm = np.where(stalled, own - beyond, own)
+        return calm[: self.calls[0]], calm[self.calls[0] :]
+
+    @cached_property
+    def calm_self(self) -> Ints:
+        """Self time of each path in A and in B, nanoseconds, stalls left out: int64 (2, n)."""
+        rows = [np.bincount(of, own, len(self.paths)) for of, own in zip(self.paths.of_call, self.calm_own)]
+        return np.stack(rows).astype(np.int64)
+
+    @cached_property
+    def calm_time(self) -> Ints:
+        """Time of each path with all that is below, nanoseconds, stalls left out: int64 (2, n)."""
+        total = self.calm_self.astype(np.float64)
+        for row in total:
+            add_up(self.paths.parent, row)
+        return total.astype(np.int64)
 
     def within(self, nodes: Ints) -> NDArray[np.bool_]:
         """Return which paths are ``nodes`` or lie below them: bool (n,)."""

@@ -39,11 +39,11 @@ import numpy as np
 
 from ....progress import Progress, silent
 from ..matching.match import Comparison
-from .counterparts import FEW_CALLS, groups
+from .counterparts import groups
 from .counts import alone, detours, new_functions, recursions, repetitions
 from .disturbances import drifts, importing, inner, slow_start, stalls
 from .durations import changed, extra_times, pace, times
-from .evidence import LEAST, Evidence, Finding
+from .evidence import FEW_CALLS, LEAST, Evidence, Finding
 from .likeness import groups_of
 from .moves import add_most_similar, joined, together
 from .order import find_pairs, offsets, out_of_order
@@ -225,6 +225,11 @@ def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
             inside = np.isin(finding.nodes, reported.nodes)
         else:
             inside = evidence.within(reported.nodes)[finding.nodes]
+        weight = np.maximum(evidence.paths.time[:, finding.nodes], 1)
+        if finding.kind == "moved" and reported.kind == "repetitions":
+            # More calls are one end of a move at most; the other has to lie within them, too.
+            weight = weight * (evidence.paths.calls[:, finding.nodes] > 0)
+            return bool((weight[:, inside].sum(axis=1) >= _EXPLAINED * weight.sum(axis=1)).all())
         weight = np.maximum(evidence.paths.time[:, finding.nodes].sum(axis=0), 1)
         return bool(weight[inside].sum() >= _EXPLAINED * weight.sum())
     if finding.kind in ("slower", "faster") and reported.kind == "offset":

@@ -47,7 +47,7 @@ def add_most_similar(evidence: Evidence, found: list[Finding]) -> list[Finding]:
         for i, best in zip(wanted, most_alike(evidence, s, [found[i].examples[s] for i in wanted])):
             f = replace(completed[i], details={**completed[i].details, "most_alike": best})
             if best and f.kind == "only":  # the other trace does the work below it, too
-                own = float(evidence.paths.self_time[s, f.nodes].sum())
+                own = float(evidence.calm_self[s, f.nodes].sum())
                 f = replace(f, score=evidence.share(own, f.calls[s]))
             completed[i] = f
     return completed
@@ -80,12 +80,13 @@ def together(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     for (s, *_), findings in made.items():
         if len(findings) > 1:
             first, *others = sorted(findings, key=lambda f: (f.details["elsewhere"] > 0, -f.time_ns[s]))
-            time, below = (sum(getattr(f, name)[s] for f in findings) for name in ("time_ns", "below"))
+            nodes = np.concatenate([first.nodes, *(f.nodes for f in others)])
+            time, below = int(evidence.calm_time[s, nodes].sum()), sum(f.below[s] for f in findings)
             instead.update(dict.fromkeys(map(id, others)))
             instead[id(first)] = replace(
                 first,
                 score=evidence.share(time, below),
-                nodes=np.concatenate([first.nodes, *(f.nodes for f in others)]),
+                nodes=nodes,
                 details={**first.details, "with": [f.functions[s] for f in others]},
             )
     return [kept for f in found if (kept := instead.get(id(f), f)) is not None]
@@ -236,6 +237,7 @@ def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
         spans = [span for f in side if (span := f.ranges[s]) is not None]
         ranges.append((min(low for low, _ in spans), max(high for _, high in spans)))
     time, below = both("time_ns"), both("below")
+    calm = [sum(int(evidence.calm_time[s, f.nodes].sum()) for f in side) for s, side in enumerate(sides)]
     details: dict[str, Any] = {
         "parts": [
             [
@@ -255,7 +257,7 @@ def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
     return Finding(
         "moved",
         # Both traces do it: the smaller side is the moved part.
-        evidence.share(min(time), min(below)),
+        evidence.share(min(calm), min(below)),
         (largest[0].functions[0], largest[1].functions[1]),
         largest[0].path,
         both("calls"),
@@ -272,13 +274,16 @@ def _moved(evidence: Evidence, parts: list[Finding]) -> Finding:
 def _is_caused_by(evidence: Evidence, finding: Finding, cause: Finding) -> bool:
     """Return whether calls are only missing because work was moved, or because they are made elsewhere.
 
-    Both traces call the function as often. Repetitions: what is missing is beside or below what was moved; or
+    Repetitions: at least half of what is below them in one trace alone was moved there. Else both traces call
+    the function as often. Repetitions: what is missing is beside or below what was moved; or
     at least half of it is among what the trace that lacks it calls elsewhere alone, or below that. Calls of
     one trace alone: half of them are below what the other calls alone.
     """
     if finding.kind not in ("repetitions", "alone"):
         return False
     paths, s = evidence.paths, "AB".index(finding.details.get("trace", "A"))
+    if finding.kind == "repetitions" and cause.kind == "moved" and _took_in(evidence, finding, cause):
+        return True
     function = paths.function[s, finding.nodes[0]]
     a, b = evidence.calls_of_function[:, function].tolist()
     if abs(a - b) > TOLERANCE * max(a, b):
@@ -296,3 +301,12 @@ def _is_caused_by(evidence: Evidence, finding: Finding, cause: Finding) -> bool:
     callers = set(paths.parent[cause.nodes].tolist())
     near = set(finding.nodes.tolist()) | set(paths.parent[finding.nodes].tolist())
     return bool(callers & near or (paths.function[:, within] == function).any())
+
+
+def _took_in(evidence: Evidence, finding: Finding, move: Finding) -> bool:
+    """Return whether half of what calls have below them in one trace alone is what was moved there."""
+    paths, nodes = evidence.paths, finding.nodes
+    more = float((paths.below[1, nodes] - evidence.before[nodes] * paths.below[0, nodes]).sum())
+    side = int(more > 0)
+    inside = move.nodes[evidence.within(nodes)[move.nodes]]
+    return bool(abs(more) > 0 and paths.below[side, inside].sum() >= _IN_PLACE * abs(more))

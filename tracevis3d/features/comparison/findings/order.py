@@ -158,7 +158,9 @@ def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
     list of Finding
     """
     traces, found = evidence.comparison.traces, []
-    moved = np.flatnonzero(~pairs.in_order)
+    before = [_last_before(traces[s].calls, pairs, s) for s in range(2)]
+    # What follows the same call in both is only moved against others that are.
+    moved = np.flatnonzero(~pairs.in_order & (before[0] != before[1]))
     if not len(moved):
         return []
     moved = moved[~_below(traces[0].calls, pairs.a[moved])[pairs.a[moved]]]
@@ -181,7 +183,18 @@ def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
         node = int(pairs.node[first])
         ranges = [(int(t.calls.start[c].min()), int(t.calls.end[c].max())) for t, c in zip(traces, (a, b))]
         share = evidence.share(float(min(lasted[0].sum(), lasted[1].sum())), float(min(held)))
-        one = [pairs.a[same[0]], pairs.b[same[0]]]
+        one = int(same[0][0])
+        after = ["" if (k := int(of[one])) < 0 else evidence.label(int(pairs.node[k])) for of in before]
+        details = {
+            "after": after,
+            "functions": sorted({evidence.label(int(n)) for n in pairs.node[run]}),
+            "times": len(same),
+        }
+        if after[0] == after[1]:
+            details["after_calls"] = [
+                _siblings_before(evidence, s, int(call), int(pairs.node[before[s][one]]))
+                for s, call in enumerate((pairs.a[one], pairs.b[one]))
+            ]
         found.append(
             Finding(
                 "order",
@@ -193,11 +206,7 @@ def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
                 (held[0], held[1]),
                 (ranges[0], ranges[1]),
                 (int(pairs.a[first]), int(pairs.b[first])),
-                details={
-                    "after": [_before(evidence, pairs, s, int(one[s].min())) for s in range(2)],
-                    "functions": sorted({evidence.label(int(n)) for n in pairs.node[run]}),
-                    "times": len(same),
-                },
+                details=details,
             )
         )
     return found
@@ -211,16 +220,28 @@ def _below(calls: Calls, roots: Ints) -> Flags:
     return np.asarray(np.cumsum(step[:-1]) > 0)
 
 
-def _before(evidence: Evidence, pairs: Pairs, trace: int, call: int) -> str:
-    """Return the function of the last call of the same caller before ``call`` that keeps its place."""
-    calls = evidence.comparison.traces[trace].calls
+def _last_before(calls: Calls, pairs: Pairs, trace: int) -> Ints:
+    """Return for each pair the last one before it of the same caller that keeps its place; -1: none."""
     own = (pairs.a, pairs.b)[trace]
-    siblings = pairs.in_order & (calls.parent[own] == calls.parent[call]) & (own < call)
-    siblings &= calls.thread[own] == calls.thread[call]
-    which = np.flatnonzero(siblings)
-    if not len(which):
-        return ""
-    return evidence.label(int(pairs.node[which[np.argmax(own[which])]]))
+    order = np.lexsort((own, calls.parent[own], calls.thread[own]))
+    caller, thread = calls.parent[own[order]], calls.thread[own[order]]
+    begins = np.ones(len(own), np.bool_)
+    begins[1:] = (np.diff(caller) != 0) | (np.diff(thread) != 0)
+    here = np.arange(len(own))
+    first = np.maximum.accumulate(np.where(begins, here, 0))
+    last = np.maximum.accumulate(np.where(pairs.in_order[order], here, -1))
+    before = np.full(len(own), -1, np.int64)
+    known = last >= first
+    before[order[known]] = order[last[known]]
+    return before
+
+
+def _siblings_before(evidence: Evidence, trace: int, call: int, node: int) -> int:
+    """Return how many calls of a path the caller of ``call`` makes before it."""
+    calls = evidence.comparison.traces[trace].calls
+    siblings = evidence.paths.of_call[trace][:call] == node
+    siblings &= (calls.parent[:call] == calls.parent[call]) & (calls.thread[:call] == calls.thread[call])
+    return int(np.count_nonzero(siblings))
 
 
 def offsets(evidence: Evidence, pairs: Pairs) -> list[Finding]:

@@ -9,6 +9,7 @@ and what follows is compared.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
@@ -21,9 +22,9 @@ from ....kernels.comparison.findings import add_up, inherit
 from ..matching.groups import Paths, find_paths
 from ..matching.match import Comparison
 
-#: Detours are searched for if a path that only one trace has takes at least this share of its time.
+#: Detours are searched for if a path that only one trace has takes at least this share of its time or calls.
 _WORTH = 0.005
-#: A function wraps another if it spends at least this share of its time in it.
+#: A function wraps another if at least this share of its weight (time or calls) is below that.
 _WRAPS = 0.5
 #: Maximum number of paths of one caller compared with each other, the longest first.
 _MOST_TRIED = 8
@@ -36,6 +37,7 @@ FEW_ELSEWHERE = 1
 _DEEPEST = 2000
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Int32s = NDArray[np.int32]
 
 
@@ -79,6 +81,9 @@ class CommonPaths:
     longest : int64 (2, n)
         The longest call; -1 if there is none.
     detours : list of Detour
+    renamed : tuple of (int, int)
+        Common ids of functions of A and of B that are taken as the same: they do the same work in one place,
+        and the other trace never calls them.
     """
 
     parent: Int32s
@@ -90,6 +95,7 @@ class CommonPaths:
     of_call: tuple[Int32s, Int32s]
     longest: Ints
     detours: list[Detour] = field(default_factory=list)
+    renamed: tuple[tuple[int, int], ...] = ()
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -121,14 +127,19 @@ class _Side:
         self.all_calls = np.bincount(self.paths.place, minlength=n).astype(np.int64)
         before = np.concatenate(([0], np.cumsum(own)))
         here = np.arange(n)
-        self.time: Ints = before[here + self.length] - before[here]
+        inside = np.concatenate(([0], np.cumsum(self.all_calls)))
+        #: The share of the run's time or calls, whichever is more: times alone are the machine's, too.
+        self.weight: Floats = np.maximum(
+            (before[here + self.length] - before[here]) / max(float(own.sum()), 1.0),
+            (inside[here + self.length] - inside[here]) / max(len(calls), 1),
+        )
         order = np.argsort(self.parent, kind="stable")
         self._children = order
         self._first = np.searchsorted(self.parent[order], np.arange(-1, n + 1))
-        by_time = np.lexsort((-self.time, self.parent))
+        by_weight = np.lexsort((-self.weight, self.parent))
         self._heaviest = np.full(n + 1, -1, np.int64)  # child of each path; the last: of the roots
-        self._heaviest[self.parent[by_time[::-1]]] = by_time[::-1]
-        self.worth = max(_WORTH * float(own.sum()), 1.0)
+        self._heaviest[self.parent[by_weight[::-1]]] = by_weight[::-1]
+        self.worth = _WORTH
         self.node = np.full(n, -1, np.int32)
 
     def children(self, which: Ints) -> Ints:
@@ -141,14 +152,14 @@ class _Side:
         return np.asarray(found[self.node[found] < 0])
 
     def chain(self, path: int) -> list[int]:
-        """Return ``path`` and the paths it wraps: each time the child that takes most of the time."""
+        """Return ``path`` and the paths it wraps: each time the child with most of the weight."""
         found = [path]
         while len(found) < _MOST_WRAPPED:
             heaviest = int(self._heaviest[path])
             if heaviest >= 0 and self.node[heaviest] >= 0:
                 below = self.children(np.array([path]))
-                heaviest = int(below[np.argmax(self.time[below])]) if len(below) else -1
-            if heaviest < 0 or self.time[heaviest] < max(_WRAPS * float(self.time[path]), self.worth):
+                heaviest = int(below[np.argmax(self.weight[below])]) if len(below) else -1
+            if heaviest < 0 or self.weight[heaviest] < max(_WRAPS * float(self.weight[path]), self.worth):
                 break
             found.append(heaviest)
             path = heaviest
@@ -181,6 +192,12 @@ def common_paths(comparison: Comparison) -> CommonPaths:
             side.worth = math.inf
     made = _Laying(sides, len(comparison.identity), comparison.settings.tau)
     made.run()
+    if renamed := made.renames():
+        # What has another name in one place has it in all.
+        for side in sides:
+            side.node[:] = -1
+        made = _Laying(sides, len(comparison.identity), comparison.settings.tau, renamed)
+        made.run()
     for side in sides:
         inherit(side.parent, side.node)
     return made.result()
@@ -189,8 +206,18 @@ def common_paths(comparison: Comparison) -> CommonPaths:
 class _Laying:
     """One run of :func:`common_paths`: level by level, both traces at once."""
 
-    def __init__(self, sides: tuple[_Side, _Side], functions: int, tau: Fraction) -> None:
-        self.sides, self.functions, self.tau = sides, functions, tau
+    def __init__(
+        self,
+        sides: tuple[_Side, _Side],
+        functions: int,
+        tau: Fraction,
+        renamed: tuple[tuple[int, int], ...] = (),
+    ) -> None:
+        self.sides, self.functions, self.tau, self.renamed = sides, functions, tau, renamed
+        # A's name of each of B's functions, and the other way around.
+        self.names = (np.arange(functions, dtype=np.int32), np.arange(functions, dtype=np.int32))
+        for one, other in renamed:
+            self.names[0][other], self.names[1][one] = one, other
         self.parent: list[Int32s] = []
         self.function: list[Int32s] = []
         self.count = 0
@@ -211,10 +238,8 @@ class _Laying:
 
     def _level(self, fronts: list[Ints], above: list[Ints]) -> list[Ints]:
         """Make the nodes of one level; return the paths of either trace that have got one."""
-        key = [
-            (up + 1) * self.functions + side.function[front]
-            for up, front, side in zip(above, fronts, self.sides)
-        ]
+        named = [self.sides[0].function[fronts[0]], self.names[0][self.sides[1].function[fronts[1]]]]
+        key = [(up + 1) * self.functions + function for up, function in zip(above, named)]
         keys, place = np.unique(np.concatenate(key), return_inverse=True)
         place = place.reshape(-1)
         of = [place[: len(key[0])], place[len(key[0]) :]]
@@ -227,10 +252,10 @@ class _Laying:
             reached.append(front)
         parent = (keys // max(self.functions, 1) - 1).astype(np.int32)
         function = (keys % max(self.functions, 1)).astype(np.int32)
-        self._add(parent, np.stack([function, function]))
+        self._add(parent, np.stack([function, self.names[1][function]]))
         alone = []
         for s, (side, front) in enumerate(zip(self.sides, fronts)):
-            here = ~present[1 - s][of[s]] & (side.time[front] >= side.worth)
+            here = ~present[1 - s][of[s]] & (side.weight[front] >= side.worth)
             alone.append(front[here])
         if len(alone[0]) and len(alone[1]):
             for s, more in enumerate(self._go_round(alone)):
@@ -251,7 +276,7 @@ class _Laying:
             tried = []
             for s, side in enumerate(self.sides):
                 here = alone[s][callers[s] == caller]
-                tried.append(here[np.argsort(-side.time[here], kind="stable")][:_MOST_TRIED].tolist())
+                tried.append(here[np.argsort(-side.weight[here], kind="stable")][:_MOST_TRIED].tolist())
             taken: set[int] = set()
             for a in tried[0]:
                 for b in tried[1]:
@@ -275,6 +300,8 @@ class _Laying:
         ]
         if steps:
             _, i, j = min(steps)
+            if i and j and self._stands_in(a, b):
+                i = j = 0
         elif self._similar(inside, rare):
             i = j = 0
         else:
@@ -294,6 +321,12 @@ class _Laying:
                 mine.append(path)
         return True
 
+    def _stands_in(self, a: int, b: int) -> bool:
+        """Return whether two functions around the same work are one by two names: as often called."""
+        left, right = self.sides
+        new = left.paths_of[right.function[b]] == 0 and right.paths_of[left.function[a]] == 0
+        return bool(new and left.paths.heads[a] == right.paths.heads[b])
+
     def _rare(self, inside: tuple[Ints, Ints]) -> NDArray[np.bool_]:
         """Return which functions are hardly called elsewhere, by how many paths inside end in each."""
         elsewhere = [side.paths_of - mine for side, mine in zip(self.sides, inside)]
@@ -305,6 +338,26 @@ class _Laying:
         whole = int(np.count_nonzero((inside[0] > 0) | (inside[1] > 0)))
         common = int(np.count_nonzero(both))
         return bool((both & rare).any() and common * self.tau.denominator > whole * self.tau.numerator)
+
+    def renames(self) -> tuple[tuple[int, int], ...]:
+        """Return the functions of A and of B that do the same work, and that the other trace never calls."""
+        function = np.concatenate([np.empty((2, 0), np.int32), *self.function], axis=1)
+        pairs = {
+            (int(function[0, detour.node]), int(function[1, detour.node]))
+            for detour in self.detours
+            if not detour.a and not detour.b
+        }
+        once = [Counter(names) for names in zip(*pairs)]
+        left, right = self.sides
+        return tuple(
+            sorted(
+                (one, other)
+                for one, other in pairs
+                if once[0][one] == once[1][other] == 1
+                and left.paths_of[other] == 0
+                and right.paths_of[one] == 0
+            )
+        )
 
     def result(self) -> CommonPaths:
         """Sum up by node."""
@@ -330,5 +383,5 @@ class _Laying:
             add_up(parent, below[s])
         return CommonPaths(
             parent, function, calls, own, time.astype(np.int64), below.astype(np.int64),
-            (of_call[0], of_call[1]), longest, self.detours,
+            (of_call[0], of_call[1]), longest, self.detours, self.renamed,
         )  # fmt: skip

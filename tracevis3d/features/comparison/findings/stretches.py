@@ -41,10 +41,17 @@ def stretches(evidence: Evidence) -> list[Finding]:
         group = group.reshape(-1)
         time = np.bincount(group, lasted, len(keys)).astype(np.int64)
         below = np.bincount(group, held, len(keys)).astype(np.int64)
-        weight = np.maximum(time / evidence.most_time, below / evidence.most_calls)
-        for g in np.argsort(-weight, kind="stable")[:_MOST].tolist():
+        before = np.concatenate(([0], np.cumsum(evidence.calm_own[s])))
+        calm = np.bincount(group, before[last + calls.extent[last]] - before[first], len(keys))
+        weight = np.maximum(calm / evidence.most_time, below / evidence.most_calls)
+        # One call under two names has no match, because its name is all that there is: it is a new name.
+        paths = evidence.paths
+        renamed = (paths.function[0] != paths.function[1]) & (paths.calls > 0).all(axis=0)
+        weight[renamed[keys // len(paths)] & renamed[keys % len(paths)]] = 0
+        for g in np.argsort(-weight, kind="stable")[: min(_MOST, np.count_nonzero(weight))].tolist():
             runs = np.flatnonzero(group == g)
-            found.append(_finding(evidence, s, first[runs], last[runs], int(time[g]), int(below[g])))
+            share = evidence.share(float(calm[g]), float(below[g]))
+            found.append(_finding(evidence, s, first[runs], last[runs], int(time[g]), int(below[g]), share))
     return found
 
 
@@ -70,7 +77,9 @@ def unmatched_runs(evidence: Evidence, trace: int) -> tuple[Ints, Ints]:
     return first[:runs].copy(), last[:runs].copy()
 
 
-def _finding(evidence: Evidence, s: int, first: Ints, last: Ints, time: int, below: int) -> Finding:
+def _finding(
+    evidence: Evidence, s: int, first: Ints, last: Ints, time: int, below: int, share: float
+) -> Finding:
     calls, of_call = evidence.comparison.traces[s].calls, evidence.paths.of_call[s]
     longest = int(np.argmax(calls.end[last] - calls.start[first]))
     begin, end = int(first[longest]), int(last[longest])
@@ -83,7 +92,7 @@ def _finding(evidence: Evidence, s: int, first: Ints, last: Ints, time: int, bel
     hull = (int(calls.start[first].min()), int(calls.end[last].max()))
     return Finding(
         "unmatched",
-        evidence.share(time, below),
+        share,
         (names[0], "") if s == 0 else ("", names[0]),
         evidence.way(node),
         calls=pair(len(first)),
@@ -98,7 +107,8 @@ def _finding(evidence: Evidence, s: int, first: Ints, last: Ints, time: int, bel
             "longest_ns": int(calls.end[end] - calls.start[begin]),
             "longest_start_ns": int(calls.start[begin]),
             # One function that the other trace never calls: a plainer fact than that nothing matches.
-            "new": names[0] == names[1] and _never(evidence, 1 - s, int(evidence.paths.function[s, node])),
+            "new": names[0] == names[1]
+            and _never(evidence, 1 - s, int(evidence.paths.function[1 - s, node])),
         },
         nodes=np.unique(of_call[np.concatenate([first, last])]).astype(np.int64),
     )

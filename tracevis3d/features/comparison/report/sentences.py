@@ -272,7 +272,11 @@ def _pace(f: Finding) -> str:
 
 
 def _order(f: Finding) -> str:
-    after = [f"after `{name}`" if name else "first" for name in f.details["after"]]
+    calls = f.details.get("after_calls")
+    after = [
+        f"after {counted(calls[s], 'call')} of `{name}`" if calls else f"after `{name}`" if name else "first"
+        for s, name in enumerate(f.details["after"])
+    ]
     names = f.details["functions"]
     what = f"`{f.functions[0]}`" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
     where = f" within {way(f.path[:-1], 2)}" if len(f.path) > 1 else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from .....trace.profile import bare_kind, weighed
 from .....units import counted, duration, percentage
@@ -59,11 +60,13 @@ def headline(finding: Finding) -> str:
             return f"A calls {a} in {callers[0]}, B in {callers[1]}"
         return f"Work moved from {a} in A to {b} in B"
     if kind == "order":
-        before = d["after"]
-        return f"{a} comes {_after(before[0])} in A, {_after(before[1])} in B"
+        return f"{a} comes {_after(d, 0)} in A, {_after(d, 1)} in B"
     if kind == "renamed":
         return f"{a} of A is {b} of B" if "name_score" in d else f"B calls {b} where A calls {a}"
     if kind == "wrapped":
+        over = [" > ".join(names) for names in d["through"]]
+        if not all(over):
+            return f"{'AB'[bool(over[1])]} calls {a} through {_short(over[0] or over[1])}"
         return f"A and B reach {a} through different functions"
     if kind == "pace":
         factor = d["factor"]
@@ -157,7 +160,7 @@ def short(finding: Finding, trace: int | None = None) -> tuple[str, str]:
     if f.kind == "order":
         if trace is None:
             return f"{a}: in another order", both
-        return f"{(a, b)[trace]}: {_after(d['after'][trace])} in {'AB'[trace]}", times[trace]
+        return f"{(a, b)[trace]}: {_after(d, trace)} in {'AB'[trace]}", times[trace]
     if f.kind == "renamed":
         return f"{a} → {b}: {'renamed' if 'name_score' in d else 'in its place'}", both
     if f.kind == "wrapped":
@@ -197,7 +200,10 @@ def _below(f: Finding) -> str:
     return f" below {_short(f.path[-2])}" if len(f.path) > 1 and f.details.get("paths", 1) == 1 else ""
 
 
-def _after(name: str) -> str:
+def _after(details: dict[str, Any], trace: int) -> str:
+    name = details["after"][trace]
+    if "after_calls" in details:
+        return f"after {counted(details['after_calls'][trace], 'call')} of {_short(name)}"
     return f"after {_short(name)}" if name else "first"
 
 
