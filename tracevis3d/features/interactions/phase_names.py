@@ -84,9 +84,9 @@ def phase_times(trace: Trace) -> PhaseTimes:
 def _typical(trace: Trace, found: Interactions, phases: Phases) -> tuple[Floats, Floats]:
     """Return how typical each function is of each kind of phase, and its time there: (functions, kinds)."""
     calls, kinds, n = trace.calls, phases.kinds, len(trace.functions)
-    if not len(phases) or not len(found):
+    if not len(phases):
         return np.zeros((n, kinds)), np.zeros((n, kinds))
-    begin = found.time[np.minimum(phases.edge[:-1], len(found) - 1)].astype(np.int64)
+    begin = found.time[phases.edge[:-1]].astype(np.int64)
     last = int(phases.edge[-1])
     stop = int(found.time[last]) if last < len(found) else int(calls.end.max(initial=0))
     border = np.append(begin, max(stop, int(begin[-1]) + 1))

@@ -287,6 +287,17 @@ def _fits(rule: Rule, name: str, label: str) -> bool:
     return bool(rule.pattern.fullmatch(name) or ("." in label and rule.pattern.fullmatch(label)))
 
 
+def _recorded_as(name: str, kind: int, rules: Rules) -> tuple[Rule, int]:
+    """Return the rule for a recorded operation, and how its name says that it ended."""
+    done, ending = _split(name)
+    for rule in rules.rules:
+        if not rule.within and (_fits(rule, name, "") or _fits(rule, done, "")):
+            if rule.own or KINDS[rule.kind] == kind:
+                return rule, ending
+            break
+    return Rule((done,), next(word for word, value in KINDS.items() if value == kind)), ending
+
+
 def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames) -> Joins:
     """Add the recorded operations; return the threads that their objects name."""
     sync = trace.sync
@@ -304,18 +315,11 @@ def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames
         "state": np.zeros(n, np.uint8), "ending": np.zeros(n, np.uint8), "blocks": np.zeros(n, np.int64),
         "kept": np.ones(n, np.bool_), "about": np.full(n, -1, np.int32),
     }  # fmt: skip
-    word = {value: name for name, value in KINDS.items()}
     # Functions with this name: a name can represent different kinds in a damaged recording.
     for pair in np.unique(sync.name.astype(np.int64) * 3 + sync.kind).tolist():
         name, recorded = divmod(pair, 3)
         which = np.flatnonzero((sync.name == name) & (sync.kind == recorded))
-        done, ending = _split(names[name])
-        found = next(
-            (r for r in rules.rules if not r.within and (_fits(r, names[name], "") or _fits(r, done, ""))),
-            None,
-        )
-        if found is None or (not found.own and KINDS[found.kind] != recorded):
-            found = Rule((done,), word[recorded])
+        found, ending = _recorded_as(names[name], recorded, rules)
         if found.kind == "other":
             columns["kept"][which] = False
             continue

@@ -7,6 +7,7 @@ and what its calls of others do. Xdebug writes each call by itself when it ends,
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +150,23 @@ def _longer(column: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
     return np.concatenate([column, more]) if len(more) else column
 
 
+@dataclass
+class _Place:
+    """Where reading line by line has come to: what the lines before say about the next ones."""
+
+    file: str = ""
+    object: str = ""
+    called_file: str = ""
+    called_object: str = ""
+    function: int = -1
+    callee: int = -1
+    is_call: bool = False
+    #: The last position of a cost in each column; differences continue it.
+    position: list[int] = field(default_factory=lambda: [0, 0])
+    #: All costs so far.
+    total: int = 0
+
+
 class _Reader:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
@@ -165,6 +183,7 @@ class _Reader:
         # Xdebug's single calls: function, callees and self cost; and the same as columns.
         self._single: list[tuple[int, list[int], int]] = []
         self._single_calls: tuple[NDArray[np.int64], ...] = ()
+        self._at = _Place()
 
     def scan(self, data: bytes) -> bool:
         """Read all lines by the scanner; False, with nothing read, if they are not what callgrind writes."""
@@ -242,86 +261,17 @@ class _Reader:
 
     def read(self, text: str) -> None:
         """Read all lines, one by one."""
-        problems = self._recording.problems
-        file = inner = obj = called_file = called_object = ""
-        function = callee = -1
-        is_call = False
-        last = [0, 0]
-        own, edges = self._own, self._edges
-        total = 0
         for number, line in enumerate(text.split("\n"), 1):
             if not line:
                 continue
-            first = line[0]
-            if first.isdigit() or first in "+-*":
-                words = line.split()
-                try:
-                    for column in range(self._columns):
-                        word = words[column] if column < len(words) else "*"
-                        if word[0] in "+-":
-                            last[column] += int(word, 0)
-                        elif word != "*":
-                            last[column] = int(word, 0)
-                    costs = [int(word) for word in words[self._columns :]]
-                except (ValueError, IndexError):
-                    problems.add("malformed", f"line {number:,}")
-                    continue
-                if function < 0 or not costs:
-                    is_call = False
-                    continue
-                # A call costs what its callee's lines cost: that is in the sum already.
-                most = max(map(abs, costs))
-                if most > _MOST - (0 if is_call else total):
-                    problems.add("bad value", f"line {number:,}")
-                    continue
-                total += 0 if is_call else most
-                line_number = last[self._columns - 1]
-                if is_call:
-                    is_call = False
-                    key = (self._thread, function, callee)
-                    edges[key] = edges.get(key, 0) + costs[0]
-                    if self._single:
-                        self._single[-1][1].append(callee)
-                    continue
-                key = (self._thread, function, line_number)
-                held = own.get(key)
-                if held is None:
-                    own[key] = costs
-                else:
-                    own[key] = [a + b for a, b in zip(held, costs)] + held[len(costs) :] + costs[len(held) :]
-                if self._single and self._single[-1][2] < 0:
-                    self._single[-1] = (*self._single[-1][:2], costs[0])
+            if line[0].isdigit() or line[0] in "+-*":
+                self._cost_line(line.split(), number)
                 continue
-            key_word, sign, said = line.partition("=")
-            if sign and key_word.isalpha():
-                said = said.strip()
-                if key_word == "fn":
-                    inner = file
-                    function = self._function(self._text("n", said), file, obj)
-                    called_file, called_object = file, obj
-                    if self._creator.startswith("xdebug"):
-                        self._single.append((function, [], -1))
-                elif key_word in ("fl", "fi", "fe"):
-                    inner = self._text("f", said)
-                    if key_word == "fl":
-                        file = called_file = inner
-                elif key_word == "ob":
-                    obj = called_object = self._text("o", said)
-                elif key_word in ("cfl", "cfi"):
-                    called_file = self._text("f", said)
-                elif key_word == "cob":
-                    called_object = self._text("o", said)
-                elif key_word == "cfn":
-                    callee = self._function(self._text("n", said), called_file, called_object)
-                    called_file, called_object = file, obj
-                elif key_word == "calls":
-                    is_call = callee >= 0
-                elif key_word in ("jfi", "jfl", "jfn"):
-                    self._text("n" if key_word == "jfn" else "f", said)
-                elif key_word not in ("jump", "jcnd"):
-                    problems.add("unsupported", f"line {number:,}: {key_word}=")
-                continue
-            self._header(line)
+            key, sign, said = line.partition("=")
+            if sign and key.isalpha():
+                self._key_line(key, said.strip(), number)
+            else:
+                self._header(line)
         if self._single:
             called, own_costs = [one for _, one, _ in self._single], [one for *_, one in self._single]
             self._single_calls = (
@@ -329,6 +279,71 @@ class _Reader:
                 np.cumsum([0, *map(len, called)]),
                 np.array([one for some in called for one in some], np.int64),
             )  # fmt: skip
+
+    def _cost_line(self, words: list[str], number: int) -> None:
+        """Add what a line costs to its function, or what a call costs to its edge."""
+        at, problems = self._at, self._recording.problems
+        try:
+            for column in range(self._columns):
+                word = words[column] if column < len(words) else "*"
+                if word[0] in "+-":
+                    at.position[column] += int(word, 0)
+                elif word != "*":
+                    at.position[column] = int(word, 0)
+            costs = [int(word) for word in words[self._columns :]]
+        except (ValueError, IndexError):
+            problems.add("malformed", f"line {number:,}")
+            return
+        if at.function < 0 or not costs:
+            at.is_call = False
+            return
+        # A call costs what its callee's lines cost: that is in the sum already.
+        most = max(map(abs, costs))
+        if most > _MOST - (0 if at.is_call else at.total):
+            problems.add("bad value", f"line {number:,}")
+            return
+        if at.is_call:
+            at.is_call = False
+            edge = (self._thread, at.function, at.callee)
+            self._edges[edge] = self._edges.get(edge, 0) + costs[0]
+            if self._single:
+                self._single[-1][1].append(at.callee)
+            return
+        at.total += most
+        key = (self._thread, at.function, at.position[self._columns - 1])
+        if (held := self._own.get(key)) is None:
+            self._own[key] = costs
+        else:
+            both = [a + b for a, b in zip(held, costs)]
+            self._own[key] = both + held[len(costs) :] + costs[len(held) :]
+        if self._single and self._single[-1][2] < 0:
+            self._single[-1] = (*self._single[-1][:2], costs[0])
+
+    def _key_line(self, key: str, said: str, number: int) -> None:
+        """Note whose costs follow, or which call."""
+        at = self._at
+        if key == "fn":
+            at.function = self._function(self._text("n", said), at.file, at.object)
+            at.called_file, at.called_object = at.file, at.object
+            if self._creator.startswith("xdebug"):
+                self._single.append((at.function, [], -1))
+        elif key == "fl":
+            at.file = at.called_file = self._text("f", said)
+        elif key == "ob":
+            at.object = at.called_object = self._text("o", said)
+        elif key in ("cfl", "cfi"):
+            at.called_file = self._text("f", said)
+        elif key == "cob":
+            at.called_object = self._text("o", said)
+        elif key == "cfn":
+            at.callee = self._function(self._text("n", said), at.called_file, at.called_object)
+            at.called_file, at.called_object = at.file, at.object
+        elif key == "calls":
+            at.is_call = at.callee >= 0
+        elif key in ("fi", "fe", "jfi", "jfl", "jfn"):
+            self._text("n" if key == "jfn" else "f", said)
+        elif key not in ("jump", "jcnd"):
+            self._recording.problems.add("unsupported", f"line {number:,}: {key}=")
 
     def _header(self, line: str) -> None:
         key, _, said = line.partition(":")

@@ -20,7 +20,7 @@ from ...drawing.primitives import Drawing
 from ...drawing.viewpoints import Viewpoint
 from ...progress import Progress, part, silent
 from ...trace.model import Trace
-from ..build import build, clear
+from ..build import Built, build, clear
 from ..films import film, sound
 from ..films.film import play
 from ..geometry.forms import Purpose
@@ -148,37 +148,11 @@ def _produce(
             produced.counts.update(texts)
             produced.stages["render"] = time.perf_counter() - started
         elif suffix in FILMS:
-            with contextlib.ExitStack() as kept:
-                shoot: Callable[..., tuple[str, int]]
-                if changing is not None:
-                    shoot = partial(film.changing, draw=_ahead(changing, output))
-                elif output.sound:
-                    heard = kept.enter_context(sound.sound_file(drawing, output.seconds))
-                    shoot = partial(film.film, sound=heard)
-                else:
-                    shoot = film.film
-                done = shoot(
-                    built,
-                    path=path,
-                    engine=output.composed.engine,
-                    samples=output.samples,
-                    seconds=output.seconds,
-                    fps=output.fps,
-                    purpose=purpose,
-                    progress=rest,
-                    output=output,
-                )
+            done = _film(built, drawing, path, output, changing, purpose, rest)
             produced.counts["engine"], produced.counts["frames"] = done
             produced.stages["render"] = time.perf_counter() - started
         else:
-            if viewpoints:
-                place(built, viewpoints, output.fps)
-            else:
-                play(built, output.seconds, output.fps)
-            if output.sound:
-                with sound.sound_file(drawing, output.seconds) as heard:
-                    sound.add_sound(built.scene, heard, packed=True)
-            export.write(built, path, engine=output.engine, traces=traces, progress=rest)
+            _scene(built, drawing, path, output, viewpoints, traces, rest)
             produced.stages["export"] = time.perf_counter() - started
     finally:
         if built is not None:
@@ -189,6 +163,58 @@ def _produce(
             bpy.data.scenes.remove(scene)
     progress(1.0, "done")
     return produced
+
+
+def _film(
+    built: Built,
+    drawing: Drawing,
+    path: Path,
+    output: Output,
+    changing: Callable[[float], Drawing] | None,
+    purpose: Purpose,
+    progress: Progress,
+) -> tuple[str, int]:
+    """Write a film; return its engine and its number of frames."""
+    with contextlib.ExitStack() as kept:
+        shoot: Callable[..., tuple[str, int]]
+        if changing is not None:
+            shoot = partial(film.changing, draw=_ahead(changing, output))
+        elif output.sound:
+            heard = kept.enter_context(sound.sound_file(drawing, output.seconds))
+            shoot = partial(film.film, sound=heard)
+        else:
+            shoot = film.film
+        return shoot(
+            built,
+            path=path,
+            engine=output.composed.engine,
+            samples=output.samples,
+            seconds=output.seconds,
+            fps=output.fps,
+            purpose=purpose,
+            progress=progress,
+            output=output,
+        )
+
+
+def _scene(
+    built: Built,
+    drawing: Drawing,
+    path: Path,
+    output: Output,
+    viewpoints: Sequence[Viewpoint],
+    traces: Sequence[Trace],
+    progress: Progress,
+) -> None:
+    """Write the scene itself, with its sound and with what moves in it."""
+    if viewpoints:
+        place(built, viewpoints, output.fps)
+    else:
+        play(built, output.seconds, output.fps)
+    if output.sound:
+        with sound.sound_file(drawing, output.seconds) as heard:
+            sound.add_sound(built.scene, heard, packed=True)
+    export.write(built, path, engine=output.engine, traces=traces, progress=progress)
 
 
 def _ahead(draw: Callable[[float], Drawing], output: Output) -> Callable[[float], Drawing]:

@@ -83,6 +83,8 @@ class _Place:
 #: Distances of names with a leader, in line heights, and how many directions are tried at each.
 _FAR, _AROUND = (2.5, 4.0, 6.0, 9.0, 13.0, 18.0, 24.0), 16
 
+#: A name that is written: its node, the text, its place, and the depth in front of which it stands.
+_Written = tuple[int, str, _Place, float]
 _PLACES = (
     _Place(-1, 1.0, 0.0), _Place(1, -1.0, 0.0), _Place(-1, 0.8, 0.8), _Place(-1, 0.8, -0.8),
     _Place(1, -0.8, 0.8), _Place(1, -0.8, -0.8), _Place(0, 0.0, 1.0), _Place(0, 0.0, -1.0),
@@ -133,21 +135,8 @@ def labels(
         picture, path, projection, p, np.ones(len(picture), np.bool_) if shown is None else shown
     )
     found = []
-    roots = np.flatnonzero(picture.nodes.depth == 1)
-    if len(roots):
-        tall = _THREAD * frame.least_text * unit[roots]
-        above = picture.center[roots] + projection.up * (picture.radius[roots] + 0.8 * tall)[:, None]
-        titles = tuple(picture.trace.threads.title(int(t)) for t in picture.threads[: len(roots)])
-        pixel = projection.pixels(above)
-        for k, title in enumerate(titles):
-            there.take(*_box(pixel[k, 0], pixel[k, 1], 0, title, _THREAD * frame.least_text))
-        found.append(
-            Labels(
-                "thread", titles, above.astype(np.float32), tall.astype(np.float32),
-                np.full(len(roots), np.inf, np.float32), np.full(len(roots), 100.0, np.float32), 0,
-                vector(projection.right), vector(projection.up),
-            )
-        )  # fmt: skip
+    if (picture.nodes.depth == 1).any():
+        found.append(_thread_names(picture, projection, unit, there))
     sight = _in_sight(picture, projection)
     front = (picture.center - projection.eye) @ projection.forward - (1.0 + _BURIED) * picture.radius
     sight[sight] = ~there.hidden(projection.pixels(picture.center[sight]), front[sight])
@@ -173,24 +162,8 @@ def labels(
         if not here:
             continue
         node = np.array([c[0] for c in here], np.int64)
-        way = np.array([(c[2].right, c[2].up) for c in here])
-        reach = _reach(picture)[node, None] + 0.3 * height[node, None] * np.abs(way)
-        reach[:, 1] += np.where(way[:, 0] == 0.0, 0.3 * height[node], 0.0)
-        at = picture.center[node] + toward * (1.1 * picture.radius[node, None])
+        begin, at, size = _lettering(picture, projection, here, node, height)
         far = np.array([c[2].far for c in here])
-        away = np.where(far[:, None], way * height[node, None], reach * way)
-        begin = at + _steps(projection, _reach(picture)[node] * far, away)
-        at += _steps(projection, 1.0, away)
-        # In front of what crosses it, at the same place in the picture.
-        deep = (at - projection.eye) @ projection.forward
-        closer = np.minimum(np.array([c[3] for c in here]) - _BEFORE, deep)
-        size = height[node]
-        if projection.perspective:
-            share = np.maximum(closer, 0.3 * deep) / deep
-            at = projection.eye + (at - projection.eye) * share[:, None]
-            size = size * share
-        else:
-            at += toward * (deep - closer)[:, None]
         leader.append(np.stack([begin, at], axis=1)[far])
         leads.append(unit[node][far])
         found.append(
@@ -201,6 +174,47 @@ def labels(
             )
         )  # fmt: skip
     return Names(found, np.concatenate(leader), np.concatenate(leads))
+
+
+def _thread_names(picture: Layout, projection: Projection, unit: Floats, there: Occupied) -> Labels:
+    """Return the names of the threads, above their roots; nothing else may stand there."""
+    frame = projection.frame
+    roots = np.flatnonzero(picture.nodes.depth == 1)
+    tall = _THREAD * frame.least_text * unit[roots]
+    above = picture.center[roots] + projection.up * (picture.radius[roots] + 0.8 * tall)[:, None]
+    titles = tuple(picture.trace.threads.title(int(t)) for t in picture.threads[: len(roots)])
+    pixel = projection.pixels(above)
+    for k, title in enumerate(titles):
+        there.take(*_box(pixel[k, 0], pixel[k, 1], 0, title, _THREAD * frame.least_text))
+    return Labels(
+        "thread", titles, above.astype(np.float32), tall.astype(np.float32),
+        np.full(len(roots), np.inf, np.float32), np.full(len(roots), 100.0, np.float32), 0,
+        vector(projection.right), vector(projection.up),
+    )  # fmt: skip
+
+
+def _lettering(
+    picture: Layout, projection: Projection, chosen: list[_Written], node: Ints, height: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return where names' leaders begin, where the names are, and how large, so that nothing crosses them."""
+    way = np.array([(c[2].right, c[2].up) for c in chosen])
+    reach = _reach(picture)[node, None] + 0.3 * height[node, None] * np.abs(way)
+    reach[:, 1] += np.where(way[:, 0] == 0.0, 0.3 * height[node], 0.0)
+    at = picture.center[node] - projection.forward * (1.1 * picture.radius[node, None])
+    far = np.array([c[2].far for c in chosen])
+    away = np.where(far[:, None], way * height[node, None], reach * way)
+    begin = at + _steps(projection, _reach(picture)[node] * far, away)
+    at += _steps(projection, 1.0, away)
+    # In front of what crosses it, at the same place in the picture.
+    deep = (at - projection.eye) @ projection.forward
+    closer = np.minimum(np.array([c[3] for c in chosen]) - _BEFORE, deep)
+    size = height[node]
+    if projection.perspective:
+        share = np.maximum(closer, 0.3 * deep) / deep
+        at = projection.eye + (at - projection.eye) * share[:, None]
+        return begin, at, size * share
+    at -= projection.forward * (deep - closer)[:, None]
+    return begin, at, size
 
 
 def leaders(names: Names, color: int) -> Lines:
@@ -242,7 +256,7 @@ def _in_sight(picture: Layout, projection: Projection) -> NDArray[np.bool_]:
 def _placed(
     picture: Layout, named: Ints, may: Floats, weights: _Weights, rank: Floats, projection: Projection,
     unit: Floats, there: Occupied, p: Parameters,
-) -> list[tuple[int, str, _Place, float]]:  # fmt: skip
+) -> list[_Written]:  # fmt: skip
     """Return which names are written, where, and in front of which depth; the first ones choose first.
 
     Where there is no room beside a busy node, its name has a leader.
@@ -254,7 +268,7 @@ def _placed(
     function = np.append(picture.graph.subtrees.function, np.full(len(picture.trace.threads), -1))
     function = function[picture.nodes.node]
     repeated = np.zeros(len(picture.trace.functions) + 1, np.int64)
-    chosen: list[tuple[int, str, _Place, float]] = []
+    chosen: list[_Written] = []
     for node, least in zip(named.tolist(), may.tolist()):
         if len(chosen) >= p.labels:
             break

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.frame import Frame
 from ....drawing.palettes import GRID, PALETTES, Paint, Palette, parse
-from ....drawing.primitives import Drawing, Labels, Legend, LegendEntry
+from ....drawing.primitives import Axis, Drawing, Labels, Legend, LegendEntry
 from ....drawing.selector import Selector
 from ....errors import UsageError
 from ....progress import Progress
@@ -28,7 +28,7 @@ from ..headline import Headline, of_pair, of_run
 from ..phase_names import phase_times
 from ..phases import describe, find_repeats
 from . import chords, mantle, metadata, ring, thread_rows, timeline, tones
-from .layout import Drum, Layout, compose
+from .layout import Drum, Floats, Layout, compose
 from .lone_calls import LoneCalls, legend, lone_calls
 from .metadata import Meanings
 from .parameters import Parameters
@@ -78,6 +78,23 @@ class _Paint(Paint):
     named: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass
+class _Parts:
+    """What a drawing is made of, as it is collected drum by drum."""
+
+    elements: list[Any] = field(default_factory=list)
+    labels: list[Labels] = field(default_factory=list)
+    axes: list[Axis] = field(default_factory=list)
+    lone: list[LoneCalls] = field(default_factory=list)
+    meaning: Meanings = field(default_factory=Meanings)
+    notes: list[str] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+
+    def write(self, *labels: Labels | None) -> None:
+        """Add the labels that there are."""
+        self.labels += [each for each in labels if each is not None]
+
+
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
     """Draw one trace as a drum, or two as drums face to face.
 
@@ -109,67 +126,45 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     pixel = _pixel_size(picture, frame)
     text = max(2.1 * frame.least_text * pixel, 0.16)
     progress(0.4, "bundling")
-    elements: list[Any] = []
-    labels: list[Labels] = []
-    axes: list[Any] = []
-    meaning = Meanings()
-    notes: list[str] = []
-    counts: dict[str, int] = {}
-    lone: list[LoneCalls] = []
     activity = [drum.found.activity(drum.counts) for drum in picture.drums]
     most = max((float(a.max(initial=0.0)) for a in activity), default=0.0)
     sector_color = _sector_colors(picture, activity, paint, p)
     # Of two runs, what differs alone has a colour.
     kinds, hues = ("quiet kinds", _QUIET_KINDS) if p.color == "difference" else ("kinds", _KINDS)
     kind_color = timeline.kind_colors(picture, paint.named[kinds], len(hues))
+    parts = _Parts()
     for drum, active in zip(picture.drums, activity, strict=True):
-        data = _drum(picture, drum, paint, p, frame, pixel, meaning, notes, counts)
-        elements += data
-        lone.append(lone_calls(picture, drum, paint.named["outlier"], p, meaning, data))
-        elements += lone[-1].elements
+        parts.elements += (data := _drum(picture, drum, paint, p, frame, pixel, parts))
+        parts.lone.append(lone_calls(picture, drum, paint.named["outlier"], p, parts.meaning, data))
+        parts.elements += parts.lone[-1].elements
         sectors = ring.ring(picture, drum, active, most, sector_color[drum.source], p)
-        elements.append(metadata.numbered(sectors, metadata.of_sectors(meaning, picture, drum)))
-        boxes, words = timeline.strips(picture, drum, kind_color, text)
-        for box in boxes:
-            phases = drum.phases if box.kind == "phase" else drum.steps
-            elements.append(
-                metadata.numbered(box, metadata.of_phases(meaning, picture, drum, box.kind, phases))
-            )
-        labels += words
-        lines, words_again = timeline.recurring(picture, drum, paint.named["brace"], text)
-        elements += [lines] if lines is not None else []
-        labels += [words_again] if words_again is not None else []
-        top, front = timeline.below_phases(picture, drum, text), timeline.front(drum)
-        bars, titles = thread_rows.rows(picture, drum, top, front, paint.named["threads"], text, meaning)
-        elements += bars
-        labels += titles
-        if (ruler := timeline.axis(picture, drum, p, text)) is not None:
-            axes.append(ruler)
-        labels += [numbers] if (numbers := lone[-1].numbers) is not None else []
+        parts.elements.append(metadata.numbered(sectors, metadata.of_sectors(parts.meaning, picture, drum)))
+        _around(picture, drum, paint, p, kind_color, text, parts)
+        parts.write(parts.lone[-1].numbers)
         if marked is not None:
-            elements += _marks(picture, drum, marked, paint, p, notes, meaning)
+            parts.elements += _marks(picture, drum, marked, paint, p, parts)
     progress(0.8, "writing labels")
     status = tones.presence(picture, activity) if len(activity) > 1 else None
     groups, leaders = ring.names(
         picture, np.sum(activity, axis=0), text, paint.named["leader"], p, status, paint.named["only"]
     )
-    labels += groups
+    parts.write(*groups)
     if len(traces) > 1:
-        labels.append(ring.trace_names(picture, _who(traces, picture, p), text))
-    elements += [leaders] if leaders is not None else []
+        parts.write(ring.trace_names(picture, _who(traces, picture, p), text))
+    parts.elements += [leaders] if leaders is not None else []
     headline = _headline(picture, p)
     progress(1.0, "drawn")
     return Drawing(
         palette=paint.palette,
-        elements=tuple(e for e in elements if len(e)),
+        elements=tuple(e for e in parts.elements if len(e)),
         camera=picture.camera,
-        labels=tuple(label for label in labels if len(label)),
-        axes=tuple(axes),
-        legends=_legends(picture, paint, p, lone, kind_color),
+        labels=tuple(label for label in parts.labels if len(label)),
+        axes=tuple(parts.axes),
+        legends=_legends(picture, paint, p, parts.lone, kind_color),
         title=headline.text,
         callouts=(
             *(tones.callouts(picture, paint.ramp) if p.color == "difference" else ()),
-            *(callout for each in lone for callout in each.callouts),
+            *(callout for each in parts.lone for callout in each.callouts),
         ),
         stretches=tuple(
             stretch for drum in picture.drums for stretch in timeline.stretches(drum, kind_color)
@@ -178,18 +173,38 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             *_subject(traces, picture, p),
             *filter(None, [headline.same, headline.certainty]),
             *_notes(picture, p),
-            *notes,
+            *parts.notes,
         ),
         counts={
             "elements_of_hierarchy": picture.hierarchy.elements,
             "pairs": sum(d.found.pairs for d in picture.drums),
             "calls": sum(d.high - d.low for d in picture.drums),
             "phases": sum(len(d.phases) for d in picture.drums),
-            **counts,
+            **parts.counts,
         },
-        meaning=meaning.done(),
+        meaning=parts.meaning.done(),
         relations=tuple(metadata.functions_of_elements(picture)),
     )
+
+
+def _around(
+    picture: Layout, drum: Drum, paint: _Paint, p: Parameters, kind_color: NDArray[np.int32], text: float,
+    parts: _Parts,
+) -> None:  # fmt: skip
+    """Add what lies along a drum: its phases and rounds, what recurs, its threads and the ruler."""
+    boxes, words = timeline.strips(picture, drum, kind_color, text)
+    for box in boxes:
+        phases = drum.phases if box.kind == "phase" else drum.steps
+        first = metadata.of_phases(parts.meaning, picture, drum, box.kind, phases)
+        parts.elements.append(metadata.numbered(box, first))
+    lines, braces = timeline.recurring(picture, drum, paint.named["brace"], text)
+    parts.elements += [lines] if lines is not None else []
+    top, front = timeline.below_phases(picture, drum, text), timeline.front(drum)
+    bars, titles = thread_rows.rows(picture, drum, top, front, paint.named["threads"], text, parts.meaning)
+    parts.elements += bars
+    parts.write(*words, braces, *titles)
+    if (ruler := timeline.axis(picture, drum, p, text)) is not None:
+        parts.axes.append(ruler)
 
 
 def _paint(p: Parameters) -> _Paint:
@@ -234,83 +249,115 @@ def _pixel_size(picture: Layout, frame: Frame) -> float:
 
 
 def _drum(
-    picture: Layout, drum: Drum, paint: _Paint, p: Parameters, frame: Frame, pixel: float,
-    meaning: Meanings, notes: list[str], counts: dict[str, int],
-) -> list[Any]:  # fmt: skip
+    picture: Layout, drum: Drum, paint: _Paint, p: Parameters, frame: Frame, pixel: float, parts: _Parts
+) -> list[Any]:
     """Return the calls of one drum: as tubes and as the sequence on the mantle, or as flat bundles."""
-    found = drum.found
-    colors = paint.palette
-    first, last = paint.ramp
-    elements: list[Any] = []
-    hair = max(mantle.HAIR, _HAIR * pixel)
     tone = tones.of_pairs(picture, drum, p)
     if picture.flat and drum.bend.unroll == 0 and p.blend == "darkest":
-        ends = np.full((2, found.pairs), first, np.int32)
-        if p.color == "time":
-            at = np.bincount(found.pair[drum.low : drum.high], drum.place, found.pairs)
-            ends += np.rint(at / np.maximum(drum.counts, 1) * (last - first)).astype(np.int32)
-        elif tone is not None:
-            ends += np.rint(tone * (last - first)).astype(np.int32)
-        else:
-            ends[1] = last
-        elements.append(
-            chords.flat_bundles(picture, drum, (colors[ends[0], :3], colors[ends[1], :3]), p, frame)
-        )
-        every, below = chords.below_bundles(picture, drum, ends, p)
-        elements.append(metadata.numbered(below, _mean(meaning, picture, drum, "interaction", every)))
-        return elements
-    ramp = np.rint(colors[first : last + 1] * 255).astype(np.uint8)
+        return _flat(picture, drum, paint, p, frame, tone, parts.meaning)
+    first, last = paint.ramp
+    hair = max(mantle.HAIR, _HAIR * pixel)
+    ramp = np.rint(paint.palette[first : last + 1] * 255).astype(np.uint8)
     image = mantle.sequence(picture, drum, ramp, p, frame, pixel, tone)
-    if image is not None:
-        elements.append(image)
+    elements = [image] if image is not None else []
     if not (picture.flat and drum.bend.unroll == 1):
-        out = chords.pulled(picture, drum, p)
-        every = chords.choose(drum, p, out)
-        # Two drums have the same scale.
-        others = [chords.choose(d, p) for d in picture.drums if d is not drum]
-        most = max(int(each.count.max(initial=0)) for each in (every, *others))
-        radii = chords.radii(every.count, most, p, 0.5 * _HAIR * pixel)
-        if drum.source == 0:
-            notes.append(
-                f"tubes: {p.proportion} is the number of {p.relation}, {most:,} in the thickest; "
-                "thin end at the callee"
-            )
-        apart = out[every.pair]
-        chosen, radius = every.only(~apart), radii[~apart]
-        if apart.any():
-            alone = every.only(apart)
-            accent = np.full(len(alone), paint.named["pulled"], np.int32)
-            thick = np.maximum(radii[apart], chords.OUTLIER)
-            tubes = chords.tubes(picture, drum, alone, thick, (accent, accent), "pulled interaction", p, True)
-            elements.append(
-                metadata.numbered(tubes, _mean(meaning, picture, drum, "pulled interaction", alone))
-            )
-        if len(chosen):
-            curve, _ = chords.routes(picture, drum, p)
-            opacity = chords.opacities(curve, p)[chosen.pair]
-            base = paint.paler + _STEPS * np.rint((1 - opacity) * (_SHADES - 1)).astype(np.int32)
-            if p.color == "time":
-                at = np.rint(np.clip(chosen.place, 0, 1) * (last - first)).astype(np.int32)
-                ends_ = (base + at, base + at)
-            elif tone is not None:
-                at = np.rint(tone[chosen.pair] * (last - first)).astype(np.int32)
-                ends_ = (base + at, base + at)
-            else:
-                ends_ = (base, base + (last - first))
-            tubes = chords.tubes(picture, drum, chosen, radius, ends_, "interaction", p)
-            elements.append(metadata.numbered(tubes, _mean(meaning, picture, drum, "interaction", chosen)))
-        counts["interactions_left_out"] = counts.get("interactions_left_out", 0) + every.rows - len(every)
-        if len(every) < every.rows:
-            share = every.calls / max(every.of, 1)
-            tubes_ = "tubes" if share >= _MOST_CALLS else f"tubes (calls={p.calls} at most)"
-            notes.append(
-                f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as {tubes_}, "
-                f"{units.percentage(share, 3)} of the {p.relation}; all are on the mantle"
-            )
-            notes += chords.less_of_threads(drum, every, _MOST_CALLS, p)
+        elements += _tubes(picture, drum, paint, p, pixel, tone, parts)
     elements.append(mantle.phase_lines(drum, paint.named["grid"], hair))
     elements.append(mantle.rims(drum, paint.named["leader"], hair))
     return elements
+
+
+def _flat(
+    picture: Layout,
+    drum: Drum,
+    paint: _Paint,
+    p: Parameters,
+    frame: Frame,
+    tone: Floats | None,
+    meaning: Meanings,
+) -> list[Any]:
+    """Return the calls of a flat drum as bundles painted into an image, with lines below them to be hit."""
+    found, colors = drum.found, paint.palette
+    first, last = paint.ramp
+    ends = np.full((2, found.pairs), first, np.int32)
+    if p.color == "time":
+        at = np.bincount(found.pair[drum.low : drum.high], drum.place, found.pairs)
+        ends += np.rint(at / np.maximum(drum.counts, 1) * (last - first)).astype(np.int32)
+    elif tone is not None:
+        ends += np.rint(tone * (last - first)).astype(np.int32)
+    else:
+        ends[1] = last
+    bundles = chords.flat_bundles(picture, drum, (colors[ends[0], :3], colors[ends[1], :3]), p, frame)
+    every, below = chords.below_bundles(picture, drum, ends, p)
+    return [bundles, metadata.numbered(below, _mean(meaning, picture, drum, "interaction", every))]
+
+
+def _tubes(
+    picture: Layout,
+    drum: Drum,
+    paint: _Paint,
+    p: Parameters,
+    pixel: float,
+    tone: Floats | None,
+    parts: _Parts,
+) -> list[Any]:
+    """Return the calls of a drum as tubes, those that are pulled out in a colour of their own."""
+    elements: list[Any] = []
+    out = chords.pulled(picture, drum, p)
+    every = chords.choose(drum, p, out)
+    # Two drums have the same scale.
+    others = [chords.choose(d, p) for d in picture.drums if d is not drum]
+    most = max(int(each.count.max(initial=0)) for each in (every, *others))
+    radii = chords.radii(every.count, most, p, 0.5 * _HAIR * pixel)
+    if drum.source == 0:
+        parts.notes.append(
+            f"tubes: {p.proportion} is the number of {p.relation}, {most:,} in the thickest; "
+            "thin end at the callee"
+        )
+    apart = out[every.pair]
+    chosen, radius = every.only(~apart), radii[~apart]
+    if apart.any():
+        alone = every.only(apart)
+        accent = np.full(len(alone), paint.named["pulled"], np.int32)
+        thick = np.maximum(radii[apart], chords.OUTLIER)
+        tubes = chords.tubes(picture, drum, alone, thick, (accent, accent), "pulled interaction", p, True)
+        first_id = _mean(parts.meaning, picture, drum, "pulled interaction", alone)
+        elements.append(metadata.numbered(tubes, first_id))
+    if len(chosen):
+        curve, _ = chords.routes(picture, drum, p)
+        opacity = chords.opacities(curve, p)[chosen.pair]
+        tubes = chords.tubes(
+            picture, drum, chosen, radius, _ends(paint, p, chosen, opacity, tone), "interaction", p
+        )
+        first_id = _mean(parts.meaning, picture, drum, "interaction", chosen)
+        elements.append(metadata.numbered(tubes, first_id))
+    left_out = parts.counts.get("interactions_left_out", 0) + every.rows - len(every)
+    parts.counts["interactions_left_out"] = left_out
+    if len(every) < every.rows:
+        share = every.calls / max(every.of, 1)
+        tubes_ = "tubes" if share >= _MOST_CALLS else f"tubes (calls={p.calls} at most)"
+        parts.notes.append(
+            f"{len(every):,} of {every.rows:,} interactions in {p.slices} slices are drawn as {tubes_}, "
+            f"{units.percentage(share, 3)} of the {p.relation}; all are on the mantle"
+        )
+        parts.notes += chords.less_of_threads(drum, every, _MOST_CALLS, p)
+    return elements
+
+
+def _ends(
+    paint: _Paint, p: Parameters, chosen: chords.Chosen, opacity: Floats, tone: Floats | None
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the colours of tubes at the caller and at the callee."""
+    along = paint.ramp[1] - paint.ramp[0]
+    base = paint.paler + _STEPS * np.rint((1 - opacity) * (_SHADES - 1)).astype(np.int32)
+    if p.color == "time":
+        place = np.clip(chosen.place, 0, 1)
+    elif tone is not None:
+        place = tone[chosen.pair]
+    else:
+        return base, base + along
+    color = base + np.rint(place * along).astype(np.int32)
+    return color, color
 
 
 def _mean(meaning: Meanings, picture: Layout, drum: Drum, kind: str, chosen: chords.Chosen) -> int:
@@ -365,16 +412,15 @@ def _stretch(text: str) -> tuple[int, int] | None:
 
 
 def _marks(
-    picture: Layout, drum: Drum, marked: tuple[int, int], paint: _Paint, p: Parameters, notes: list[str],
-    meaning: Meanings,
-) -> list[Any]:  # fmt: skip
+    picture: Layout, drum: Drum, marked: tuple[int, int], paint: _Paint, p: Parameters, parts: _Parts
+) -> list[Any]:
     """Return the marked stretch and its repeats: framed on the mantle, and as bars above the phases."""
     found = drum.found
     low, high = found.range(*marked)
     again = find_repeats(found, low, high, p.similarity)
     length = high - low
     exact = int(again.exact.sum())
-    notes.append(
+    parts.notes.append(
         f"the marked stretch of {length:,} {p.relation} recurs {exact:,} times exactly, and "
         f"{len(again) - exact:,} times with at least {units.percentage(p.similarity)} of them"
     )
@@ -384,7 +430,7 @@ def _marks(
     begin, similar, same = begin[shown], similar[shown], same[shown]
     edge = np.stack([drum.at(begin), drum.at(begin + length)], axis=1)
     color = (paint.named["marked"] + ~same).astype(np.int32)
-    first = meaning.add(
+    first = parts.meaning.add(
         "repeat", drum.source, np.full(len(begin), -1), {"calls": np.full(len(begin), length)},
         {
             "from": [units.exact_duration(int(found.time[i])) for i in begin.tolist()],

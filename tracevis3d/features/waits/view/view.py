@@ -107,21 +107,13 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing = DrawingBuilder()
     colors = color_calls(picture, drawing.paint)
     rows = thread_colors(picture, drawing.paint)
-    surface, idle, rail = drawing.color(BASE), drawing.color(_IDLE), drawing.color(_RAIL)
-    drawing.add(blocks.plates(picture, surface), *blocks.call_blocks(picture, colors))
-    drawing.add(blocks.idle_blocks(picture, idle))
-    bands, stacks = group_bands.group_bands(picture, drawing, colors)
-    drawing.add(bands)
-    drawing.add(*over.bars(picture, colors, surface), *over.frames(picture, drawing.color(_FRAME)))
-    split, of_split = over.splitter(picture, idle)
-    drawing.add(split)
+    stacks = _draw_rows(drawing, picture, colors)
 
     found = corr.shown(picture)
     chosen = found.only(_longest(picture, found))
     color = _draw_funnels(drawing, picture, chosen, rows, colors)
-    line = drawing.color(_LINE)
+    line, held = drawing.color(_LINE), drawing.color(_HELD)
     drawing.add(*certainty.lines(picture, chosen, line))
-    held = drawing.color(_HELD)
     bars = hold_bars(picture, finding, held)
     vain = corr.open_funnels(picture, in_vain(picture, finding), held)
     drawing.add(bars, vain)
@@ -133,7 +125,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     short = found.only(~found.alone & merging)
     merged = corr.aggregated(picture, short, rows)
     drawing.add(merged)
-    steps = 0
+    rail, steps = drawing.color(_RAIL), 0
     if p.path:
         way, steps = corr.rail(picture, rail)
         drawing.add(way)
@@ -162,7 +154,6 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing.keep_uncovered(QUEUE, RUNNING, LIVE_BYTES)
     drawing.note(*noted.notes(picture, found, chosen, short))
     drawing.meaning |= {**metadata(waits), corr.MERGED: corr.merged_meaning(picture, short)}
-    drawing.meaning |= {over.SPLITTER: of_split, group_bands.KIND: group_bands.meaning(picture)}
     progress(1.0, "drawn")
     return drawing.finish(
         picture.camera,
@@ -178,6 +169,20 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         steps_of_the_critical_path=steps,
         resolution_ns=max((cut.resolution for cut in picture.cuts), default=0),
     )
+
+
+def _draw_rows(drawing: DrawingBuilder, picture: Layout, colors: CallColors) -> tuple[LegendEntry, ...]:
+    """Draw the threads' rows with their calls, the overviews and what parts them; return legend entries."""
+    surface, idle = drawing.color(BASE), drawing.color(_IDLE)
+    drawing.add(blocks.plates(picture, surface), *blocks.call_blocks(picture, colors))
+    drawing.add(blocks.idle_blocks(picture, idle))
+    bands, stacks = group_bands.group_bands(picture, drawing, colors)
+    drawing.add(bands)
+    drawing.add(*over.bars(picture, colors, surface), *over.frames(picture, drawing.color(_FRAME)))
+    split, of_split = over.splitter(picture, idle)
+    drawing.add(split)
+    drawing.meaning |= {over.SPLITTER: of_split, group_bands.KIND: group_bands.meaning(picture)}
+    return stacks
 
 
 def _draw_funnels(
