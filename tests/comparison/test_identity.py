@@ -1,5 +1,6 @@
 """When two functions of two traces are the same."""
 
+import sys
 import time
 
 import numpy as np
@@ -250,3 +251,19 @@ def test_functions_of_a_file_that_lies_elsewhere_or_has_new_lines_are_the_same()
     assert identify(flat(old), flat(new), "exact").shared_functions == 80
     again = identify(flat(old), flat([*new, "go.<listcomp> (/v2/run.py:12)"]))
     assert again.shared_functions == 82  # which of three is new is not known
+
+
+def test_without_rules_or_texts_no_process_is_started(monkeypatch):
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert substitute(["a"], []) == ["a"]
+    assert substitute([], [("a", "b")]) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"), [("first\\nlast", "last"), ("", "it gives no reason"), ("one", "one")]
+)
+def test_the_last_line_that_a_process_writes_is_the_reason(monkeypatch, said, reason):
+    program = f"import sys; sys.stderr.write('{said}'); sys.exit(1)"
+    monkeypatch.setattr("tracevis3d.views.everywhere.rewrite._PROGRAM", program)
+    with pytest.raises(UsageError, match=f"can't be applied: {reason}$"):
+        substitute(["a"], [("a", "b")])

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d.features.interactions.interactions as module
+from tests.interactions.test_phases import made
 from tests.support.walked_traces import walked_trace
 from tracevis3d.features.interactions.hierarchy import element_hierarchy
 from tracevis3d.features.interactions.interactions import interactions, rarest
@@ -99,12 +100,14 @@ def test_all_is_as_counted_one_by_one(trace, relation, level, block, sums, data)
         (p, count, next(i for i in range(low, high) if rows[i][2:] == ends[p]))
         for count, _, p in sorted(rare)[:most]
     ]
-    default = [p for count, _, p in sorted(rare) if count <= 3]
-    if at_most >= 3:
-        assert [r.pair for r in rarest(found, low, high, 100)] == default
 
     names = np.array(data.draw(st.permutations(range(found.elements))), np.int32)
     again = found.renumbered(names)
     assert list(zip(again.caller.tolist(), again.callee.tolist(), strict=True)) == [
         (names[a], names[b]) for a, b in ends
     ]
+
+
+def test_rare_are_pairs_that_occur_three_times_at_most():
+    found = made([0] * 1 + [1] * 2 + [2] * 3 + [3] * 4 + [4] * 5)
+    assert [(r.pair, r.count) for r in rarest(found, 0, len(found), 9)] == [(0, 1), (1, 2), (2, 3)]

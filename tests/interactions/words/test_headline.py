@@ -120,6 +120,34 @@ def test_rounds_are_said_if_they_have_two_fifths_of_the_calls(likeness, edges, e
     assert half.text.startswith("50 calls between 13 modules")
 
 
+@pytest.mark.parametrize(
+    ("edge", "expected"),
+    [
+        ([1, 51, 101], "train does much the same 2 times"),  # within the second call of main
+        ([0, 50, 100], "main does much the same 2 times"),
+        ([0, 101, 202], "The run does much the same 2 times"),  # in both runs of main
+    ],
+)
+def test_rounds_are_said_of_the_call_around_them(edge, expected):
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    events = []
+    for _ in range(2):
+        events += [(BEGIN, "Test.main"), (BEGIN, "Model.train")]
+        events += [(BEGIN, "Data.get"), (END, "Data.get")] * 100 + [(END, "Model.train"), (END, "Test.main")]
+    recording.add_events(
+        thread=[thread] * len(events), kind=[kind for kind, _ in events],
+        function=[recording.function(name) for _, name in events], time=list(range(len(events))),
+    )  # fmt: skip
+    trace = recording.finish(Source(), split)
+    elements = element_hierarchy(trace, "class")
+    found = interactions(trace, elements)
+    assert len(found) == 202
+    rounds = [Rounds(np.array(edge, np.int64), 0.5)]
+    title = headline.of_run(trace, elements.hierarchy, found, (edge[0], edge[-1]), NONE, rounds)
+    assert title.text.partition(";")[0] == expected
+
+
 def test_of_one_call_it_is_said_where_it_goes():
     trace, hierarchy, found = called()
     assert headline.of_run(trace, hierarchy, found, (0, 0), NONE, []).text.startswith("0 calls between ")
@@ -174,13 +202,17 @@ def test_of_two_runs_what_differs_most_is_counted(a, b):
     share = percentage(sum(change.values()) / sum((counts[0] + counts[1]).values()))
     assert sure == f"{share} of the calls of both have no counterpart in the other"
     used = [{name for ends in count for name in ends} for count in counts]
-    if used[0] == used[1]:
-        assert not text.startswith("Only")
+    alone = {
+        name: sum(n for count in counts for ends, n in count.items() if name in ends)
+        for name in used[0] ^ used[1]
+    }
+    said_alone = max(alone.values(), default=0) >= 0.5 * max(change.values())
+    assert text.startswith("Only ") == said_alone
     if text.startswith("Only"):
         s = "AB".index(text[5])
         name, many = text[len("Only A uses ") : -len(" calls")].rsplit(": ", 1)
         assert not any(name in ends for ends in counts[1 - s])
-        assert sum(n for ends, n in counts[s].items() if name in ends) == int(many.replace(",", ""))
+        assert alone[name] == max(alone.values()) == int(many.replace(",", ""))
     else:
         most = [ends for ends in change if change[ends] == max(change.values())]
         assert any(

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.interactions.test_twin_patterns import programs
+from tests.support.walked_traces import walked_trace
 from tracevis3d.features.interactions.hierarchy import element_hierarchy
 from tracevis3d.features.interactions.interactions import interactions
-from tracevis3d.features.interactions.phase_names import names_of_kinds
-from tracevis3d.features.interactions.phases import find_phases
+from tracevis3d.features.interactions.phase_names import names_of_kinds, phase_times
+from tracevis3d.features.interactions.phases import Phases, find_phases
 
 
 def plain_names(trace, found, phases):
     """Name each kind by the function that takes most of its time, and least of others'."""
     calls, kinds = trace.calls, phases.kind.tolist()
-    borders = [int(found.time[edge]) for edge in phases.edge[:-1].tolist()] + [int(calls.end.max())]
+    time_of = [*found.time.tolist(), int(calls.end.max())]
+    borders = [time_of[edge] for edge in phases.edge.tolist()]
+    borders[-1] = max(borders[-1], borders[-2] + 1)
     time, lasted = Counter(), Counter()
     for i, kind in enumerate(kinds):
         lasted[kind] += borders[i + 1] - borders[i]
@@ -50,6 +55,41 @@ def test_names_are_those_of_the_plain_twin(trace):
     found = interactions(trace, element_hierarchy(trace, "function", "auto"))
     phases = find_phases(found)
     assert names_of_kinds(trace, found, phases) == plain_names(trace, found, phases)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 3), st.data())
+@settings(max_examples=60, deadline=None)
+def test_names_of_any_phases_of_threads_that_run_at_once_are_those_of_the_plain_twin(seed, threads, data):
+    trace = walked_trace(seed, steps=40, threads=threads, functions=5, modules=2, longest=9)
+    found = interactions(trace, element_hierarchy(trace, "function", "auto"))
+    edges = st.lists(st.integers(0, len(found)), min_size=2, max_size=6, unique=True).map(sorted)
+    if len(found) < 2:
+        return
+    edge = np.array(data.draw(edges), np.int64)
+    few = st.lists(st.integers(0, 2), min_size=len(edge) - 1, max_size=len(edge) - 1)
+    _, kind = np.unique(data.draw(few), return_inverse=True)
+    phases = Phases(edge, kind.astype(np.int32), 0.5)
+    assert names_of_kinds(trace, found, phases) == plain_names(trace, found, phases)
+
+
+def test_without_phases_there_are_no_names():
+    trace = walked_trace(0, steps=4, threads=1)
+    found = interactions(trace, element_hierarchy(trace, "function", "auto"))
+    assert names_of_kinds(trace, found, Phases(np.zeros(0, np.int64), np.zeros(0, np.int32), 0.0)) == []
+    times = phase_times(walked_trace(0, steps=1, threads=1))
+    assert (len(times.start), len(times.end), times.does) == (0, 0, ())
+
+
+@given(programs())
+@settings(max_examples=15, deadline=None)
+def test_a_phase_lasts_until_the_next_one_begins(trace):
+    found = interactions(trace, element_hierarchy(trace, "auto", "auto"))
+    phases, times = find_phases(found), phase_times(trace)
+    names = plain_names(trace, found, phases) if len(phases) else []
+    begins = [int(found.time[edge]) for edge in phases.edge.tolist()[:-1]]
+    assert times.start.tolist() == begins
+    assert times.end.tolist() == [*begins[1:], *[int(trace.calls.end.max())] * bool(begins)]
+    assert list(times.does) == [names[kind] for kind in phases.kind.tolist()]
 
 
 def test_a_recording_says_what_it_does(recorded):
