@@ -90,7 +90,7 @@ def identifier(name: str) -> str:
 def suited(style: str, quick: bool) -> str:
     """Return the engine for a picture whose engine is left to us.
 
-    Cycles gives ``paper`` and ``stage`` their soft light, in 20 to 60 s for 1920 x 1080 on two cores.
+    Cycles gives ``paper`` and ``stage`` their soft light, in 20 to 30 s of processor time for 1920 x 1080.
     ``flat`` has no light, and a film has hundreds of frames: Workbench needs well under a second for each.
 
     Parameters

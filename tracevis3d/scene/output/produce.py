@@ -130,6 +130,7 @@ def _produce(
                 transparent=output.transparent,
                 recipe=recipe,
                 purpose=purpose,
+                overprint=purpose == "still" and not built.counts["label_overlaps"],
                 progress=rest,
                 output=output,
             )

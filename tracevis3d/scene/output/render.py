@@ -29,6 +29,7 @@ from ..build import Built, apply_frame
 from ..geometry import forms
 from ..geometry.forms import Purpose
 from . import engines, eyes
+from . import overprint as over
 from .redirect import captured_output
 from .verify import verify
 
@@ -38,7 +39,7 @@ _MOST_PIXELS_OF_WEBP = 16_383
 _QUICK = 10
 #: Samples per pixel where the user leaves them to us.
 _SAMPLES: dict[Purpose, dict[str, int]] = {
-    "still": {"workbench": 16, "eevee": 32, "cycles": 16},
+    "still": {"workbench": 16, "eevee": 32, "cycles": 8},
     "film": {"workbench": 8, "eevee": 16, "cycles": 12},
     "draft": {"workbench": 5, "eevee": 4, "cycles": 4},
 }
@@ -56,6 +57,7 @@ def still(
     transparent: bool = False,
     recipe: str = "",
     purpose: Purpose = "still",
+    overprint: bool = False,
     progress: Progress = silent,
     output: Output | None = None,
 ) -> str:
@@ -74,6 +76,8 @@ def still(
     recipe : str
         How the picture is made again; a .png keeps it.
     purpose : {"still", "film", "draft"}
+    overprint : bool
+        Nothing of the data hides a text: they may be drawn over a picture by Cycles.
     progress : Progress
         May be called from a thread of the renderer.
     output : Output, optional
@@ -119,8 +123,20 @@ def still(
     plain = not samples and not transparent and suffix != ".exr"
     halved = purpose == "draft" and name == "workbench" and alone and plain
     draw = _halved if halved and built.frame.width * built.frame.height <= _MOST_HALVED else _picture
+    overprinted = overprint and name == "cycles" and alone and suffix in over.SUFFIXES
+    printed = over.over(built) if overprinted else []
     with replacing(target) as partial:
-        draw(scene, partial, progress)
+        if printed:
+            over.draw(
+                built,
+                printed,
+                partial,
+                lambda engine: prepare(built, engine, samples, transparent or engine == "workbench", purpose),
+                lambda place: _picture(scene, place, progress),
+            )
+            verify(partial, size=eyes.file_size(scene))
+        else:
+            draw(scene, partial, progress)
         around = eyes.file_size(scene) if output is not None and output.panorama else None
         if suffix == ".png":
             picture_files.finish_png(partial, built.frame.dpi, around)
@@ -252,7 +268,8 @@ def _prepare_cycles(scene: Any, samples: int, exact: bool) -> None:
     cycles.use_adaptive_sampling, cycles.adaptive_threshold = True, 0.02
     cycles.adaptive_min_samples = min(8, samples)
     cycles.seed = 0
-    cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 1, 1, 0
+    # Sun and sky, and what keeps them off: light that surfaces pass on to each other costs a quarter more.
+    cycles.max_bounces, cycles.diffuse_bounces, cycles.glossy_bounces = 0, 0, 0
     cycles.transparent_max_bounces = 16
     cycles.use_light_tree = False
     if scene.world is not None:
