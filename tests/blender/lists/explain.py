@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
+import numpy as np
 import support
 
 paths = support.arguments()
@@ -46,6 +47,25 @@ for marker in bound:
     seen = [shown for shown in captions if not shown.hide_render]
     assert [shown.parent for shown in seen] == ([marker.camera] if marker is not bound[0] else [])
 bpy.ops.ed.undo_push(message="explain")
+
+# A film of the findings: a shot for each viewpoint, through its camera, with the finding as its caption.
+viewpoints = support.extension(".tracevis3d.scene.window.viewpoints")
+wanted = [(name, np.array(camera.matrix_world.translation)) for name, camera in viewpoints.standing(scene)]
+assert len(wanted) >= 2
+assert operators.film_collect() == {"FINISHED"}
+scene = bpy.context.scene
+film = scene.tracevis3d_film
+assert [(shot.name, shot.caption) for shot in film.shots] == [(name, name) for name, _ in wanted]
+for shot, (name, place) in zip(film.shots, wanted):
+    scene.frame_set(shot.laid[1])
+    assert scene.camera == film.camera, name
+    assert np.allclose(film.camera.matrix_world.translation, place, atol=1e-3), name
+    shown = [o.name for o in film.camera.children if "caption" in o.name and not o.hide_render]
+    assert shown, name
+bpy.ops.ed.undo_push(message="film of findings")
+bpy.ops.ed.undo()
+assert not len(bpy.context.scene.tracevis3d_film.shots)
+assert len(stops()) >= 2
 
 bpy.ops.ed.undo()
 assert not stops(), "undo leaves stops behind"
