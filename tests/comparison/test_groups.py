@@ -77,6 +77,24 @@ def test_the_printed_rule_where_the_group_holds_for_some_matches_only(a, b, tau)
     assert comparison.groups_literal == (len(literal), "")
 
 
+@settings(max_examples=80, deadline=None)
+@given(a=plain.traces(), b=plain.traces(), tau=taus, measure=st.sampled_from(MEASURES), data=st.data())
+def test_groups_of_some_matches(a, b, tau, measure, data):
+    comparison = compare(a, b, tau=tau, measure=measure, identity="exact", cache=False)
+    matches = matches_of(comparison)
+    _, joined = plain.nearest_groups(a, b, matches)
+    some = data.draw(st.lists(st.sampled_from(sorted(matches)), max_size=3)) if matches else []
+    pairs = np.array(some, np.int64).reshape(-1, 2)
+    roots = comparison.roots_of(pairs[:, 0], pairs[:, 1])
+    assert "groups" not in comparison.__dict__, "all groups were found"
+    assert list(zip(roots.a.tolist(), roots.b.tolist())) == [joined[pair] for pair in some]
+    # The same where all are known.
+    assert comparison.groups.count is not None
+    again = comparison.roots_of(pairs[:, 0], pairs[:, 1])
+    assert again.a.tolist() == roots.a.tolist()
+    assert again.b.tolist() == roots.b.tolist()
+
+
 @settings(max_examples=60, deadline=None)
 @given(a=plain.traces(), b=plain.traces(), tau=taus, data=st.data())
 def test_groups_within_two_calls(a, b, tau, data):

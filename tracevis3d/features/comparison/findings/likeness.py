@@ -99,5 +99,5 @@ def groups_of(evidence: Evidence, pairs: list[tuple[int, int]]) -> list[tuple[in
         return []
     comparison = evidence.comparison
     a, b = (np.array(side, np.int64) for side in zip(*pairs))
-    roots = comparison.groups.roots_of(comparison.traces[0].calls, comparison.traces[1].calls, a, b)
+    roots = comparison.roots_of(a, b)
     return [(int(x), int(y)) if pair >= 0 else None for pair, x, y in zip(roots.pair, roots.a, roots.b)]

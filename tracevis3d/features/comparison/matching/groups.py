@@ -237,7 +237,12 @@ class GroupRoots(NamedTuple):
 
 
 def find_groups(
-    similarity: Similarity, threshold: Fraction, a: Paths, b: Paths, progress: Progress = silent
+    similarity: Similarity,
+    threshold: Fraction,
+    a: Paths,
+    b: Paths,
+    progress: Progress = silent,
+    above: tuple[Ints, Ints] | None = None,
 ) -> Groups:
     """Find the groups by the rule ``nearest``.
 
@@ -254,30 +259,37 @@ def find_groups(
     a, b : Paths
         The paths of either trace.
     progress : Progress
+    above : (int64 (m,), int64 (k,)), optional
+        Calls of A and of B: only groups that may hold matches of these are found. Whether a match is a
+        root depends on what is above it alone.
 
     Returns
     -------
     Groups
+        Without a count where only some are found.
     """
     states = _States(similarity, threshold)
-    n = len(a)
-    every = np.arange(len(b), dtype=np.int32)
-    above: list[tuple[int, NDArray[np.int32]]] = []
-    alive_room, root_room = np.empty(len(b), np.int32), np.empty(len(b), np.int32)
+    places, every = (
+        np.arange(len(paths), dtype=np.int32) if above is None else _at_or_above(paths, above[k])
+        for k, paths in enumerate((a, b))
+    )
+    alive_room, root_room = np.empty(len(every), np.int32), np.empty(len(every), np.int32)
+    around: list[tuple[int, NDArray[np.int32]]] = []
     length_b, unit_b = b.forest.length, b.unit
     pairs_a: list[NDArray[np.int32]] = []
     pairs_b: list[NDArray[np.int32]] = []
-    kept, count, visited, place = 0, 0, 0, 0
-    while place < n:
+    kept, count, visited, i = 0, 0, 0, 0
+    while i < len(places):
+        place = int(places[i])
         if visited == MOST_PATHS or states.looked > MOST_UNITS:
             reason = f"more than {visited:,} paths of the first trace have no match above them"
             return Groups(None, reason, a, b, *_sorted(pairs_a, pairs_b), complete=False)
         visited += 1
-        while above and place >= above[-1][0]:
-            above.pop()
+        while around and place >= around[-1][0]:
+            around.pop()
         state = states.of(int(a.unit[place]))
         open_paths, roots = find_roots(
-            above[-1][1] if above else every, length_b, unit_b, state, alive_room, root_room
+            around[-1][1] if around else every, length_b, unit_b, state, alive_room, root_room
         )
         if roots:
             found = root_room[:roots]
@@ -288,13 +300,24 @@ def find_groups(
                 kept += roots
         below = place + int(a.forest.length[place])
         if open_paths and below > place + 1:
-            above.append((below, alive_room[:open_paths].copy()))
-            place += 1
+            around.append((below, alive_room[:open_paths].copy()))
+            i += 1
         else:
-            place = below
+            i = int(np.searchsorted(places, below))
         if visited % 256 == 0:
-            progress(place / n, "grouping matches")
-    return Groups(count, "", a, b, *_sorted(pairs_a, pairs_b), complete=kept < MOST_KEPT)
+            progress(place / len(a), "grouping matches")
+    counted = count if above is None else None
+    return Groups(counted, "", a, b, *_sorted(pairs_a, pairs_b), complete=kept < MOST_KEPT)
+
+
+def _at_or_above(paths: Paths, calls: Ints) -> NDArray[np.int32]:
+    """Return the places of some calls' paths, and of all above these, in order."""
+    wanted = np.zeros(len(paths) + 1, np.int64)
+    wanted[paths.place[calls - paths.offset] + 1] = 1
+    before = np.cumsum(wanted)
+    place = np.arange(len(paths))
+    holds = before[place + paths.forest.length] > before[place]
+    return np.flatnonzero(holds).astype(np.int32)
 
 
 def _sorted(

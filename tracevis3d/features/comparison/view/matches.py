@@ -381,7 +381,7 @@ def group(comparison: Comparison, chosen: Chosen, divide: bool) -> Grouping:
     """
     calls = (comparison.traces[0].calls, comparison.traces[1].calls)
     m = len(chosen)
-    roots = comparison.groups.roots_of(*calls, chosen.a, chosen.b)
+    roots = comparison.roots_of(chosen.a, chosen.b)
     alone = roots.pair < 0  # in a group that was not kept: on its own
     pairs = np.stack([np.where(alone, chosen.a, roots.a), np.where(alone, chosen.b, roots.b)], axis=1)
     root, of = np.unique(pairs, axis=0, return_inverse=True) if m else (pairs, np.empty(0, np.int64))
