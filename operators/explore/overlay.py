@@ -9,6 +9,7 @@ import bpy
 
 from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.layout.sight.affine import Box, Floats
+from ...tracevis3d.overlay.items import Rectangle
 from ...tracevis3d.scene.window.highlight import Highlight, Outline, outline
 from ...tracevis3d.trace.selection import Ints
 from .. import signals
@@ -29,6 +30,7 @@ _BAND_EDGE = (0.62, 0.0, 0.45, 0.9)
 _MARK = (0.0, 0.45, 0.70, 0.16)
 _MARK_EDGE = (0.0, 0.35, 0.60, 0.9)
 _TEXT = 12.0  # size of the type at scale 1
+_PAD = 0.3  # around the words of a band, in sizes of their type
 _LINE = 1.45  # of a line, in sizes
 _APART = 18.0  # from the mouse
 _BANNER_WIDEST = 62.0  # sizes of the type: longer lines are hard to read
@@ -276,13 +278,26 @@ def _draw_band(region: Any, view: Any, quad: Floats, words: str, look: str, scal
         shapes.stroke(at[[a, b]], edge, 1.5 * scale)
     if words:
         size = 0.9 * _TEXT * scale
-        blf.size(0, size)
-        wide, _ = blf.dimensions(0, words)
-        x, y = (at[2] + at[3]) / 2
-        left, low = x - wide / 2, y + 0.4 * size
-        pad = 0.3 * size
-        shapes.rectangle(left - pad, low - pad, left + wide + pad, low + size, (*edge[:3], 0.95))
-        shapes.write(words, left, low, size, _INK)
+        left, low, right, top = _plate_of(at, words, size)
+        shapes.rectangle(left, low, right, top, (*edge[:3], 0.95))
+        pad = _PAD * size
+        shapes.write(words, left + pad, low + pad, size, _INK)
+
+
+def _plate_of(corners: Floats, words: str, size: float) -> Rectangle:
+    """Return what the words of a band lie on: above the middle of its upper edge, in pixels."""
+    blf.size(0, size)
+    wide, _ = blf.dimensions(0, words)
+    x, y = ((corners[2] + corners[3]) / 2).tolist()
+    pad = _PAD * size
+    return x - wide / 2 - pad, y + 0.4 * size - pad, x + wide / 2 + pad, y + 1.4 * size
+
+
+def covered(context: bpy.types.Context, region: Any, view: Any) -> tuple[Rectangle, ...]:
+    """Return where the words of bands lie in a region, which other texts keep off."""
+    size, eye = 0.9 * _TEXT * context.preferences.system.ui_scale, pointer.projection_of(region, view)
+    seen = ((eye.pixels_in_front(quad), words) for quad, words, _ in _bands(context) if words)
+    return tuple(_plate_of(at, words, size) for at, words in seen if at is not None)
 
 
 def _draw_box(

@@ -14,6 +14,7 @@ from ..explore import overlay as explore
 from ..explore.place import Place
 from ..overlay.canvas import Canvas, measure, measure_in
 from ..overlay.content import Content, contents
+from ..overlay.draw import depths_of, others
 from ..overlay.framing import Framed, Subject
 from ..overlay.page import is_page, saw
 from ..overlay.room import free_of, gizmo_of, theme_of
@@ -118,10 +119,16 @@ def _choices(subject: Subject) -> Choices:
     return Choices(_legend.folded, among(chosen), among(frozenset({_legend.pointed})))
 
 
+def _is_drawn(context: bpy.types.Context) -> bool:
+    """Whether the overlay is drawn in the region of a context."""
+    shows = context.region_data is not None and context.space_data.overlay.show_overlays
+    return bool(shows and is_shown_in(context.scene))
+
+
 def _draw() -> None:
     context = bpy.context
     region, view, space = context.region, context.region_data, context.space_data
-    if view is None or not space.overlay.show_overlays or not is_shown_in(context.scene):
+    if not _is_drawn(context):
         _regions.pop(region.as_pointer(), None)
         return
     saw(context)
@@ -137,6 +144,7 @@ def _draw() -> None:
     if banner:
         free = (*free[:3], free[3] - explore.banner_height())
     canvas, before = _regions.get(region.as_pointer(), (Canvas(), Overlay()))
+    depths = depths_of(region, view)
     made = compose(
         subject.content.explained,
         subject.content.names,
@@ -148,6 +156,7 @@ def _draw() -> None:
         choices=_choices(subject),
         # Callouts stay in their places; the texts that move are others at each moment.
         before=Overlay(places=before.places),
+        covered=depths.covered if depths is not None else None,
         heading=viewport.is_main(space, view),
         title=not banner,
         corner=gizmo_of(space, scale),
@@ -229,6 +238,7 @@ def register() -> None:
     """Draw in all 3D views from now on; where there is no window nothing is drawn."""
     signals.connect(_CONNECTIONS)
     explore.covers.append(_cover)
+    others.append(_is_drawn)
     if not bpy.app.background:
         _handles.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL"))
 
@@ -237,6 +247,7 @@ def unregister() -> None:
     """Draw nothing any more."""
     signals.disconnect(_CONNECTIONS)
     explore.covers.remove(_cover)
+    others.remove(_is_drawn)
     while _handles:
         bpy.types.SpaceView3D.draw_handler_remove(_handles.pop(), "WINDOW")
     forget()

@@ -1,6 +1,7 @@
 """Draws what explains the views over each region of a 3D view that does not show the page."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -63,6 +64,8 @@ class Region:
 regions: dict[int, Region] = {}
 #: Folded legends by the name of a view's collection.
 folded: dict[str, frozenset[int]] = {}
+#: Whether another overlay is drawn in the region of a context, which asks for its depths.
+others: list[Callable[[bpy.types.Context], bool]] = []
 
 
 def _known(region: bpy.types.Region) -> Region:
@@ -90,7 +93,7 @@ def _wanted(context: bpy.types.Context) -> bool:
 def _read_depths() -> None:
     """Keep the depths of the region that is being drawn: names behind something are not shown."""
     context = bpy.context
-    if not _wanted(context):
+    if not (_wanted(context) or any(wants(context) for wants in others)):
         return
     region, view = context.region, context.region_data
     known = _known(region)
@@ -125,7 +128,10 @@ def _draw() -> None:
     """Compose and draw the overlay of the region that is being drawn."""
     context = bpy.context
     if not _wanted(context):
-        regions.pop(context.region.as_pointer(), None)
+        if any(wants(context) for wants in others):
+            _known(context.region).shown = _known(context.region).seen = {}
+        else:
+            regions.pop(context.region.as_pointer(), None)
         return
     region, view = context.region, context.region_data
     known = _known(region)
@@ -146,8 +152,12 @@ def _draw() -> None:
     seen_as: dict[str, Overlay] = {}
     moving = False
     known.composing = known.drawing = 0.0
-    # The view with title and legend goes first: the texts of others keep off its own, and all off the map.
-    taken: tuple[Rectangle, ...] = minimap.covered(context.area, region, context.space_data, context.scene)
+    # The view with title and legend goes first: the texts of others keep off its own, and all off the map and
+    # the words of ranges of time.
+    taken: tuple[Rectangle, ...] = (
+        *minimap.covered(context.area, region, context.space_data, context.scene),
+        *explore.covered(context, region, view),
+    )
     for collection in sorted(settings.all_in(context.scene), key=lambda one: one != active):
         content = contents.of(collection)
         if content is None:

@@ -26,7 +26,6 @@ from tracevis3d.overlay.items import (
     Text,
     Theme,
     fitted,
-    longest_of,
     shortened,
     start_of,
 )
@@ -419,8 +418,45 @@ def test_a_text_is_shortened_to_the_most_of_it_that_fits(text, room):
     found, wide = shortened(text, room, measure)
     assert found == (fit[-1] if fit else "")
     assert wide == measure(found) <= room
-    # From what is known of a name the same follows at once.
-    assert longest_of(room, starts, [measure(start) for start in starts]) == (found, wide)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_names_are_shortened_together_as_each_alone(data):
+    words = st.text("ab. ", min_size=1, max_size=20)
+    texts = data.draw(st.lists(words, min_size=1, max_size=6))
+    alternatives = data.draw(st.lists(st.lists(words, max_size=3), min_size=len(texts), max_size=len(texts)))
+    shorter = tuple(tuple(sorted(set(some), key=measure, reverse=True)) for some in alternatives)
+    group = names(len(texts), 1)
+    named = prepare(
+        (replace(group, text=tuple(texts), shorter=shorter),), np.ones((2, 4), np.float32), measure
+    )
+    for _ in range(3):
+        rows = data.draw(st.lists(st.integers(0, len(texts) - 1), min_size=1, unique=True))
+        room = data.draw(st.lists(st.floats(0, 12), min_size=len(rows), max_size=len(rows)))
+        found, wide = named.within(np.array(rows, np.int32), np.array(room), measure)
+        for row, most, text, width in zip(rows, room, found, wide.tolist()):
+            if shorter[row]:
+                fits = [one for one in shorter[row] if measure(one) <= most]
+                assert text == (fits[0] if fits else "")
+            else:
+                starts = [start_of(texts[row], n) for n in range(1, len(texts[row]) + 1)]
+                fits = [one for one in starts[3:] if measure(one) <= most]
+                assert text == (fits[-1] if fits else "")
+            assert width == (measure(text) if text else 0.0) <= max(most, 0.0)
+
+
+def test_signs_are_not_cut_away_with_what_they_name():
+    group = names(60, 5)
+    signs = replace(group, kind="trace letter", room=np.full(60, np.inf, np.float32))
+    counts = replace(signs, kind="repetition")
+    low, high = np.array([5.0, -np.inf, -np.inf]), np.array([9.0, np.inf, np.inf])
+    cut = prepare((signs, counts), np.ones((2, 4), np.float32), measure).of_stretch(low, high)
+    is_shown = (cut.top != cut.anchor).any(axis=1)
+    assert is_shown[:60].all()
+    at = group.anchor[:, 0]
+    assert is_shown[60:].tolist() == ((at >= 5.0) & (at <= 9.0)).tolist()
+    assert 0 < is_shown[60:].sum() < 60
 
 
 @settings(max_examples=50, deadline=None)

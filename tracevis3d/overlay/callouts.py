@@ -10,7 +10,7 @@ import numpy as np
 from ..drawing.primitives import Callout
 from ..layout.dashes import dashes
 from ..layout.sight.view_projection import ViewProjection
-from .items import Color, Measure, Overlay, Rectangle, Target, Theme, fitted
+from .items import Color, Measure, Overlay, Rectangle, Target, Theme, wrapped
 
 #: Maximum number of callouts.
 MOST = 3
@@ -83,8 +83,8 @@ def lay_callouts(
         rows = [(callout.text, theme.panel_ink)]
         if callout.detail:
             rows.append((callout.detail, theme.panel_muted))
-        words = [fitted(text, _WIDEST * size, size, measure) for text, _ in rows]
-        wide = max(measure(text) * size for text in words) + 2.4 * pad
+        rows = [(part, ink) for text, ink in rows for part in wrapped(text, _WIDEST * size, size, measure)]
+        wide = max(measure(text) * size for text, _ in rows) + 2.4 * pad
         high = line * len(rows) + 1.2 * pad
         taken = [*out.taken, *points]
         known = (before or {}).get(k, -1)
@@ -111,7 +111,7 @@ def lay_callouts(
         out.fills.append((box, faded(theme.panel)))
         out.fills.append(((box[0], box[1], box[0] + 0.3 * pad, box[3]), own))
         base = box[3] - 0.6 * pad
-        for text, (_, color) in zip(words, rows):
+        for text, color in rows:
             base -= line
             out.write(
                 text,

@@ -16,7 +16,7 @@ Color = tuple[float, float, float, float]
 #: How opaque the plate behind a text on the scene is.
 _PLATE = 0.72
 #: Minimum number of characters of a shortened text.
-_FEWEST = 4
+FEWEST = 4
 #: Letters of a word that are left out of a shortened text if there are no more of it.
 _STUMP = 2
 #: Returns the width of a text in type of size 1.
@@ -238,6 +238,41 @@ def fitted(text: str, room: float, size: float, measure: Measure) -> str:
     return shortened(text, room / size, measure)[0]
 
 
+def wrapped(text: str, room: float, size: float, measure: Measure, most: int = 2) -> list[str]:
+    """Return a text in lines that fit into a room, the last one shortened if all of it takes more.
+
+    Parameters
+    ----------
+    text : str
+    room : float
+        In pixels.
+    size : float
+        Of the type, in pixels.
+    measure : Measure
+    most : int
+        Maximum number of lines.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> wrapped("held by img_0 115 ms, img_6 72.9 ms", 20, 1, len)
+    ['held by img_0 115', 'ms, img_6 72.9 ms']
+    >>> wrapped("short", 20, 1, len)
+    ['short']
+    """
+    words, lines = text.split(" "), []
+    while words and len(lines) < most - 1:
+        count = 1
+        while count < len(words) and measure(" ".join(words[: count + 1])) * size <= room:
+            count += 1
+        lines.append(fitted(" ".join(words[:count]), room, size, measure))
+        words = words[count:]
+    return [*lines, fitted(" ".join(words), room, size, measure)] if words else lines
+
+
 def shortened(text: str, room: float, measure: Measure) -> tuple[str, float]:
     """Return the start of a text and an ellipsis, so that both fit into a room.
 
@@ -268,7 +303,7 @@ def shortened(text: str, room: float, measure: Measure) -> tuple[str, float]:
         return measure(start_of(text, characters))
 
     fits = bisect_right(range(1, len(text) + 1), room, key=wide)
-    return (start_of(text, fits), wide(fits)) if fits >= _FEWEST else ("", 0.0)
+    return (start_of(text, fits), wide(fits)) if fits >= FEWEST else ("", 0.0)
 
 
 def start_of(text: str, characters: int) -> str:
@@ -291,31 +326,6 @@ def start_of(text: str, characters: int) -> str:
     cut = text[:characters]
     word = cut.rfind(" ") + 1
     # One or two letters of a word say nothing.
-    if word > _FEWEST and characters - word <= _STUMP and text[characters : characters + 1].strip():
+    if word > FEWEST and characters - word <= _STUMP and text[characters : characters + 1].strip():
         cut = cut[:word]
     return cut.rstrip(" .:") + "…"
-
-
-def longest_of(room: float, starts: list[str], widths: list[float]) -> tuple[str, float]:
-    """Return the longest of a text's starts that fits into a room, and how wide it is.
-
-    Parameters
-    ----------
-    room : float
-    starts : list of str
-        With one character, two, and so on.
-    widths : list of float
-        Of these, in type of size 1; none is narrower than the one before.
-
-    Returns
-    -------
-    (str, float)
-        Empty if not even four characters fit.
-
-    Examples
-    --------
-    >>> longest_of(6, [start_of("read_it", n) for n in range(1, 8)], list(range(2, 9)))
-    ('read_…', 6)
-    """
-    fits = bisect_right(widths, room)
-    return (starts[fits - 1], widths[fits - 1]) if fits >= _FEWEST else ("", 0.0)

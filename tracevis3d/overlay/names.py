@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ..kernels.layout.naming import find_names
 from ..kernels.layout.placing import place
 from ..layout.sight.affine import Floats
 from ..layout.sight.view_projection import ViewProjection
-from .items import Measure, Overlay, Rectangle, Text, Theme, longest_of, start_of
+from .items import FEWEST, Measure, Overlay, Rectangle, Text, Theme, start_of
 
 #: Maximum number of names on the screen, and of candidates tried.
 MOST, _TRIED = 400, 2400
@@ -33,12 +34,14 @@ _HALF, _APART = 0.56, 0.1
 _CLEAR, _FAINTEST, _SHORTENED = 1.3, 0.75, 0.9
 #: Least height, in sizes of the type, of the line that the drawing gave a name: on an element, and beside it.
 _LEAST_ON, _LEAST_BESIDE = 0.55, 0.3
+#: Wider than any text, in sizes of the type.
+_WIDER = 1e6
 #: Bonus for a name that is already shown.
 _STAYS = 1.5
 #: Maximum distance, in lines, of a name on the ground from its element; pairs compared together.
 _BESIDE, _AT_ONCE = 2.0, 1_000_000
-#: Kinds of texts that are numbers of a scale.
-_SCALES = frozenset({"ruler"})
+#: Kinds of texts that are numbers of a scale, and of those that say what a part of the drawing is.
+_SCALES, _SIGNS = frozenset({"ruler"}), frozenset({"trace letter"})
 _DARK: tuple[float, float, float] = (0.08, 0.09, 0.11)
 _LIGHT: tuple[float, float, float] = (1.0, 1.0, 1.0)
 
@@ -71,6 +74,8 @@ class Prepared:
         Palette index of what it stands on; -1: on the ground.
     small : bool (n,)
         Numbers of a scale, which are of use only from near.
+    sign : bool (n,)
+        What says which part of the drawing one sees: it is never cut away.
     shorter : dict
         Row -> what it says instead where there is less room, the longest first.
     """
@@ -89,6 +94,7 @@ class Prepared:
     ink: Floats
     on: NDArray[np.int32]
     small: NDArray[np.bool_]
+    sign: NDArray[np.bool_]
     shorter: dict[int, tuple[str, ...]] = field(kw_only=True)
 
     def __len__(self) -> int:
@@ -106,10 +112,13 @@ class Prepared:
         -------
         Prepared
             As many names; those that are not shown have no height, and rooms end where the stretch does.
+            What stands on an element, without a room of its own, is shown where it stands in the stretch.
         """
         begin, end = np.asarray(low, np.float64), np.asarray(high, np.float64)
         least, most = np.minimum(self.end_low, self.end_high), np.maximum(self.end_low, self.end_high)
         gone = self.bound & ((most <= begin) | (least >= end)).any(axis=1)
+        on_element = ~self.bound & (self.on >= 0) & ~self.sign
+        gone |= on_element & ((self.anchor < begin) | (self.anchor > end)).any(axis=1)
         bound = self.bound[:, None]
         low_end, high_end, anchor = (
             np.where(bound, np.clip(at, begin, end), at) for at in (self.end_low, self.end_high, self.anchor)
@@ -128,11 +137,6 @@ class Prepared:
         return {key: row for row, key in enumerate(self.keys)}
 
     @cached_property
-    def inks(self) -> list[tuple[float, float, float] | None]:
-        """The ink of each; None: the theme's."""
-        return [(r, g, b) if r >= 0 else None for r, g, b in self.ink.tolist()]
-
-    @cached_property
     def least(self) -> Floats:
         """Least height of the line that the drawing gave each, in sizes of the type; float64 (n,)."""
         on_element = self.small | (self.ink[:, 0] >= 0)
@@ -149,35 +153,74 @@ class Prepared:
         return np.empty(len(self), np.int32), np.empty((len(self), 8))
 
     @cached_property
-    def _starts(self) -> dict[int, tuple[list[str], list[float]]]:
-        """Row -> its starts with an ellipsis, and how wide they are."""
-        return {}
+    def _starts(self) -> _Starts:
+        """The starts of names that have been shortened so far."""
+        return _Starts()
 
-    def within(self, row: int, room: float, measure: Measure) -> tuple[str, float]:
-        """Return as much of a name as fits: the longest of its shorter texts, or its start.
+    def within(self, rows: NDArray[np.int32], room: Floats, measure: Measure) -> tuple[list[str], Floats]:
+        """Return as much of some names as fits: the longest of their shorter texts, or their starts.
 
         Parameters
         ----------
-        row : int
-        room : float
-            In sizes of the type; less than all of it takes.
+        rows : int32 (m,)
+        room : float64 (m,)
+            In sizes of the type; less than all of each takes.
         measure : Measure
 
         Returns
         -------
-        str
-            Empty if none of the shorter texts fits, or not even four characters.
-        float
-            How wide it is in type of size 1.
+        list of str
+            Empty where none of the shorter texts fits, or not even four characters.
+        float64 (m,)
+            How wide they are in type of size 1.
         """
-        known, instead = self._starts.get(row), self.shorter.get(row)
-        if known is None:
-            text = self.text[row]
-            starts = list(instead or (start_of(text, k) for k in range(1, len(text) + 1)))
-            known = self._starts[row] = starts, [measure(start) for start in starts]
-        if instead:
-            return next((one for one in zip(*known) if one[1] <= room), ("", 0.0))
-        return longest_of(room, *known)
+        return self._starts.longest(rows.tolist(), room, self.text, self.shorter, measure)
+
+
+class _Starts:
+    """Texts that stand in for names where there is less room, and how wide they are; measured once."""
+
+    def __init__(self) -> None:
+        self._slot: dict[int, int] = {}
+        self._texts: list[str] = []
+        self._width: list[float] = []
+        self._first: list[int] = [0]
+        self._fewest: list[int] = []
+        self._arrays: tuple[Floats, ...] = ()
+
+    def longest(
+        self,
+        rows: list[int],
+        room: Floats,
+        names: list[str],
+        shorter: dict[int, tuple[str, ...]],
+        measure: Measure,
+    ) -> tuple[list[str], Floats]:
+        """Return the longest text of each of some rows that fits, and its width: see Prepared.within."""
+        slots = self._slot
+        if new := [row for row in rows if row not in slots]:
+            for row in dict.fromkeys(new):
+                self._add(row, names[row], shorter.get(row, ()), measure)
+            width = np.array(self._width)
+            slot = np.repeat(np.arange(len(slots)), np.diff(self._first))
+            key = slot * _WIDER + np.minimum(width, _WIDER / 2)
+            self._arrays = np.maximum.accumulate(key), width, np.array(self._first), np.array(self._fewest)
+        key, width, first, fewest = self._arrays
+        which = np.array([slots[row] for row in rows], np.int64)
+        # The rows' texts lie behind each other, each wider than the one before: one search for all of them.
+        last = np.searchsorted(key, which * _WIDER + np.minimum(room, _WIDER / 2), "right") - 1
+        fits = last - first[which] + 1 >= fewest[which]
+        texts = self._texts
+        found = [texts[k] if one else "" for k, one in zip(last.tolist(), fits.tolist())]
+        return found, np.where(fits, width[last], 0.0)
+
+    def _add(self, row: int, name: str, shorter: tuple[str, ...], measure: Measure) -> None:
+        starts = shorter[::-1] or tuple(start_of(name, k) for k in range(1, len(name) + 1))
+        self._slot[row] = len(self._slot)
+        self._texts += starts
+        self._width += map(measure, starts)
+        self._first.append(len(self._texts))
+        self._fewest.append(1 if shorter else FEWEST)
 
 
 def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Measure) -> Prepared:
@@ -194,7 +237,7 @@ def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Me
     -------
     Prepared
     """
-    columns: list[list[Any]] = [[] for _ in range(13)]
+    columns: list[list[Any]] = [[] for _ in range(14)]
     texts: list[str] = []
     shorter: dict[int, tuple[str, ...]] = {}
     bright = palette[:, :3] @ np.array([0.2126, 0.7152, 0.0722]) if len(palette) else np.ones(1)
@@ -227,13 +270,14 @@ def prepare(names: tuple[Labels, ...], palette: NDArray[np.float32], measure: Me
                 ink,
                 group.background if len(group.background) else np.full(n, -1, np.int32),
                 np.full(n, group.kind in _SCALES),
+                np.full(n, group.kind in _SIGNS),
             ),
         ):
             column.append(values)
-    shapes = [(0,), (0,), (0,), (0, 3), (0, 3), (0, 3), (0, 3), (0,), (0,), (0,), (0, 3), (0,), (0,)]
+    shapes = [(0,), (0,), (0,), (0, 3), (0, 3), (0, 3), (0, 3), (0,), (0,), (0,), (0, 3), (0,), (0,), (0,)]
     kinds = [
         np.int32, np.int32, float, float, float, float, float, np.bool_, np.int8, float, float, np.int32,
-        np.bool_,
+        np.bool_, np.bool_,
     ]  # fmt: skip
     found = [
         np.concatenate(column) if column else np.empty(shape, kind)
@@ -298,30 +342,38 @@ def lay_names(
     rows, at = rows[order], at[order]
     kept = _placed(at, _HALF * size, _APART * size, out.taken)
     rows, at = rows[kept], at[kept]
-    base, room = at[:, 4] - 0.35 * size, at[:, 6] / size
+    room, width = at[:, 6] / size, names.width[rows]
     strength = _FAINTEST + (1 - _FAINTEST) * np.clip((at[:, 7] - 1) / (_CLEAR - 1), 0.0, 1.0)
-    widths = names.width[rows]
-    texts, keys = out.texts, names.keys
-    columns = (rows, at[:, 3], base, room, strength, widths, widths <= room, at[:, 7])
-    for i, left, low, most, alpha, wide, whole, fits in zip(*(column.tolist() for column in columns)):
-        text, ink = names.text[i], names.inks[i]
-        if not whole:
-            room_of = wide
-            text, wide, alpha = *names.within(i, most, measure), _SHORTENED
-            if not text:
-                continue
-            # It stands in the room as the whole would.
-            left += (min(room_of, most) - wide) * size * (names.align[i] + 1) / 2
-        plate = -1
-        if ink is None:
-            plate, ink = len(out.fills), theme.ink
-            out.put_plate(left, low, size, wide * size, theme)
-        # As ``out.write`` does, of hundreds in each picture.
-        box = (left, low - 0.25 * size, left + wide * size, low + 0.85 * size)
-        texts.append(Text(text, left, low, size, (*ink, alpha), "name", box))
-        key = keys[i]
-        out.names[key] = text
-        out.lettered[key] = len(texts) - 1, plate, fits
+    said: list[str] = list(map(names.text.__getitem__, rows.tolist()))
+    short = np.flatnonzero(width > room)
+    if len(short):
+        of_whole, width, strength = width, width.copy(), strength.copy()
+        starts, width[short] = names.within(rows[short], room[short], measure)
+        for k, start in zip(short.tolist(), starts):
+            said[k] = start
+        strength[short] = _SHORTENED
+        # It stands in the room as the whole would.
+        spare = np.minimum(of_whole, room) - width
+        at[short, 3] += (spare * size * (names.align[rows] + 1) / 2)[short]
+        if not all(starts):
+            kept = np.array(list(map(bool, said)))
+            rows, at, width, strength = rows[kept], at[kept], width[kept], strength[kept]
+            said = [text for text in said if text]
+    left, low, wide = at[:, 3], at[:, 4] - 0.35 * size, width * size
+    plate = np.full(len(rows), -1)
+    for k in np.flatnonzero(names.ink[rows, 0] < 0).tolist():
+        plate[k] = len(out.fills)
+        out.put_plate(float(left[k]), float(low[k]), size, float(wide[k]), theme)
+    ink = np.where(names.ink[rows] < 0, theme.ink, names.ink[rows])
+    # As ``out.write`` does, of hundreds in each picture: no line of Python runs for each.
+    colors = map(tuple, np.column_stack([ink, strength]).tolist())
+    boxes = map(tuple, np.column_stack([left, low - 0.25 * size, left + wide, low + 0.85 * size]).tolist())
+    keys = list(map(names.keys.__getitem__, rows.tolist()))
+    out.names.update(zip(keys, said))
+    number = range(len(out.texts), len(out.texts) + len(rows))
+    out.lettered.update(zip(keys, zip(number, plate.tolist(), at[:, 7].tolist())))
+    lines = zip(said, left.tolist(), low.tolist(), repeat(size), colors, repeat("name"), boxes)
+    out.texts.extend(map(Text._make, lines))
 
 
 def _placed(at: Floats, half: float, margin: float, taken: Sequence[Rectangle]) -> NDArray[np.bool_]:

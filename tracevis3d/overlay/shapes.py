@@ -90,13 +90,15 @@ def quads(
     triangle : int32 (2 n, 3)
     """
     where = np.array(places, np.float32).reshape(-1, 4)
-    at = np.array([(round(t.left), round(t.baseline) - round(below * t.size)) for t in texts], np.float32)
+    rows = np.array([(t.left, t.baseline, t.size, *t.color) for t in texts], np.float64).reshape(-1, 7)
+    at = np.rint(rows[:, :2])
+    at[:, 1] -= np.rint(below * rows[:, 2])
     unit = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32)
     corner = unit[None] * where[:, None, 2:]
     given = {
-        "pos": (at.reshape(-1, 1, 2) + corner).reshape(-1, 2),
+        "pos": (at.astype(np.float32)[:, None] + corner).reshape(-1, 2),
         "uv": ((where[:, None, :2] + corner) / np.float32(side)).reshape(-1, 2),
-        "color": np.repeat(np.array([t.color for t in texts], np.float32).reshape(-1, 4), 4, axis=0),
+        "color": np.repeat(rows[:, 3:].astype(np.float32), 4, axis=0),
     }
     first = 4 * np.arange(len(texts), dtype=np.int32)[:, None, None]
     return given, (first + np.array([[0, 1, 2], [0, 2, 3]], np.int32)).reshape(-1, 3)

@@ -123,7 +123,8 @@ def apply(scene: bpy.types.Scene) -> None:
     slab, about = of(scene), scene.tracevis3d_slab.view
     for view in settings.all_in(scene):
         for shown in view.objects:
-            if slab is not None and view == about and "tracevis3d_kind" in shown:
+            explains = shown.get("tracevis3d_kind", "") in ("", *cut_away.EXPLAINS)
+            if slab is not None and view == about and not explains:
                 cut_away.cut(shown, *slab.bounds())
             elif cut_away.is_cut(shown):
                 cut_away.restore(shown)

@@ -9,6 +9,7 @@ from ....tracevis3d.layout.sight.affine import Box, box_around, diagonal
 from ....tracevis3d.layout.sight.slab import beside
 from ....tracevis3d.scene import styles
 from ....tracevis3d.scene.window import element_metadata
+from ....tracevis3d.scene.window.cut_away import EXPLAINS
 from ....tracevis3d.scene.window.highlight import Highlight, Outline, blocks_outline, outline
 from ....tracevis3d.views.linking.brush import left_out
 from ...state import settings, sources, trace_state
@@ -114,7 +115,9 @@ def _extent(view: bpy.types.Collection, source: int) -> tuple[str, Box, int] | N
             axis = turned.surface.straight
             return (shown.name, turned.surface.box, axis) if axis is not None else None
         pickable = marks.with_times(shown)
-        if pickable is not None and pickable.source == source and len(pickable.low):
+        if pickable is None or pickable.kind in EXPLAINS:
+            continue
+        if pickable.source == source and len(pickable.low):
             boxes.append(pickable.extent)
             name = name or shown.name
     box = box_around(boxes)

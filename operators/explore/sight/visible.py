@@ -145,7 +145,7 @@ def turn(context: bpy.types.Context, area: bpy.types.Area) -> bool:
     parts, bounds = _gathered(context, space, lit)
 
     def look() -> Any:
-        return (area, box, *best_direction(surfaces_of(parts, *bounds), box, lens, free, now))
+        return (area, box, *best_direction(surfaces_of(parts, *bounds, coarse=True), box, lens, free, now))
 
     _ways.key = None
     _ways.start((area.as_pointer(), tuple(now[2])), look)

@@ -92,9 +92,8 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
                 :, None
             ] * np.array([1.0, 0.0, 0.0])
             for y in (0.0, 0.5, 1.0):
-                here = at + element.size[:, None] * np.array([0.0, y, y])
-                points.append(here.reshape(-1, 3))
-                hued.append(here[has_hue[element.color]].reshape(-1, 3))
+                points.append((at + element.size[:, None] * np.array([0.0, y, y])).reshape(-1, 3))
+                hued.append(np.repeat(has_hue[element.color], len(share)))
         elif isinstance(element, Tubes) and len(element):
             step = max(len(element.point) // (_MOST // 8), 1)
             centre, half = element.point[::step].astype(np.float64), element.radius[::step, :1]
@@ -102,9 +101,9 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
             stands_out = np.repeat(has_hue[element.color], np.diff(element.first))[::step]
             for t in np.linspace(-1, 1, 9):
                 points.append(centre + t * half * side)
-                hued.append(points[-1][stands_out])
+                hued.append(stands_out)
         elif isinstance(element, Lines):
-            points.append(element.point.astype(np.float64))
+            _mark(out, view.pixels(element.point.astype(np.float64)), 1.0)
         elif isinstance(element, Wedges):
             _mark(out, _spread(element, view), 1.0)
         elif isinstance(element, Image):
@@ -115,10 +114,9 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
                 at = view.pixels(element.point[::step, ::step][shown].astype(np.float64))
                 _mark(out, at, min(2 * least, 255) / 255)
     if points:
-        _mark(out, view.pixels(np.concatenate(points)), 1.0)
-    if hued:
-        stand_out = np.zeros_like(out)
-        _mark(stand_out, view.pixels(np.concatenate(hued)), _STANDS_OUT)
+        pixel, stand_out = view.pixels(np.concatenate(points)), np.zeros_like(out)
+        _mark(out, pixel, 1.0)
+        _mark(stand_out, pixel[np.concatenate(hued)], _STANDS_OUT)
         # Where little has a hue, that is what the picture is about.
         if (stand_out > 0).sum() < _LITTLE * (out > 0).sum():
             out = np.maximum(_QUIET * out, stand_out)

@@ -22,6 +22,8 @@ _POINTS, _FACES = "TraceVis3D Slab of Boxes", "TraceVis3D Slab"
 _VERSION = 2
 #: How often faces of lines are divided where they cross a slab's end, and by how many halvings each time.
 _TIMES, _LEVEL = 2, 3
+#: Kinds of elements that only say what a part of a drawing is: they are neither cut nor veiled.
+EXPLAINS = frozenset({"trace"})
 #: Farther than anything in a scene.
 _FAR = 1e18
 

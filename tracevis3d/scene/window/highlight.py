@@ -34,6 +34,8 @@ _EDGES = np.array(
 _CORNERS = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], np.float32)
 #: Offset towards the eye from the surface.
 _NEARER = 5e-4
+#: Sections of a tube, and corners of a section, at most, of a coarse outline.
+_COARSE = (10, 6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +54,9 @@ class Outline:
     edge: NDArray[np.int32]
 
 
-def outline(pickable: PickableMesh, elements: ArrayLike, within: Box | None = None) -> Outline:
+def outline(
+    pickable: PickableMesh, elements: ArrayLike, within: Box | None = None, coarse: bool = False
+) -> Outline:
     """Return the outline of some elements, in the object's coordinates.
 
     Parameters
@@ -61,6 +65,8 @@ def outline(pickable: PickableMesh, elements: ArrayLike, within: Box | None = No
     elements : int (k,)
     within : (float (3,), float (3,)), optional
         Between which corners they are shown: boxes end there, and what lies beside is left out.
+    coarse : bool
+        Whether tubes have few sections with few corners, which is enough for pictures of some hundred pixels.
 
     Returns
     -------
@@ -74,7 +80,7 @@ def outline(pickable: PickableMesh, elements: ArrayLike, within: Box | None = No
         elements = np.asarray(elements)[kept]
     if pickable.word in ("Boxes", "Marks"):
         return box_outline(*pickable.bounds(elements))
-    return _tube_outline(pickable, elements)
+    return _tube_outline(pickable, elements, *(_COARSE if coarse else ()))
 
 
 def box_outline(low: NDArray[Any], high: NDArray[Any]) -> Outline:
@@ -119,13 +125,20 @@ def quads_outline(corners: ArrayLike) -> Outline:
     )
 
 
-def _tube_outline(pickable: PickableMesh, elements: ArrayLike) -> Outline:
+def _tube_outline(
+    pickable: PickableMesh, elements: ArrayLike, most: int = 1 << 30, around: int = 1 << 30
+) -> Outline:
     which = np.asarray(elements, np.int64)
-    count = pickable.first[which + 1] - pickable.first[which]
+    every = pickable.first[which + 1] - pickable.first[which]
+    # Of more than ``most`` sections those at equal distances, the first and the last among them.
+    count = np.minimum(every, most)
     start = np.cumsum(count) - count
-    section = np.repeat(pickable.first[which] - start, count) + np.arange(int(count.sum()))
-    sides = pickable.sides
-    point = pickable.ring[section].reshape(-1, 3)
+    i = np.arange(int(count.sum())) - np.repeat(start, count)
+    spread = i * np.repeat(every - 1, count) // np.maximum(np.repeat(count - 1, count), 1)
+    section = np.repeat(pickable.first[which], count) + spread
+    ring = pickable.ring[section][:, :: max(pickable.sides // around, 1)]
+    sides = ring.shape[1]
+    point = ring.reshape(-1, 3)
     # Pieces between a section and the next one of the same tube.
     inner = np.ones(len(section), np.bool_)
     inner[(start + count - 1)[count > 0]] = False

@@ -28,6 +28,8 @@ def surfaces_of(
     lowest: ArrayLike = (-np.inf, -np.inf, -np.inf),
     highest: ArrayLike = (np.inf, np.inf, np.inf),
     planes: Floats | None = None,
+    *,
+    coarse: bool = False,
 ) -> Surfaces:
     """Return the surfaces of objects' elements.
 
@@ -40,6 +42,8 @@ def surfaces_of(
     planes : float64 (k, 4), optional
         Boxes and marks that are not highlighted, and lie wholly beyond one of them, are left out: see
         :func:`....layout.sight.visible.beyond`.
+    coarse : bool
+        Whether tubes have few faces: for many small pictures.
 
     Returns
     -------
@@ -47,7 +51,7 @@ def surfaces_of(
     """
     drawn = [part for part in shown if len(part[0]) and part[0].word in _DRAWN]
     parts = [
-        _part(mesh, matrix, elements, is_lit, lowest, highest, None if is_lit else planes)
+        _part(mesh, matrix, elements, is_lit, lowest, highest, None if is_lit else planes, coarse)
         for mesh, matrix, lit in drawn
         for elements, is_lit in ((_others(mesh, lit), False), (np.asarray(lit, np.int64), True))
     ]
@@ -70,6 +74,7 @@ def _part(
     lowest: ArrayLike,
     highest: ArrayLike,
     planes: Floats | None = None,
+    coarse: bool = False,
 ) -> tuple[Any, Any, bool]:
     """Return points, triangles, and whether they are lit, of those elements that are not cut away."""
     kept = elements[_within(mesh, matrix, elements, lowest, highest)]
@@ -77,7 +82,7 @@ def _part(
         kept = kept[~_beyond(mesh, matrix, kept, planes)]
     if not len(kept):
         return np.empty((0, 3)), np.empty((0, 3), np.int32), is_lit
-    made = outline(mesh, kept)
+    made = outline(mesh, kept, coarse=coarse)
     return transformed(matrix, made.point), made.triangle, is_lit
 
 
