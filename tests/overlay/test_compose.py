@@ -16,6 +16,7 @@ from tracevis3d.kernels.layout.naming import find_names
 from tracevis3d.kernels.layout.placing import place
 from tracevis3d.layout.sight.framing import Lens, fill
 from tracevis3d.layout.sight.view_projection import ViewProjection
+from tracevis3d.overlay import framing
 from tracevis3d.overlay.callouts import lay_callouts
 from tracevis3d.overlay.compose import compose
 from tracevis3d.overlay.framing import frame
@@ -494,6 +495,40 @@ def test_a_frame_leaves_room_for_legends_and_names():
     covered = (at[:, 0].min() < panel[2]) and (at[:, 1].max() > panel[1])
     assert not covered
     assert np.ptp(at, axis=0).max() > 0.5 * HEIGHT
+
+
+@pytest.mark.parametrize("turn", [-0.6, -0.3, 0.0, 0.3, 0.6])
+def test_data_that_leave_the_corner_free_are_larger_than_beside_or_below_the_legends(turn, monkeypatch):
+    group = names(20, 5, np.inf)
+    low, high = np.array([0.0, 0.0, 0.0]), np.array([16.0, 1.0, 2.0])
+    wide = (Legend("What", tuple(LegendEntry(f"{i} is an entry with a long text", i % 2) for i in range(9))),)
+    what = replace(explained((group,), callouts=0), axes=(), low=low, high=high, legends=wide)
+    prepared = prepare((group.only(np.arange(0)),), what.palette, measure)
+    # Rolled, a long box leaves two corners of its rectangle free.
+    right, up = AXES[0], AXES[1]
+    axes = np.stack(
+        [np.cos(turn) * right + np.sin(turn) * up, np.cos(turn) * up - np.sin(turn) * right, AXES[2]]
+    )
+    given = (what, prepared, axes, TANGENTS, FREE, (WIDTH, HEIGHT), Theme(), measure)
+    location, distance = frame(*given)
+    panel = compose(
+        what, prepared, seen_from(np.array([8.0, -20.0, 4.5])), FREE, np.zeros(3), Theme(), measure
+    ).fills[0][0]
+    share = np.random.default_rng(3).random((20_000, 3))
+    way = (low + share * (high - low) - (location - axes[2] * distance)) @ axes.T
+    at = (way[:, :2] / way[:, 2:] / TANGENTS + 1) / 2 * (WIDTH, HEIGHT)
+    inside = (at[:, 0] < panel[2]) & (at[:, 1] > panel[1])
+    assert not inside.any()
+    assert (at >= 0).all()
+    assert (at <= (WIDTH, HEIGHT)).all()
+    monkeypatch.setattr(framing, "_between", lambda parts: [])
+    _, alone = frame(*given)
+    assert distance <= alone
+    # From the lower left to the upper right it leaves the legends' corner free.
+    if turn == -0.3:
+        assert distance < 0.97 * alone
+    if turn > 0:
+        assert distance == alone
 
 
 def test_zoomed_in_an_axis_of_time_gets_finer_ticks():

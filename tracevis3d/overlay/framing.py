@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterator
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +25,9 @@ _LEAST = 12.0
 _BELOW = 3.2
 #: How often the room that names take beside the data is measured.
 _LOOKS = 3
+#: Parts between those beside and below the legends, along each side; points of each edge of the data that are
+#: compared with the legends; a part is chosen that brings the eye so much nearer.
+_STEPS, _ALONG, _NEARER = 6, 33, 0.98
 #: Heights of the region: room for anything.
 _TALL = 100
 
@@ -82,22 +86,60 @@ def frame(
         eye = fill(points, own, tangents, part, size)
         return max(float((corners.mean(axis=0) - eye) @ own[2]), 1e-6), eye
 
-    found: list[tuple[float, Floats]] = []
-    for part in _without_heading(explained, free, theme, measure, corner):
+    def placed(part: Rectangle) -> tuple[float, Floats, Floats]:
+        """Return the same with room for names in that part, and left, low, right and top of these."""
         distance, eye = eye_at(part)
         most, room = _SHARE * (part[2] - part[0]), (0.0, 0.0)
         for _ in range(_LOOKS if len(beside) else 0):
-            way = (names.anchor[beside] - eye) @ own.T
-            x = (way[:, 0] / np.maximum(way[:, 2], 1e-9) / tangents[0] + 1) / 2 * size[0]
-            left = x - wide * (names.align[beside] + 1) / 2
+            left = _pixels(names.anchor[beside], eye, own, tangents, size)[:, 0] - before
             over = part[0] - float(left.min()), float((left + wide).max()) - part[2]
             # What names take grows a little as the data shrink.
             room = min(max(room[0] + over[0], 0.0), most), min(max(room[1] + over[1], 0.0), most)
             distance, eye = eye_at((part[0] + room[0], part[1], part[2] - room[1], part[3]))
-        found.append((distance, eye))
+        at = _pixels(names.anchor[beside], eye, own, tangents, size)
+        left, low = at[:, 0] - before, at[:, 1] - theme.type / 2
+        return distance, eye, np.column_stack([left, low, left + wide, low + theme.type])
+
+    def reaches(panel: Rectangle, eye: Floats, boxes: Floats) -> bool:
+        """Return whether the data, their rulers or names reach into a rectangle."""
+        edges = np.array([[low, high] for low, high in combinations(corners, 2) if (low != high).sum() == 1])
+        lines = np.concatenate([edges, np.array(rulers).reshape(-1, 2, 3)])
+        share = np.linspace(0.0, 1.0, _ALONG)[:, None, None]
+        along = (lines[None, :, 0] + share * (lines[:, 1] - lines[:, 0])).reshape(-1, 3)
+        points = np.tile(_pixels(along, eye, own, tangents, size), 2)
+        rows = np.concatenate([points, boxes])
+        apart = (rows[:, 0] > panel[2]) | (rows[:, 2] < panel[0]) | (rows[:, 1] > panel[3])
+        return bool((~apart & (rows[:, 3] > panel[1])).any())
+
+    corners = _corners(explained.low, explained.high)
+    before = wide * (names.align[beside] + 1) / 2
+    parts, panel = _without_heading(explained, free, theme, measure, corner)
     # Beside the legends or below them: where the data are larger.
-    distance, eye = min(found, key=lambda one: one[0])
+    distance, eye, _ = min(map(placed, parts), key=lambda one: one[0])
+    for part in _between(parts) if panel is not None else ():
+        nearer, there, boxes = placed(part)
+        # As wide as both where the data leave the legends' corner free.
+        if panel is not None and nearer < _NEARER * distance and not reaches(panel, there, boxes):
+            distance, eye = nearer, there
     return np.asarray(eye + own[2] * distance), distance
+
+
+def _between(parts: list[Rectangle]) -> Iterator[Rectangle]:
+    """Yield parts that reach from the one below the legends towards the one beside them, and hold both."""
+    below, beside = parts[0], parts[-1]
+    for across, up in product(np.linspace(0.0, 1.0, _STEPS).tolist(), repeat=2):
+        if len(parts) > 1 and 0.0 < across + (1 - up) < 2.0:
+            left = below[0] + across * (beside[0] - below[0])
+            yield left, below[1], below[2], below[3] + up * (beside[3] - below[3])
+
+
+def _pixels(
+    points: ArrayLike, eye: Floats, axes: Floats, tangents: tuple[float, float], size: tuple[int, int]
+) -> Floats:
+    """Return where points are seen, in pixels from the lower left corner."""
+    way = (np.asarray(points, np.float64).reshape(-1, 3) - eye) @ axes.T
+    share = way[:, :2] / np.maximum(way[:, 2:], 1e-9) / np.array(tangents)
+    return np.asarray((share + 1) / 2 * np.array(size))
 
 
 def _corners(low: ArrayLike, high: ArrayLike) -> Floats:
@@ -134,8 +176,11 @@ def _as_wide_as_possible(
 
 def _without_heading(
     explained: Explanations, free: Rectangle, theme: Theme, measure: Measure, corner: float
-) -> list[Rectangle]:
-    """Return the parts of ``free`` that title and legends leave: beside the legends, and below them."""
+) -> tuple[list[Rectangle], Rectangle | None]:
+    """Return the parts of ``free`` that title and legends leave, and the legends between them.
+
+    The part below the legends comes first, then the one beside them; None where there is one part alone.
+    """
     margin = theme.type
     inner = (free[0] + margin, free[1] + 0.5 * margin, free[2] - margin, free[3] - margin)
     title, legends = Overlay(), Overlay()
@@ -147,13 +192,14 @@ def _without_heading(
     if reads:
         # Data that are scrolled don't lie below Blender's navigation and the map.
         below = legends.taken[0][1] if legends.taken else top
-        return [(inner[0] + margin, low, right - corner, below - margin)]
+        return [(inner[0] + margin, low, right - corner, below - margin)], None
     if not legends.taken:
-        return [(inner[0] + margin, low, right, top - margin)]
+        return [(inner[0] + margin, low, right, top - margin)], None
     panel = legends.taken[0]
     parts = [
         (inner[0] + margin, low, right, panel[1] - margin),
         (panel[2] + 2 * margin, low, right, top - margin),
     ]
     kept = [part for part in parts if min(part[2] - part[0], part[3] - part[1]) >= _LEAST * margin]
-    return kept or [(inner[0] + margin, low, right, top - margin)]
+    around = (panel[0], panel[1] - margin, panel[2] + margin, panel[3])
+    return kept or [(inner[0] + margin, low, right, top - margin)], around if len(kept) > 1 else None
