@@ -263,7 +263,8 @@ def wrapped(text: str, room: float, size: float, measure: Measure, most: int = 2
     >>> wrapped("short", 20, 1, len)
     ['short']
     """
-    words, lines = text.split(" "), []
+    words = text.split(" ")
+    lines: list[str] = []
     while words and len(lines) < most - 1:
         count = 1
         while count < len(words) and measure(" ".join(words[: count + 1])) * size <= room:

@@ -39,6 +39,7 @@ def main():
     state = support.extension(explore + "overlay").state
     zoom, veil = support.extension(explore + "motion.zoom"), support.extension(explore + "sight.veil")
     marks = support.extension(explore + "marks")
+    draw = support.extension(".operators.overlay.draw")
     element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
     selection, trace_state = (
         support.extension(".operators.state.selection"),
@@ -113,8 +114,24 @@ def main():
     yield lambda: selection.selected(keys[0]).time_range is not None
     yield support.at_rest()
     assert len(veil.drawn()) > 1, "the tubes that lead elsewhere are muted, too"
+    # Which trace is which can still be read.
+    assert {"A", "B"} <= {text.text for text in draw.texts(window.region)}
     support.screenshot(place / "brushed.png")
     window.press("M", x, y)
+    yield support.at_rest()
+
+    # Among hundreds of tubes, too, a key turns to where most of what is lit is seen.
+    window.move(x, y)
+    yield lambda: state.hit is not None
+    before = window.eye.view_matrix.copy()
+    window.press("V", x, y)
+    yield lambda: state.message.startswith("From here")
+    yield lambda: not zoom.is_on_the_way()
+    yield support.at_rest()
+    assert window.eye.view_matrix != before
+    support.screenshot(place / "best_seen_of_matches.png")
+    window.press("LEFT_ARROW", x, y, alt=True)
+    yield lambda: not zoom.is_on_the_way()
     yield support.at_rest()
 
     # Go back to the previous viewpoint, and forward again.
