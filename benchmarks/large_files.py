@@ -106,7 +106,7 @@ def firefox() -> bytes:
         rows = thread["samples"]["data"]
         length = rows[-1][1] - rows[0][1] + 1 if rows else 0
         thread["samples"]["data"] = [
-            [row[0], row[1] + turn * length, *row[2:]] for turn in range(many) for row in rows
+            [row[0], round(row[1] + turn * length, 6), *row[2:]] for turn in range(many) for row in rows
         ]
     return json.dumps(said, separators=(",", ":")).encode()
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -98,6 +99,8 @@ class Recording:
         self._function_details: dict[int, _Details] = {}
         self._texts: dict[str, dict[str, int]] = {}
         self._events: list[Events] = []
+        #: Calls that are nested already, and what says the same as events.
+        self._calls: list[tuple[Calls, Callable[[], Mapping[str, ArrayLike]]]] = []
         self._rows: dict[str, list[dict[str, NDArray[Any]]]] = {}
         self._series: dict[tuple[RecordedId, str], int] = {}
         self._n_frames = 0
@@ -313,6 +316,20 @@ class Recording:
         self._events.append(events)
         self.n_events += len(events)
         return first
+
+    def add_calls(self, calls: Calls, as_events: Callable[[], Mapping[str, ArrayLike]]) -> None:
+        """Append calls that are nested already: nothing is searched or repaired in them.
+
+        Parameters
+        ----------
+        calls : Calls
+            Threads ascending, the calls of each in pre-order; indices of :meth:`thread` and
+            :meth:`function`, recorded nanoseconds. The columns become the recording's.
+        as_events : callable
+            Returns what says the same, as :meth:`add_events` takes it. Asked for where events are added too.
+        """
+        if len(calls):
+            self._calls.append((calls, as_events))
 
     def add_sync(
         self,
@@ -693,6 +710,7 @@ class Recording:
         Trace
         """
         self._add_singles()
+        ready = self._join_calls()
         events = self._join_events(place)
         tables = {name: self._join(name) for name in self._rows}
         if "samples" in tables and not self._samples_are_timed:
@@ -702,8 +720,12 @@ class Recording:
         for table, columns in tables.items():
             if table != "objects":
                 tables[table] = self._drop_bad_times(table, columns, tables)
-        origin, last = _time_range(events, tables)
-        built = build_calls(events, len(self._threads), self.problems, place, origin)
+        times = {**tables, "calls": {"start": ready.start, "end": ready.end}} if ready else tables
+        origin, last = _time_range(events, times)
+        if ready:
+            built = _as_built(ready, len(self._threads), origin)
+        else:
+            built = build_calls(events, len(self._threads), self.problems, place, origin)
 
         thread_map, threads = self._make_threads(events, built, tables)
         framed = tables["stacks"]["function"] if "stacks" in tables else np.empty(0, np.int32)
@@ -739,6 +761,22 @@ class Recording:
     def _join(self, table: str) -> dict[str, NDArray[Any]]:
         chunks = self._rows[table]
         return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
+
+    def _join_calls(self) -> Calls | None:
+        """Return calls that are nested already; None, and they become events, beside those of others."""
+        parts = [calls for calls, _ in self._calls]
+        ascend = all(one.thread[-1] < other.thread[0] for one, other in pairwise(parts))
+        in_range = all(
+            part.start.min() > -TIME_LIMIT and max(part.start.max(), part.end.max()) < TIME_LIMIT
+            for part in parts
+        )
+        if not parts or self._events or not ascend or not in_range:
+            for _, as_events in self._calls:
+                self.add_events(**as_events())
+            self._calls = []
+            return None
+        self._calls = []
+        return parts[0] if len(parts) == 1 else _joined(parts)
 
     def _join_events(self, place: Callable[[int], str]) -> Events:
         chunks = self._events
@@ -899,6 +937,25 @@ class _ContainerTree:
         )
 
 
+def _joined(parts: list[Calls]) -> Calls:
+    """Return calls of several parts as one."""
+    names = ("function", "depth", "start", "end", "extent", "thread")
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    first = np.cumsum([0, *map(len, parts)])
+    parent = [np.where(part.parent >= 0, part.parent + at, -1) for part, at in zip(parts, first.tolist())]
+    return Calls(**columns, parent=np.concatenate(parent), record=np.empty(0, np.int64))
+
+
+def _as_built(calls: Calls, threads: int, origin: int) -> Built:
+    """Return calls that are nested already as if they had been built."""
+    count = np.bincount(calls.thread, minlength=threads)
+    if origin:
+        # The columns are the recording's own.
+        np.subtract(calls.start, origin, out=calls.start)
+        np.subtract(calls.end, origin, out=calls.end)
+    return Built(calls, np.cumsum(count) - count, count, np.empty(0, np.int64))
+
+
 def _time_range(events: Events, tables: dict[str, dict[str, NDArray[Any]]]) -> tuple[int, int]:
     """Return the earliest and the latest recorded time; (0, 0) if there is none."""
     low: list[int] = []
@@ -1035,8 +1092,12 @@ class _Tables:
             return Samples()
         rows = self._times(self._tables["samples"])
         rows["thread"] = self._new(rows["thread"])
-        order = np.lexsort((rows["time"], rows["thread"]) if "time" in rows else (rows["thread"],))
-        if (order[1:] < order[:-1]).any():
+        keys = [rows[name] for name in ("time", "thread") if name in rows]
+        goes_on = keys[-1][1:] >= keys[-1][:-1]
+        if len(keys) == 2:
+            goes_on &= (keys[1][1:] > keys[1][:-1]) | (keys[0][1:] >= keys[0][:-1])
+        if not goes_on.all():
+            order = np.lexsort(keys)
             rows = {name: column[order] for name, column in rows.items()}
         return Samples(**rows, kinds=self._names("samples"))
 

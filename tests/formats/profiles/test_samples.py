@@ -19,6 +19,7 @@ from tracevis3d.formats.profiles.samples import (
     ends_of_samples,
     tree_of_places,
 )
+from tracevis3d.kernels.formats.lay import samples as kernels
 from tracevis3d.trace import profile, store
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording
@@ -66,6 +67,66 @@ def test_timed_samples_make_the_calls_of_the_plain_twin(steps):
     trace = recording.finish(Source(), split)
     assert calls_of(trace) == plain_timed(rows)
     assert profile.totals(trace) == {"samples": len(rows)}
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 2), st.integers(0, 3), st.integers(0, 3), stacks), min_size=1, max_size=20
+    ),
+    st.booleans(),
+)
+def test_calls_are_the_same_alone_and_beside_events(steps, in_parts):
+    """Calls come nested where a file has nothing else, and are built of events where it has."""
+    made = []
+    for others in (False, True):
+        recording = Recording()
+        tree = FrameTree(recording)
+        threads = [recording.thread(0, tid) for tid in range(4)]
+        rows, now = [], 100
+        for thread, gap, length, stack in steps:
+            now += gap
+            frame = tree.stack([recording.function(name) for name in stack], [len(rows) % 2] * len(stack))
+            rows.append((threads[thread], frame, now, now + length))
+            now += length
+        parts = [[row for row in rows if row[0] == thread] for thread in threads] if in_parts else [rows]
+        for part in filter(None, parts):
+            thread, frame, start, end = map(list, zip(*part, strict=True))
+            add_timed(recording, tree.columns(), thread, frame, start, end=end)
+        if others:
+            columns = {"thread": [3, 3], "function": [recording.function("f")] * 2, "time": [100, 101]}
+            recording.add_events(kind=[0, 1], **columns)
+        trace = recording.finish(Source(), split)
+        assert trace.origin_ns <= 100 + steps[0][1]
+        names, calls = list(trace.functions.name), trace.calls
+        made.append(
+            [
+                (names[f], trace.threads.tid[t], s + trace.origin_ns, e + trace.origin_ns, p, d, x)
+                for f, t, s, e, p, d, x in zip(
+                    *(
+                        getattr(calls, name).tolist()
+                        for name in ("function", "thread", "start", "end", "parent", "depth", "extent")
+                    ),
+                    strict=True,
+                )
+                if names[f] != "f"
+            ]
+        )
+    assert made[0] == made[1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 9)), max_size=20))
+def test_rows_take_the_items_of_their_list_in_turn(rows):
+    lists = [[1, 2, 3], [7], [5, 5, 8, 9]]
+    first = np.cumsum([0, *map(len, lists)])
+    which, out = np.array([row for row, _ in rows], np.int64), np.empty(len(rows), np.int64)
+    kernels.take_in_turn(which, first, np.zeros(3, np.int64), np.concatenate(lists), out)
+    seen, expected = [0, 0, 0], []
+    for row in which.tolist():
+        expected.append(lists[row][min(seen[row], len(lists[row]) - 1)])
+        seen[row] += 1
+    assert out.tolist() == expected
 
 
 @settings(max_examples=60, deadline=None)

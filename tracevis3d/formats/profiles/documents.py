@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ...errors import Unreadable
 from ...kernels.formats.cut_json import find_cut
+from ...kernels.formats.scan.profile import scan_numbers, scan_table
 from ...machine.bounds import check_room
 from ...progress import Progress
 from ...trace.model import Source, Trace
@@ -28,7 +29,13 @@ _MAX_NESTING = 1024
 _VALUE_BYTES = 40
 
 
-def read_profile(path: Path, take: Callable[[Any, Recording], None], title: str, progress: Progress) -> Trace:
+def read_profile(
+    path: Path,
+    take: Callable[[Any, Recording], None],
+    title: str,
+    progress: Progress,
+    decode: Callable[[bytes | memoryview], Any] | None = None,
+) -> Trace:
     """Read a profile that is one JSON value.
 
     Parameters
@@ -40,6 +47,8 @@ def read_profile(path: Path, take: Callable[[Any, Recording], None], title: str,
     title : str
         What such files are called, for messages.
     progress : Progress
+    decode : callable, optional
+        Decodes the text, as :func:`read_json` takes it.
 
     Returns
     -------
@@ -51,7 +60,7 @@ def read_profile(path: Path, take: Callable[[Any, Recording], None], title: str,
         If it is not JSON, or nothing can be read.
     """
     recording = Recording()
-    value = read_json(path, recording.problems, title, progress)
+    value = read_json(path, recording.problems, title, progress, decode)
     progress(0.5, "reading samples")
     return finish(path, lambda: take(value, recording), recording, title, progress)
 
@@ -91,7 +100,13 @@ def finish(
     return trace
 
 
-def read_json(path: Path, problems: Problems, title: str, progress: Progress) -> Any:
+def read_json(
+    path: Path,
+    problems: Problems,
+    title: str,
+    progress: Progress,
+    decode: Callable[[bytes | memoryview], Any] | None = None,
+) -> Any:
     """Return the value of a JSON file; of a damaged one what comes before the damage.
 
     Parameters
@@ -101,6 +116,9 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
     title : str
         What such files are called.
     progress : Progress
+    decode : callable, optional
+        Decodes the text, such as :func:`with_columns`; errors are msgspec's. All becomes plain values if
+        left out.
 
     Returns
     -------
@@ -119,9 +137,10 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
     # This step can't be interrupted: it makes Python objects of the smallest values.
     check_room(path, _VALUE_BYTES * count(np.frombuffer(text, np.uint8), b","))
     damage = unpacked.damage
+    decode = decode or msgspec.json.decode
     for _ in range(2):
         try:
-            value = msgspec.json.decode(text)
+            value = decode(text)
         except UnicodeDecodeError as error:
             problems.add("bad value", f"the text is not UTF-8 ({error.reason})")
             text = codecs.decode(text, "utf-8", "replace").encode()
@@ -130,7 +149,7 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
             at = byte_of(error, len(text))
             value = None
             with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
-                value = msgspec.json.decode(cut_json(text[:at]))
+                value = decode(cut_json(text[:at]))
             if not value:
                 raise Unreadable(f"{path}: byte {at:,}: this {title} is not valid JSON ({error})") from error
             problems.add(*why_cut(error, at, damage))
@@ -141,6 +160,82 @@ def read_json(path: Path, problems: Problems, title: str, progress: Progress) ->
     if damage:
         problems.add(problem_of(damage), damage)
     return value
+
+
+def with_columns(text: bytes | memoryview, lists: Collection[str]) -> Any:
+    """Decode an object of which some fields are long lists of whole numbers: those become columns.
+
+    Parameters
+    ----------
+    text : bytes-like
+        JSON.
+    lists : collection of str
+        Names of such fields; one that holds anything else becomes plain values.
+
+    Returns
+    -------
+    object
+        Plain Python values, and int64 columns.
+
+    Raises
+    ------
+    msgspec.DecodeError
+        If it is not JSON.
+    """
+    import msgspec
+
+    try:
+        fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except msgspec.ValidationError:
+        return msgspec.json.decode(text)
+    found: dict[str, Any] = {}
+    for name, raw in fields.items():
+        column = column_of(raw) if name in lists else None
+        found[name] = msgspec.json.decode(raw) if column is None else column
+    return found
+
+
+def column_of(raw: Any) -> NDArray[np.int64] | None:
+    """Return a JSON list of whole numbers; None for what is anything else.
+
+    Parameters
+    ----------
+    raw : bytes-like
+        Well-formed JSON.
+
+    Returns
+    -------
+    int64 (n,) or None
+    """
+    data = np.frombuffer(memoryview(raw).toreadonly(), np.uint8)
+    if not len(data) or data[0] != ord("[") or count(data, b"."):
+        return None
+    out = np.empty(count(data, b",") + 1, np.int64)
+    rows = scan_numbers(data, 1, 0, out, np.empty(0, np.int64))
+    return out[:rows] if rows >= 0 else None
+
+
+def table_of(raw: Any, width: int) -> NDArray[np.float64] | None:
+    """Return a JSON list of lists of numbers or null; None for what is anything else.
+
+    Parameters
+    ----------
+    raw : bytes-like
+        Well-formed JSON.
+    width : int
+        Numbers of a row at most.
+
+    Returns
+    -------
+    float64 (rows, width) or None
+        NaN where it is null, or a row is shorter.
+    """
+    data = np.frombuffer(memoryview(raw).toreadonly(), np.uint8)
+    if len(data) < 4 or data[0] != ord("["):
+        return None
+    out = np.full((count(data, b"[") - 1, width), np.nan)
+    rows = scan_table(data, out)
+    return out[:rows] if rows >= 0 else None
 
 
 def byte_of(error: Exception, size: int) -> int:
@@ -277,6 +372,8 @@ def numbers_of(value: Any) -> NDArray[np.float64]:
     -------
     float64 (n,)
     """
+    if isinstance(value, np.ndarray):
+        return value.astype(np.float64)
     rows = items_of(value)
     with contextlib.suppress(ValueError, TypeError, OverflowError):
         column = np.array(rows)

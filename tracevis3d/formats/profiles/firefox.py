@@ -24,6 +24,7 @@ from .documents import (
     items_of,
     numbers_of,
     read_profile,
+    table_of,
     text_of,
     whole_of,
 )
@@ -93,7 +94,35 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If it is not JSON or holds no thread.
     """
-    return read_profile(path, _take, "Firefox profile", progress)
+    return read_profile(path, _take, "Firefox profile", progress, _decode)
+
+
+def _decode(text: bytes | memoryview) -> Any:
+    """Decode a profile; the rows of samples, of which there are most, become columns."""
+    import msgspec
+
+    try:
+        fields = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        threads = msgspec.json.decode(fields.pop("threads", b"[]"), type=list[dict[str, msgspec.Raw]])
+        samples = [
+            msgspec.json.decode(thread.pop("samples", b"{}"), type=dict[str, msgspec.Raw])
+            for thread in threads
+        ]
+    except msgspec.ValidationError:
+        return msgspec.json.decode(text)
+    found: dict[str, Any] = {name: msgspec.json.decode(raw) for name, raw in fields.items()}
+    found["threads"] = []
+    for thread, tables in zip(threads, samples, strict=True):
+        said: dict[str, Any] = {name: msgspec.json.decode(raw) for name, raw in thread.items()}
+        said["samples"] = table = {
+            name: msgspec.json.decode(raw) for name, raw in tables.items() if name != "data"
+        }
+        if "data" in tables:
+            width = 1 + max(map(whole_of, fields_of(table.get("schema")).values()), default=0)
+            rows = table_of(tables["data"], width) if 0 < width <= _FEW_COLUMNS else None
+            table["data"] = msgspec.json.decode(tables["data"]) if rows is None else rows
+        found["threads"].append(said)
+    return found
 
 
 def _take(value: Any, recording: Recording) -> None:
@@ -106,12 +135,19 @@ def _take(value: Any, recording: Recording) -> None:
         raise ValueError("it has no threads")
 
 
-def _columns(table: Any) -> dict[str, list[Any]]:
-    """Return a table's columns by their names."""
+def _columns(table: Any) -> dict[str, Any]:
+    """Return a table's columns by their names: lists, or float64 with NaN for what is null."""
     table = fields_of(table)
     schema = fields_of(table.get("schema"))
     if not schema:
         return {name: column for name, column in table.items() if isinstance(column, list)}
+    if isinstance(table.get("data"), np.ndarray):
+        given = table["data"]
+        return {
+            name: given[:, place] if place < given.shape[1] else [None] * len(given)
+            for name, place in ((name, whole_of(place, -1)) for name, place in schema.items())
+            if place >= 0
+        }
     rows = [row if type(row) is list else items_of(row) for row in items_of(table.get("data"))]
     places = {name: whole_of(place, -1) for name, place in schema.items()}
     if max(map(len, rows), default=0) <= _FEW_COLUMNS:
@@ -166,7 +202,7 @@ class _Profile:
         if name := text_of(thread.get("processName")) or text_of(thread.get("processType")):
             self._recording.name_process(process, name)
         samples = _columns(thread.get("samples"))
-        if samples.get("stack"):
+        if len(samples.get("stack", ())):
             time = self._times(samples, f"thread {tid}")
             own = "stackTable" in thread
             tables = thread if own else self._shared
@@ -232,16 +268,19 @@ class _Profile:
         weight: list[NDArray[np.int64]] = []
         for row, raw, times, weights in samples:
             rows = min(len(raw), len(times))
-            said = [-1 if one is None else one for one in raw[:rows]]
-            at = indices_of(said, count)
-            lost = at < 0
-            lost[lost] = [raw[one] is not None for one in np.flatnonzero(lost).tolist()]
+            if isinstance(raw, np.ndarray):
+                at = indices_of(raw[:rows], count)
+                lost = (at < 0) & ~np.isnan(raw[:rows])
+            else:
+                at = indices_of([-1 if one is None else one for one in raw[:rows]], count)
+                lost = at < 0
+                lost[lost] = [raw[one] is not None for one in np.flatnonzero(lost).tolist()]
             self._recording.problems.add("unknown", "a sample's stack", int(lost.sum()))
             thread.append(np.full(rows, row))
             stack.append(at)
             time.append(times[:rows])
             many = np.ones(rows, np.int64)
-            if isinstance(weights, list) and len(weights) >= rows:
+            if isinstance(weights, list | np.ndarray) and len(weights) >= rows:
                 given = numbers_of(weights[:rows])
                 many = np.where(np.abs(given) < 1 << 53, np.nan_to_num(given), 1).astype(np.int64)
             weight.append(many)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...kernels.formats.lay import samples as kernels
 from ...trace.events import COMPLETE, too_long
+from ...trace.model import Calls
 from ...trace.recording import Recording
 
 #: A sample represents the time to the next one, but at most this multiple of the usual interval.
@@ -178,6 +179,7 @@ def add_timed(
     kind: ArrayLike | None = None,
     weight: ArrayLike | None = None,
     laid: ArrayLike | None = None,
+    as_events: bool = False,
 ) -> tuple[int, list[NDArray[Any]]]:
     """Add samples whose times are known, and the calls that they make.
 
@@ -207,13 +209,15 @@ def add_timed(
         In the unit of its kind; 1 if left out.
     laid : bool (n,), optional
         Which samples make calls; all if left out.
+    as_events : bool
+        Whether the calls are added as events, which other rows can refer to.
 
     Returns
     -------
     first : int
-        The number of the first event that was added for the calls.
+        The number of the first event that was added for the calls; -1 where calls were.
     events : list of arrays
-        Thread, kind, function and time of each.
+        Thread, kind, function and time of each; empty where calls were added.
     """
     thread, stack = np.asarray(threads, np.int32), np.asarray(stacks, np.int32)
     time = np.asarray(times, np.int64)
@@ -226,19 +230,63 @@ def add_timed(
         time=time,
         stack=np.where(stack >= 0, stack + first, -1) if first else np.maximum(stack, -1),
     )
-    keep = np.arange(len(thread)) if laid is None else np.flatnonzero(laid)
-    order = keep[np.lexsort((time[keep], thread[keep]))]
-    thread, stack, time = thread[order], stack[order], time[order]
-    given = None if end is None else np.asarray(end, np.int64)[order]
+    given = None if end is None else np.asarray(end, np.int64)
+    follows = (thread[1:] > thread[:-1]) | ((thread[1:] == thread[:-1]) & (time[1:] >= time[:-1]))
+    if laid is not None or not follows.all():
+        keep = np.arange(len(thread)) if laid is None else np.flatnonzero(laid)
+        order = keep[np.lexsort((time[keep], thread[keep]))]
+        thread, stack, time = thread[order], stack[order], time[order]
+        given = None if given is None else given[order]
     if given is None or (given < 0).any():
         stops = ends_of_samples(thread, time, interval)
     else:
         stops = given
     if given is not None:
         # A sample can't last longer than to the next one.
-        follows = np.append(time[1:], np.iinfo(np.int64).max)
-        follows[np.append(thread[1:] != thread[:-1], True)[: len(follows)]] = np.iinfo(np.int64).max
-        stops = np.where(given >= 0, np.maximum(np.minimum(given, follows), time), stops)
+        next_one = np.append(time[1:], np.iinfo(np.int64).max)
+        next_one[np.append(thread[1:] != thread[:-1], True)[: len(next_one)]] = np.iinfo(np.int64).max
+        stops = np.where(given >= 0, np.maximum(np.minimum(given, next_one), time), stops)
+    if as_events:
+        out = _events_of(thread, stack, time, stops, frames)
+        return recording.add_events(thread=out[0], kind=out[1], function=out[2], time=out[3]), out
+    recording.add_calls(
+        _calls_of(thread, stack, time, stops, frames),
+        lambda: dict(
+            zip(("thread", "kind", "function", "time"), _events_of(thread, stack, time, stops, frames))
+        ),
+    )
+    return -1, []
+
+
+def _calls_of(
+    thread: NDArray[np.int32],
+    stack: NDArray[np.int32],
+    time: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    frames: tuple[ArrayLike, ArrayLike, ArrayLike],
+) -> Calls:
+    """Return the calls of samples that are in the order of their threads and times."""
+    merged, parent, function = _merged(*(np.ascontiguousarray(column, np.int32) for column in frames[:2]))
+    stack = np.where(stack >= 0, np.append(merged, -1)[stack], -1).astype(np.int32)
+    depth = np.empty(len(parent), np.int32)
+    opened = np.empty(int(kernels.measure_depths(parent, depth)) + 1, np.int64)
+    given = thread, stack, time, stops, parent, function, depth, opened
+    types = np.int32, np.int32, np.int64, np.int32, np.int64, np.int64, np.int64
+    count = kernels.lay_calls(*given, True, *(np.empty(0, one) for one in types))
+    out: list[NDArray[Any]] = [np.empty(count, one) for one in types]
+    kernels.lay_calls(*given, False, *out)
+    names = "thread", "function", "parent", "depth", "start", "end", "extent"
+    return Calls(**dict(zip(names, out)), record=np.empty(0, np.int64))
+
+
+def _events_of(
+    thread: NDArray[np.int32],
+    stack: NDArray[np.int32],
+    time: NDArray[np.int64],
+    stops: NDArray[np.int64],
+    frames: tuple[ArrayLike, ArrayLike, ArrayLike],
+) -> list[NDArray[Any]]:
+    """Return the same as begins and ends: thread, kind, function and time of each."""
     function, parent, _ = (np.ascontiguousarray(column, np.int32) for column in frames)
     depth = np.empty(len(parent), np.int32)
     room = int(kernels.measure_depths(parent, depth)) + 1
@@ -246,10 +294,23 @@ def add_timed(
     columns = thread, stack, time, stops, parent, function, depth, opened, path
     types = np.int32, np.uint8, np.int32, np.int64
     count = kernels.lay_samples(*columns, True, *(np.empty(0, one) for one in types))
-    out = [np.empty(count, one) for one in types]
+    out: list[NDArray[Any]] = [np.empty(count, one) for one in types]
     kernels.lay_samples(*columns, False, *out)
-    first_event = recording.add_events(thread=out[0], kind=out[1], function=out[2], time=out[3])
-    return first_event, out
+    return out
+
+
+def _merged(
+    function: NDArray[np.int32], parent: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Give frames of the same functions from the root on one number, whatever line they execute.
+
+    Returns the number of each frame, and parent and function of each number.
+    """
+    size = 1 << max(2 * len(parent) + 2, 2).bit_length()
+    merged = np.empty(len(parent), np.int32)
+    above, what = np.empty(len(parent), np.int32), np.empty(len(parent), np.int32)
+    count = kernels.merge_frames(parent, function, np.full(size, -1, np.int32), merged, above, what)
+    return merged, above[:count], what[:count]
 
 
 def ends_of_samples(
@@ -361,11 +422,8 @@ def lay_weights(
         recording.problems.add("bad time", "the weights add up to more than a time axis can hold", len(main))
         return
     laid = np.rint(main).astype(np.int64)
-    size = 1 << max(2 * len(parent) + 2, 2).bit_length()
-    merged = np.empty(len(parent), np.int32)
-    above, what = np.empty(len(parent), np.int32), np.empty(len(parent), np.int32)
-    count = kernels.merge_frames(parent, function, np.full(size, -1, np.int32), merged, above, what)
-    above, what = above[:count], what[:count]
+    merged, above, what = _merged(function, parent)
+    count = len(above)
     for number in np.unique(thread).tolist():
         mine = (thread == number) & (stack >= 0)
         total = np.zeros(count, np.int64)

@@ -13,11 +13,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.lay.samples import take_in_turn
 from ...progress import Progress
 from .. import registry
-from ..distinct import by_index, distinct
+from ..distinct import distinct
 from ..text import utf8
-from .documents import add_function, fields_of, items_of, numbers_of, read_profile, text_of, whole_of
+from .documents import (
+    add_function,
+    fields_of,
+    items_of,
+    numbers_of,
+    read_profile,
+    text_of,
+    whole_of,
+    with_columns,
+)
 from .samples import FrameTree, add_timed, add_weighed
 
 if TYPE_CHECKING:
@@ -27,6 +37,8 @@ if TYPE_CHECKING:
 _CPU = re.compile(rb'"callFrame"\s*:\s*\{')
 _ROOT, _IDLE, _COLLECTOR = "(root)", "(idle)", "(garbage collector)"
 _NS = 1000
+#: Long lists of whole numbers.
+_LISTS = ("samples", "timeDeltas", "timestamps")
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -75,7 +87,7 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If it is not JSON or holds no samples.
     """
-    return read_profile(path, _take, "V8 profile", progress)
+    return read_profile(path, _take, "V8 profile", progress, lambda text: with_columns(text, _LISTS))
 
 
 def _take(value: Any, recording: Recording) -> None:
@@ -311,22 +323,22 @@ class ProfileNodes:
         """Return the innermost frame of each sample; each counted line as often as it was."""
         keys, of = distinct(ids)
         numbers = keys.tolist()
-        plain = np.array([self._frame[number] for number in numbers], np.int64)[of]
-        found = plain.copy()
-        order = by_index(of, len(keys))
-        first = np.append(0, np.cumsum(np.bincount(of, minlength=len(keys)))).tolist()
-        for place, number in enumerate(numbers):
-            if number in self._lines and number not in self._special:
-                rows = order[first[place] : first[place + 1]]
-                lines = np.array(self._lines[number], np.int64)
-                found[rows] = lines[np.minimum(np.arange(len(rows)), len(lines) - 1)]
+        frame = np.array([self._frame[number] for number in numbers], np.int64)
+        lists = [
+            self._lines[number] if number in self._lines and number not in self._special else [plain]
+            for number, plain in zip(numbers, frame.tolist(), strict=True)
+        ]
+        first = np.cumsum([0, *map(len, lists)])
+        found = np.empty(len(of), np.int64)
+        items = np.array([one for row in lists for one in row], np.int64)
+        take_in_turn(of, first, np.zeros(len(lists), np.int64), items, found)
         is_special = np.array([number in self._special for number in numbers], np.bool_)
         if is_special.any():
             special = is_special[of]
             rows = np.flatnonzero(special)
             # The collector runs inside the function that it interrupts.
             last = np.maximum.accumulate(np.where(special, -1, np.arange(len(ids))))[rows]
-            before = np.where(last >= 0, plain[last], -1)
+            before = np.where(last >= 0, frame[of[last]], -1)
             pairs, which = np.unique(np.stack([of[rows], before], axis=1), axis=0, return_inverse=True)
             frames = [
                 self._tree.frame(self._recording.function(self._special[numbers[place]]), frame)

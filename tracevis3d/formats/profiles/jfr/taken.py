@@ -192,7 +192,7 @@ class Taken:
         )
         first, events = add_timed(
             self._recording, frames, thread, inner, time, end=end,
-            kinds=_KINDS[: max(3, int(kind.max()) + 1)], kind=kind, weight=weight, laid=laid,
+            kinds=_KINDS[: max(3, int(kind.max()) + 1)], kind=kind, weight=weight, laid=laid, as_events=True,
         )  # fmt: skip
         if len(rows):
             event = _begins(events, np.unique(leaf[rows]), thread[rows], time[rows])

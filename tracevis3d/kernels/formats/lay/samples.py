@@ -96,6 +96,95 @@ def lay_samples(  # type: ignore[no-untyped-def]
 
 
 @kernel
+def lay_calls(  # type: ignore[no-untyped-def]
+    thread, stack, start, end, parent, function, depth, opened, is_dry,
+    out_thread, out_function, out_parent, out_depth, out_start, out_end, out_extent,
+):  # fmt: skip
+    """Write the calls of samples, by the rule of :func:`lay_samples`, in pre-order.
+
+    Parameters
+    ----------
+    thread, stack : int32 (n,)
+        As for :func:`lay_samples`.
+    start, end : int64 (n,)
+    parent, function, depth : int32 (frames,)
+        Of frames that :func:`merge_frames` merged: the same functions from the root on are the same frame.
+    opened : int64 (deepest stack,)
+        Working space: the open calls.
+    is_dry : bool
+        Only count the calls.
+    out_thread, out_function, out_depth : int32 (calls,)
+        Filled.
+    out_parent, out_start, out_end, out_extent : int64 (calls,)
+        Filled: the call around it (-1: none), its times, and how many calls it holds, itself included.
+
+    Returns
+    -------
+    int64
+        How many calls there are.
+    """
+    count = np.int64(0)
+    before = np.int64(-1)
+    n_open = np.int64(0)
+    for i in range(len(thread) + 1):
+        is_last = i == len(thread)
+        frame = np.int64(stack[i]) if not is_last else np.int64(-1)
+        size = np.int64(depth[frame]) if frame >= 0 else np.int64(0)
+        shared = np.int64(0)
+        if not is_last and i > 0 and thread[i - 1] == thread[i] and end[i - 1] == start[i]:
+            one, other, shared = before, frame, min(n_open, size)
+            for _ in range(n_open - shared):
+                one = np.int64(parent[one])
+            for _ in range(size - shared):
+                other = np.int64(parent[other])
+            while one != other:
+                one, other = np.int64(parent[one]), np.int64(parent[other])
+                shared -= 1
+        if not is_dry:
+            for k in range(shared, n_open):
+                out_end[opened[k]] = end[i - 1]
+                out_extent[opened[k]] = count - opened[k]
+            inner = frame
+            for k in range(size - 1, shared - 1, -1):
+                at = count + k - shared
+                opened[k] = at
+                out_thread[at] = thread[i]
+                out_function[at] = function[inner]
+                out_parent[at] = at - 1
+                out_depth[at] = k + 1
+                out_start[at] = start[i]
+                inner = np.int64(parent[inner])
+            if size > shared:
+                out_parent[count] = opened[shared - 1] if shared > 0 else -1
+        count += size - shared
+        before, n_open = frame, size
+    return count
+
+
+@kernel
+def take_in_turn(which, first, seen, items, out):  # type: ignore[no-untyped-def]
+    """Write for each row the next item of its list; the last item stays when a list is at its end.
+
+    Parameters
+    ----------
+    which : int64 (n,)
+        The list of each row.
+    first : int64 (lists + 1,)
+        List ``k`` is ``first[k]`` to ``first[k + 1]`` of ``items``; none is empty.
+    seen : int64 (lists,)
+        0; changed.
+    items : int64 (m,)
+    out : int64 (n,)
+        Filled.
+    """
+    for row in range(len(which)):
+        k = which[row]
+        out[row] = items[first[k] + seen[k]]
+        if first[k] + seen[k] + 1 < first[k + 1]:
+            seen[k] += 1
+
+
+@kernel
 def add_to_parents(parent, total):  # type: ignore[no-untyped-def]
     """Add the total of each frame to its parent's, the innermost first: own weights become whole ones.
 

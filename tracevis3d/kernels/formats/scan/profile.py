@@ -15,6 +15,9 @@ _UPPER_C, _UPPER_E, _UPPER_O, _OPEN_LIST, _CLOSE_LIST = 67, 69, 79, 91, 93
 _A, _E, _F, _M, _P, _R, _T, _Y, _OPEN_MAP, _CLOSE_MAP = 97, 101, 102, 109, 112, 114, 116, 121, 123, 125
 _LIMIT = 1 << 62
 _MAX_DIGITS = 18
+#: Digits of a whole number that a float has exactly.
+_EXACT = 15
+_N = 110
 _HAS_TYPE, _HAS_FRAME, _HAS_AT = 1, 2, 4
 
 
@@ -153,6 +156,79 @@ def scan_numbers(data, level, places, out, first):  # type: ignore[no-untyped-de
         first[rows] = numbers
         return np.int64(rows)
     return np.int64(numbers)
+
+
+@kernel
+def scan_table(data, out):  # type: ignore[no-untyped-def]
+    """Read a list of lists of numbers or null.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    out : float64 (rows, columns)
+        Filled where there are numbers.
+
+    Returns
+    -------
+    int64
+        How many rows there are; -1 if it is written otherwise, a row is longer than ``out`` is wide, or a
+        number has an exponent or more than 15 digits, which a float might not be equal to.
+    """
+    rows = np.int64(-1)
+    column = np.int64(0)
+    depth = 0
+    at = np.int64(0)
+    while True:
+        at = skip_blanks(data, at)
+        byte = data[at]
+        if byte == _COMMA:
+            column += 1
+            at += 1
+        elif byte == _OPEN_LIST:
+            if depth == 2:
+                return np.int64(-1)
+            if depth == 1:
+                rows += 1
+            column = np.int64(0)
+            depth += 1
+            at += 1
+        elif byte == _CLOSE_LIST:
+            depth -= 1
+            at += 1
+            if depth == 0:
+                return np.int64(rows + 1)
+        elif depth != 2 or column >= out.shape[1]:
+            return np.int64(-1)
+        elif byte == _N:
+            at += 4
+        else:
+            negative = byte == _MINUS
+            if negative:
+                at += 1
+            value = np.int64(0)
+            digits = 0
+            places = -1
+            while True:
+                byte = data[at]
+                if byte >= _ZERO and byte <= _NINE:
+                    value = value * 10 + np.int64(byte - _ZERO)
+                    digits += value > 0
+                    places += places >= 0
+                    if digits > _EXACT or places > _EXACT:
+                        return np.int64(-1)
+                elif byte == _DOT:
+                    places = 0
+                else:
+                    break
+                at += 1
+            if byte | 32 == _E or not (data[at - 1] >= _ZERO and data[at - 1] <= _NINE):
+                return np.int64(-1)
+            power = np.float64(1)
+            for _ in range(places):
+                power *= 10
+            # Both are exact, so the quotient is the nearest float, as other readers have it.
+            number = np.float64(value) / power
+            out[rows, column] = -number if negative else number
 
 
 @kernel
