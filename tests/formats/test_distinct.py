@@ -19,6 +19,15 @@ def test_distinct_numbers_are_found_with_and_without_sorting(values, divisor):
         assert order == sorted(range(len(index)), key=lambda row: index[row])
 
 
+def test_many_distinct_numbers_are_found():
+    """More than there is room for at first, thrice."""
+    column = np.random.default_rng(5).integers(-(1 << 62), 1 << 62, 20_000).repeat(2)
+    keys, index = distinct(column)
+    assert (np.diff(keys) > 0).all()
+    assert (keys[index] == column).all()
+    assert len(keys) == len(set(column.tolist()))
+
+
 NUMBERS = st.integers(-3, 9) | st.sampled_from([-(1 << 63), (1 << 63) - 1, 1 << 40])
 
 

@@ -115,6 +115,44 @@ def intern_all(data, low, high, table, hashes, starts, lengths, state, number): 
     state[0] = len(low)
 
 
+@kernel
+def number_values(values, table, keys, state, number):  # type: ignore[no-untyped-def]
+    """Number equal values alike, in the order of their appearance, until there is no room for a new one.
+
+    Parameters
+    ----------
+    values : int64 (n,)
+    table : int32 (2**k,)
+        Numbers by hash, -1: free; longer than twice the room.
+    keys : int64 (room,)
+        Filled: the value of each number. Those before ``state[1]`` are entered first.
+    state : int64 (2,)
+        The row to go on with, and how many different values there are; changed.
+    number : int32 (n,)
+        Filled.
+    """
+    factor, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+    mask = np.uint64(len(table) - 1)
+    for known in range(state[1]):
+        slot = np.int64(((np.uint64(keys[known]) * factor) >> shift) & mask)
+        while table[slot] >= 0:
+            slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
+        table[slot] = known
+    for i in range(state[0], len(values)):
+        slot = np.int64(((np.uint64(values[i]) * factor) >> shift) & mask)
+        while table[slot] >= 0 and keys[table[slot]] != values[i]:
+            slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
+        if table[slot] < 0:
+            if state[1] == len(keys):
+                state[0] = i
+                return
+            keys[state[1]] = values[i]
+            table[slot] = state[1]
+            state[1] += 1
+        number[i] = table[slot]
+    state[0] = len(values)
+
+
 class InternedNames:
     """The tables that :func:`intern_bytes` works on; :meth:`grow` makes room between two calls of a kernel.
 

@@ -4,6 +4,8 @@ import gzip
 from collections import Counter
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.support.profile_facts import spans
@@ -116,3 +118,125 @@ def test_a_frame_that_gets_another_meaning_changes_the_stacks_after_it(tmp_path)
     trace = registry.open_trace(path)
     labels = [trace.functions.label[trace.stacks.function[stack]] for stack in trace.samples.stack.tolist()]
     assert labels == ["f", "f", "g"]
+
+
+def packed(value):
+    """A number of MOJO's: six bits and a sign, then seven bits a byte."""
+    size = abs(value)
+    found, size = [size & 0x3F | (0x40 if value < 0 else 0)], size >> 6
+    while size:
+        found[-1] |= 0x80
+        found.append(size & 0x7F)
+        size >>= 7
+    return bytes(found)
+
+
+key, process = st.integers(-2, 4) | st.just(1 << 60), st.integers(1, 2)
+event = st.one_of(
+    st.tuples(st.just("stack"), process, st.sampled_from(["7", "0x7f", "ab3"])),
+    st.tuples(st.just("frame"), key, st.integers(0, 3), st.integers(0, 5)),
+    st.tuples(st.just("text"), st.integers(2, 3), st.sampled_from(["f", "g", "é"])),
+    st.tuples(st.just("reference"), key),
+    st.tuples(st.sampled_from(["invalid", "collector", "idle", "odd"])),
+    st.tuples(st.just("kernel"), st.sampled_from(["sys_read", "sys_open"])),
+    st.tuples(st.just("time"), st.integers(-1, 99)),
+    st.tuples(st.just("mode"), st.sampled_from(["wall", "cpu"])),
+)
+
+
+def encoded(said):
+    kind, *rest = said
+    plain = {"invalid": b"\x04", "collector": b"\x07", "idle": b"\x08", "odd": b"\x7f"}
+    if kind in plain:
+        return plain[kind]
+    if kind == "stack":
+        return b"\x02" + packed(rest[0]) + rest[1].encode() + b"\0"
+    if kind == "frame":
+        return b"\x03" + packed(rest[0]) + packed(0) + packed(rest[1]) + packed(rest[2])
+    if kind == "text":
+        return b"\x0b" + packed(rest[0]) + rest[1].encode() + b"\0"
+    if kind == "kernel":
+        return b"\x06" + rest[0].encode() + b"\0"
+    if kind == "mode":
+        return b"\x01mode\0" + rest[0].encode() + b"\0"
+    return (b"\x05" if kind == "reference" else b"\x09") + packed(rest[0])
+
+
+def one_by_one(events):
+    """What a plain reader makes of events: thread, stack, nanoseconds and begin of each sample; problems."""
+    texts, frames, found, problems = {0: "", 1: "(unknown)"}, {}, [], Counter()
+    sample, process = None, 0
+    for kind, *rest in events:
+        if kind == "stack":
+            process = rest[0]
+            sample = {"who": (process, int(rest[1], 16)), "path": [], "lasts": 0, "idle": False}
+            found.append(sample)
+        elif kind == "mode":
+            sample = None
+        elif kind == "frame":
+            frames[process, rest[0]] = f"{texts.get(rest[1], '') or '(unnamed)'}:{rest[2]}"
+        elif kind == "text":
+            texts[rest[0]] = rest[1]
+        elif kind == "odd":
+            problems["malformed"] += 1
+            break
+        else:
+            step = {"invalid": "(invalid):0", "collector": "(garbage collector):0"}.get(kind)
+            if kind == "kernel":
+                step = f"{rest[0]}:0"
+            if kind == "reference":
+                step = frames.get((process, rest[0]))
+                problems["unknown"] += step is None
+            if sample is not None:
+                sample["path"] += [step] if step else []
+                sample["idle"] |= kind == "idle"
+                if kind == "time":
+                    sample["lasts"] = rest[0]
+    rows, now, longest, seen = [], Counter(), Counter(), {}
+    for sample in found:
+        if sample["lasts"] < 0:
+            problems["bad time"] += 1
+            continue
+        process, thread = sample["who"]
+        if thread in seen.setdefault(process, set()):
+            now[process] += longest[process]
+            longest[process], seen[process] = 0, set()
+        seen[process].add(thread)
+        longest[process] = max(longest[process], 1000 * sample["lasts"])
+        path = "" if sample["idle"] else ";".join(sample["path"])
+        rows.append((process, thread, now[process], path, 1000 * sample["lasts"]))
+    return sorted(rows), +problems
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(event, max_size=25))
+def test_any_events_say_what_a_plain_reader_makes_of_them(tmp_path_factory, events):
+    path = tmp_path_factory.mktemp("austin") / "a.mojo"
+    path.write_bytes(b"MOJ\x01" + b"".join(map(encoded, events)))
+    expected, problems = one_by_one(events)
+    if not expected:
+        with pytest.raises(InputError, match="no sample"):
+            registry.open_trace(path)
+        return
+    trace = registry.open_trace(path)
+    assert {kind: p.count for kind, p in trace.problems.items()} == problems
+    found, samples, stacks = [], trace.samples, trace.stacks
+    for row in range(len(samples)):
+        frame, steps = int(samples.stack[row]), []
+        while frame >= 0:
+            label = trace.functions.label[stacks.function[frame]]
+            steps.append(f"{label}:{stacks.line[frame]}")
+            frame = int(stacks.parent[frame])
+        thread = samples.thread[row]
+        who = trace.threads.process[thread], trace.threads.tid[thread]
+        time = int(samples.time[row]) + trace.origin_ns
+        found.append((*who, time, ";".join(steps[::-1]), int(samples.weight[row])))
+    assert sorted(found) == expected
+
+
+def test_whatever_is_cut_off_no_half_sample_stays(tmp_path):
+    data, path = (DATA / "words.mojo").read_bytes(), tmp_path / "a.mojo"
+    whole = len(registry.open_trace(DATA / "words.mojo").samples)
+    for size in range(len(data) - 40, len(data)):
+        path.write_bytes(data[:size])
+        assert whole - 4 <= len(registry.open_trace(path).samples) <= whole

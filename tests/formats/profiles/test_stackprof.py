@@ -2,15 +2,20 @@
 
 import gzip
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from benchmarks.large_files import _marshalled
 from tests.conftest import ROOT
 from tests.support.profile_facts import spans, weights_of
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.profiles.marshal import load_ruby
+from tracevis3d.kernels.formats.lay import samples as kernels
 from tracevis3d.trace import profile
 
 DATA = ROOT / "tests" / "data" / "profiles"
@@ -73,3 +78,30 @@ def test_numbers_of_each_width_are_read_from_lists():
     for size in range(3, len(data)):
         with pytest.raises(ValueError, match="damaged"):
             load_ruby(data[:size])
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(-3, 4), max_size=30))
+def test_stacks_are_cut_as_a_plain_loop_cuts_them(raw):
+    """A size, so many frames, and how often they were seen."""
+    expected, at = [], 0
+    while at < len(raw) and raw[at] >= 0 and at + raw[at] + 1 < len(raw):
+        expected.append((raw[at + 1 : at + 1 + raw[at]], raw[at + 1 + raw[at]]))
+        at += raw[at] + 2
+    column = np.array(raw, np.int64)
+    first, count, frame, line = (np.empty(len(raw) + 2, np.int64) for _ in range(4))
+    size, end = kernels.cut_stacks(column, 10 + column, first, count, frame, line)
+    assert end == at
+    bounds = first[: size + 1].tolist()
+    found = [frame[low:high].tolist() for low, high in pairwise(bounds)]
+    assert list(zip(found, count[:size].tolist(), strict=True)) == expected
+    assert (line[: bounds[-1]] == frame[: bounds[-1]] + 10).all()
+
+
+@pytest.mark.parametrize("odd", [None, 1 << 70])
+def test_a_long_list_of_numbers_is_a_column(odd):
+    rows = [*range(-300, 300), *(7**k for k in range(20)), *(-(5**k) for k in range(25))] * 2
+    said = [*rows, odd, *rows] if odd is not None else rows
+    found = load_ruby(b"\x04\x08" + _marshalled(said))
+    assert isinstance(found, list if odd is not None else np.ndarray)
+    assert list(found) == said

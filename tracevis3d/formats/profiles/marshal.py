@@ -9,9 +9,14 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.formats.scan.numbers import scan_marshalled
+
 _DEEPEST = 50
-#: What Ruby's numbers begin with, and the sign of large ones.
-_FIXNUM, _BIGNUM, _MINUS = b"il-"
+#: Lists of Ruby's that are as long as this, and hold nothing but numbers, are columns.
+_LONG = 1000
 
 
 class _Bytes:
@@ -106,7 +111,7 @@ class _Python(_Bytes):
 
 
 def load_ruby(data: bytes) -> Any:
-    """Return what Ruby's ``Marshal.dump`` wrote; symbols are texts.
+    """Return what Ruby's ``Marshal.dump`` wrote; symbols are texts, long lists of whole numbers columns.
 
     Parameters
     ----------
@@ -134,6 +139,7 @@ class _Ruby(_Bytes):
         super().__init__(data, at)
         self._symbols: list[str] = []
         self._objects: list[Any] = []
+        self._column = np.frombuffer(data, np.uint8)
 
     def _whole(self) -> int:
         first = struct.unpack("b", self.take(1))[0]
@@ -148,28 +154,14 @@ class _Ruby(_Bytes):
         self._objects.append(found)
         return found
 
-    def _numbers(self, rows: list[Any], count: int) -> None:
-        """Append the numbers that come next, up to ``count`` rows: large lists hold little else."""
-        data, at = self._data, self._at
-        while len(rows) < count and at + 1 < len(data):
-            kind, first = data[at], data[at + 1]
-            if kind == _FIXNUM and first <= 4:
-                stop = at + 2 + first
-                value = int.from_bytes(data[at + 2 : stop], "little")
-            elif kind == _FIXNUM and first < 252:
-                stop, value = at + 2, first - 5 if first < 128 else first - 251
-            elif kind == _BIGNUM and 5 < data[at + 2] < 128:
-                stop = at + 3 + 2 * (data[at + 2] - 5)
-                value = int.from_bytes(data[at + 3 : stop], "little")
-                value = -value if first == _MINUS else value
-                self._objects.append(value)
-            else:
-                break
-            if stop > len(data):
-                raise IndexError
-            rows.append(value)
-            at = stop
-        self._at = at
+    def _numbers(self, most: int) -> NDArray[np.int64]:
+        """Return the numbers that come next, up to ``most``: large lists hold little else."""
+        # A number takes two bytes at least.
+        out = np.empty(min(most, (len(self._data) - self._at) // 2), np.int64)
+        is_object = np.empty(len(out), np.uint8)
+        count, self._at = scan_marshalled(self._column, self._at, out, is_object)
+        self._objects += out[:count][is_object[:count] > 0].tolist()
+        return out[:count]
 
     def value(self, depth: int) -> Any:
         """Return the next value."""
@@ -204,7 +196,11 @@ class _Ruby(_Bytes):
             rows: list[Any] = self._keep([])
             count = self._whole()
             while len(rows) < count:
-                self._numbers(rows, count if depth < _DEEPEST else 0)
+                if depth < _DEEPEST and self._data[self._at : self._at + 1] in (b"i", b"l"):
+                    numbers = self._numbers(count - len(rows))
+                    if len(numbers) == count >= _LONG:
+                        return numbers
+                    rows += numbers.tolist()
                 if len(rows) < count:
                     rows.append(self.value(depth + 1))
             return rows

@@ -5,21 +5,33 @@ Source: https://github.com/tmm1/stackprof. With ``raw: true`` it has each sample
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ...kernels.formats.lay import samples as kernels
 from ...progress import Progress
 from ...trace.recording import Recording
 from .. import registry
+from ..distinct import distinct
 from ..text import utf8
 from ..unpack import problem_of, unpack_file
 from .call_graph import lay_call_graph
-from .documents import add_function, fields_of, finish, items_of, numbers_of, read_json, text_of, whole_of
+from .documents import (
+    add_function,
+    fields_of,
+    finish,
+    items_of,
+    numbers_of,
+    read_json,
+    text_of,
+    whole_of,
+    with_columns,
+)
 from .marshal import load_ruby
-from .samples import COUNTED, SAMPLE_NS, FrameTree, add_timed, add_weighed
+from .samples import COUNTED, SAMPLE_NS, add_timed, add_weighed, tree_of_stacks
 
 if TYPE_CHECKING:
     from ...trace.model import Trace
@@ -27,6 +39,8 @@ if TYPE_CHECKING:
 _LONGEST = 1 << 60
 #: What is sampled by each mode: objects are counted, times are in microseconds.
 _TIMES = ("wall", "cpu")
+#: Long lists of whole numbers.
+_LISTS = ("raw", "raw_lines", "raw_sample_timestamps", "raw_timestamp_deltas")
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -73,7 +87,7 @@ def read(path: Path, progress: Progress) -> Trace:
     recording = Recording()
     unpacked = unpack_file(path)
     if bytes(unpacked.data[:2]) != b"\x04\x08":
-        value = read_json(path, recording.problems, "stackprof profile", progress)
+        value = read_json(path, recording.problems, "stackprof profile", progress, _decode)
         return finish(path, lambda: _take(value, recording), recording, "stackprof profile", progress)
     if unpacked.damage:
         recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
@@ -82,6 +96,10 @@ def read(path: Path, progress: Progress) -> Trace:
         _take(load_ruby(bytes(unpacked.data)), recording)
 
     return finish(path, take, recording, "stackprof profile", progress)
+
+
+def _decode(text: bytes | memoryview) -> Any:
+    return with_columns(text, _LISTS)
 
 
 def _take(value: Any, recording: Recording) -> None:
@@ -97,8 +115,9 @@ def _take(value: Any, recording: Recording) -> None:
     if not functions:
         raise ValueError("it has no frames")
     thread = recording.thread(0, "main")
-    raw = items_of(profile.get("raw"))
-    if raw:
+    raw = profile.get("raw")
+    raw = raw if isinstance(raw, np.ndarray) else items_of(raw)
+    if len(raw):
         _take_raw(profile, raw, functions, thread, recording)
     else:
         _take_sums(frames, functions, thread, recording)
@@ -109,58 +128,52 @@ def _number(key: Any) -> Any:
 
 
 def _take_raw(
-    profile: dict[str, Any], raw: list[Any], functions: dict[int, int], thread: int, recording: Recording
+    profile: dict[str, Any], raw: Any, functions: dict[int, int], thread: int, recording: Recording
 ) -> None:
     """Add samples: the size of a stack, its frames from the root on, and how often it was seen in a row."""
-    tree = FrameTree(recording)
-    raw, lines = _wholes(raw, -1), _wholes(items_of(profile.get("raw_lines")), 0)
-    #: Frames and lines of a stack -> its innermost frame: stacks are few, samples many.
-    known: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
-    unknown: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
-    stacks: list[int] = []
-    counts: list[int] = []
-    at = 0
-    while at < len(raw):
-        size = raw[at]
-        if size < 0 or at + size + 1 >= len(raw):
-            recording.problems.add("truncated", f"raw[{at}]")
-            break
-        key = tuple(raw[at + 1 : at + 1 + size]), tuple(lines[at + 1 : at + 1 + size])
-        if key not in known:
-            frame = -1
-            for number, line in zip_longest(key[0], key[1], fillvalue=0):
-                if number in functions:
-                    frame = tree.frame(functions[number], frame, line)
-            known[key] = frame
-            lost = [number for number in key[0] if number not in functions]
-            if lost:
-                unknown[key] = lost
-        if key in unknown:
-            recording.problems.add("unknown", f"frame {unknown[key][0]}", len(unknown[key]))
-        stacks.append(known[key])
-        counts.append(min(max(raw[at + 1 + size], 0), len(raw)))
-        at += size + 2
-    stack = np.repeat(np.array(stacks, np.int64), counts)
+    column, lines = _wholes(raw, -1), np.zeros(len(raw), np.int64)
+    said = _wholes(profile.get("raw_lines"), 0)[: len(raw)]
+    lines[: len(said)] = np.where((said > 0) & (said < 1 << 31), said, 0)
+    first, count = np.empty(len(raw) // 2 + 2, np.int64), np.empty(len(raw) // 2 + 1, np.int64)
+    frame, line = np.empty((2, len(raw)), np.int64)
+    size, at = kernels.cut_stacks(column, lines, first, count, frame, line)
+    if at < len(raw):
+        recording.problems.add("truncated", f"raw[{at}]")
+    first, count = first[: size + 1], count[:size]
+    frame, line = frame[: first[-1]], line[: first[-1]]
+    numbers, which = distinct(frame)
+    function = np.array([functions.get(number, -1) for number in numbers.tolist()], np.int64)[which]
+    keep = function >= 0
+    if not keep.all():
+        unknown = int(frame[int(np.argmin(keep))])
+        recording.problems.add("unknown", f"frame {unknown}", int((~keep).sum()))
+        first = np.append(0, np.cumsum(keep))[first]
+        function, line = function[keep], line[keep]
+    stacks, frames = tree_of_stacks(first, function.astype(np.int32), line.astype(np.int32))
+    stack = np.repeat(stacks.astype(np.int64), np.clip(count, 0, len(raw)))
     deltas = numbers_of(profile.get("raw_timestamp_deltas"))
     if text_of(profile.get("mode")) in _TIMES and len(deltas) >= len(stack) > 0:
         # A delta is the time since the previous sample.
         lasts = np.clip(np.nan_to_num(deltas[: len(stack)]), 0, _LONGEST / 1000 / len(stack))
         end = np.rint(1000 * np.cumsum(lasts)).astype(np.int64)
         start = np.append(0, end[:-1])
-        add_timed(recording, tree.columns(), np.full(len(stack), thread), stack, start, end=end)
+        add_timed(recording, frames, np.full(len(stack), thread), stack, start, end=end)
         return
     if not len(stack):
         raise ValueError("it has no samples")
     recording.problems.add("no time unit", "the whole file", len(stack))
     weights = {COUNTED: np.ones(len(stack), np.int64)}
-    add_weighed(recording, tree.columns(), np.full(len(stack), thread), stack, weights, scale=SAMPLE_NS)
+    add_weighed(recording, frames, np.full(len(stack), thread), stack, weights, scale=SAMPLE_NS)
 
 
-def _wholes(rows: list[Any], other: int) -> list[int]:
-    """Return a list of whole numbers; ``other`` for what is none."""
+def _wholes(rows: Any, other: int) -> NDArray[np.int64]:
+    """Return a list of whole numbers as a column; ``other`` for what is none."""
+    if isinstance(rows, np.ndarray):
+        return np.where(np.abs(rows) < 1 << 62, rows, other)
+    rows = items_of(rows)
     if set(map(type, rows)) == {int} and max(rows) < 1 << 62 and min(rows) > -(1 << 62):
-        return rows
-    return [whole_of(one, other) for one in rows]
+        return np.array(rows, np.int64)
+    return np.array([whole_of(one, other) for one in rows], np.int64)
 
 
 def _take_sums(

@@ -5,13 +5,13 @@ Source: ``cmd_report_sample.proto`` of simpleperf, version 1. A head, then recor
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ....kernels.formats.protobuf.fields import find_records
 from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
@@ -130,23 +130,16 @@ def _records(data: memoryview, recording: Recording) -> tuple[Ints, Ints]:
     """Return where the message of each record begins and ends."""
     if len(data) >= _HEAD and int.from_bytes(data[10:12], "little") != 1:
         raise ValueError("it is of a version other than 1")
-    places: list[int] = []
-    at = _HEAD
-    size_at, last = struct.Struct("<I").unpack_from, len(data) - 4
-    # A loop over records: each one's place is known from the size of the one before.
-    while at <= last:
-        (size,) = size_at(data, at)
-        if not size:
-            break
-        places.append(at)
-        at += 4 + size
-    else:
+    places = np.empty(len(data) // 5 + 2, np.int64)
+    count, at, is_ended = find_records(np.frombuffer(data.toreadonly(), np.uint8), _HEAD, places)
+    if not is_ended:
         # The last one is longer than what is left, or nothing says that it was the last.
-        if places and at > len(data):
-            at = places.pop()
+        if count and at > len(data):
+            count -= 1
+            at = int(places[count])
         recording.problems.add("truncated", f"byte {at:,}")
-    begins = np.array([*places, at], np.int64)
-    return begins[:-1] + 4, begins[1:]
+    places[count] = at
+    return places[:count] + 4, places[1 : count + 1]
 
 
 def _functions(records: Messages, samples: Messages, recording: Recording) -> Ints:

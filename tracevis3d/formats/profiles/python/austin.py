@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ....kernels.formats.scan import mojo as kernels
+from ....kernels.intern import InternedNames
 from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
+from ...distinct import distinct
 from ...text import read_text
 from ...unpack import whole
 from ..documents import add_function, finish
-from ..samples import FrameTree, add_timed, add_weighed
+from ..samples import FrameTree, add_timed, add_weighed, tree_of_stacks
 
 if TYPE_CHECKING:
     from ....trace.model import RecordedId, Trace
@@ -28,13 +34,9 @@ _SAMPLE = re.compile(
 )
 _FRAME = re.compile(r"(?P<file>.*?):(?P<name>[^:]*):(?P<line>\d+)(?::\d+)*", re.DOTALL)
 _LONGEST = 1 << 52
-#: References to frames in a row, in the binary form.
-_REFERENCES = re.compile(rb"(?:\x05[\x80-\xff]{0,10}[\x00-\x7f])+")
+_COLLECTOR = "(garbage collector)"
 
-# Events of MOJO.
-(_METADATA, _STACK, _FRAME_NEW, _INVALID, _REFERENCE, _KERNEL, _COLLECTOR, _IDLE, _TIME, _MEMORY, _STRING) = (
-    range(1, 12)
-)
+Ints = NDArray[np.int64]
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -92,9 +94,9 @@ def read(path: Path, progress: Progress) -> Trace:
     def take() -> None:
         if is_text:
             reader.read_text(bytes(text.data).decode("utf-8", "replace"))
+            reader.lay()
         else:
-            reader.read_mojo(bytes(whole(path, recording.problems)))
-        reader.lay()
+            reader.read_mojo(whole(path, recording.problems))
 
     return finish(path, take, recording, "recording of Austin's", progress)
 
@@ -106,52 +108,50 @@ class _Reader:
         self._mode = "wall"
         self._functions: dict[str, tuple[int, int]] = {}
         self._stacks: dict[str, int] = {}
-        #: By the process and the bytes of a whole stack.
-        self._runs: dict[tuple[int, bytes], int] = {}
-        # Rounds of a process: its start time, its longest sample, and the threads seen.
-        self._now: dict[RecordedId, int] = {}
-        self._round: dict[RecordedId, tuple[int, set[RecordedId]]] = {}
-        self._thread: list[int] = []
-        self._stack: list[int] = []
-        self._time: list[int] = []
-        self._lasts: list[int] = []
-        self._memory: list[int] = []
+        self._processes: dict[RecordedId, int] = {}
+        #: Of each sample: process, thread, innermost frame, nanoseconds, bytes.
+        self._rows: list[tuple[int, int, int, int, int]] = []
 
     # -- rows ----------------------------------------------------------------------------------
 
     def _add(self, process: RecordedId, tid: RecordedId, stack: int, lasts: int, memory: int) -> None:
-        longest, seen = self._round.get(process, (0, set()))
-        if tid in seen:
-            self._now[process] = self._now.get(process, 0) + longest
-            longest, seen = 0, set()
-        seen.add(tid)
-        self._round[process] = max(longest, lasts), seen
-        self._thread.append(self._recording.thread(process, tid))
-        self._stack.append(stack)
-        self._time.append(self._now.get(process, 0))
-        self._lasts.append(lasts)
-        self._memory.append(memory)
+        number = self._processes.setdefault(process, len(self._processes))
+        self._rows.append((number, self._recording.thread(process, tid), stack, lasts, memory))
 
     def _frame(self, file: str, name: str, line: int) -> tuple[int, int]:
         """Return function and line of a frame."""
         return add_function(self._recording, name, file), line
 
     def lay(self) -> None:
-        """Add the samples and the calls that they make."""
-        if not self._thread:
+        """Add the samples of lines, and the calls that they make."""
+        rows = np.array(self._rows, np.int64).reshape(-1, 5)
+        self._lay(self._tree.columns(), *(np.ascontiguousarray(rows[:, column]) for column in range(5)))
+
+    def _lay(
+        self,
+        frames: tuple[Any, Any, Any],
+        process: Ints,
+        thread: Ints,
+        stack: Ints,
+        lasts: Ints,
+        memory: Ints,
+    ) -> None:
+        if not len(thread):
             raise ValueError("there is no sample")
-        columns = self._tree.columns()
         if self._mode == "memory":
-            self._recording.problems.add("no time unit", "the samples are bytes", len(self._thread))
-            grown = {"allocated (bytes)": [max(size, 0) for size in self._memory]}
-            add_weighed(self._recording, columns, self._thread, self._stack, grown)
+            self._recording.problems.add("no time unit", "the samples are bytes", len(thread))
+            add_weighed(self._recording, frames, thread, stack, {"allocated (bytes)": np.maximum(memory, 0)})
             return
-        end = [time + lasts for time, lasts in zip(self._time, self._lasts, strict=True)]
+        processes, threads = int(process.max()) + 1, int(thread.max()) + 1
+        now, longest, seen = (
+            np.zeros(processes, np.int64),
+            np.zeros(processes, np.int64),
+            np.zeros(threads, np.int64),
+        )
+        time = np.empty(len(thread), np.int64)
+        kernels.lay_rounds(process, thread, lasts, now, longest, np.ones(processes, np.int64), seen, time)
         kind = "cpu (ns)" if self._mode == "cpu" else "time (ns)"
-        add_timed(
-            self._recording, columns, self._thread, self._stack, self._time,
-            end=end, kinds=[kind], weight=self._lasts,
-        )  # fmt: skip
+        add_timed(self._recording, frames, thread, stack, time, end=time + lasts, kinds=[kind], weight=lasts)
 
     # -- text ----------------------------------------------------------------------------------
 
@@ -198,160 +198,140 @@ class _Reader:
 
     # -- MOJO ----------------------------------------------------------------------------------
 
-    def read_mojo(self, data: bytes) -> None:
-        """Read samples from Austin's binary form."""
+    def read_mojo(self, data: memoryview) -> None:
+        """Add the samples of Austin's binary form, and the calls that they make."""
+        problems = self._recording.problems
+        column = np.frombuffer(data.toreadonly(), np.uint8)
         try:
-            _Mojo(data, self._recording, self._frame, self._flush, self._set_mode, self._runs).read()
-        except (IndexError, ValueError):
-            self._recording.problems.add("truncated", f"byte {len(data):,}")
+            version, start = _number(data, len(_MAGIC))
+        except IndexError:
+            raise ValueError("there is no sample") from None
+        state = np.zeros(kernels.STATE_SIZE, np.int64)
+        none = np.empty((0, 2), np.int64), np.empty((0, 2), np.int64), np.empty(0, np.int32)
+        samples = np.empty((0, kernels.SAMPLE_COLUMNS), np.int64)
+        kernels.scan_mojo(column, start, version, True, state, samples, np.empty(0, np.int64), *none)
+        # One that is cut was counted before.
+        many = int(state[kernels.SAMPLES]) + 1
+        samples = np.empty((many, kernels.SAMPLE_COLUMNS), np.int64)
+        references = np.empty(int(state[kernels.REFERENCES]) + 1, np.int64)
+        definitions, frames = np.empty((2, int(state[kernels.DEFINITIONS]) + 1, 2), np.int64)
+        table = np.full(1 << (2 * len(frames) + 2).bit_length(), -1, np.int32)
+        state[:] = 0
+        kernels.scan_mojo(
+            column, start, version, False, state, samples, references, definitions, frames, table
+        )
+        samples = samples[: state[kernels.SAMPLES]]
+        references = references[: state[kernels.REFERENCES]]
+        if state[kernels.HOW] == kernels.CUT:
+            problems.add("truncated", f"byte {len(data):,}")
+        elif state[kernels.HOW] == kernels.ODD:
+            problems.add("malformed", f"byte {state[kernels.AT]:,}: the rest of the file")
+        first_lost = f"byte {state[kernels.FIRST_UNKNOWN]:,}: its frame"
+        problems.add("unknown", first_lost, int(state[kernels.UNKNOWN]))
+        function, line = self._defined(data, definitions[: state[kernels.DEFINITIONS]])
+        first = np.append(samples[:, kernels.FIRST], len(references))
+        function, line, references, first = self._special(column, function, line, references, first)
+        stack, columns = tree_of_stacks(first, function[references], line[references])
+        lasts = samples[:, kernels.LASTS]
+        good = (lasts >= 0) & (lasts < _LONGEST) & (np.abs(samples[:, kernels.SIZE]) < _LONGEST)
+        problems.add(
+            "bad time", f"sample {int(np.argmin(good)) + 1 if len(good) else 0:,}", int((~good).sum())
+        )
+        samples, stack = samples[good], stack[good]
+        process, thread = self._who(samples[:, kernels.PROCESS], samples[:, kernels.THREAD])
+        stack = np.where(samples[:, kernels.IS_IDLE] > 0, -1, stack).astype(np.int64)
+        self._lay(
+            columns, process, thread, stack, 1000 * samples[:, kernels.LASTS], 1024 * samples[:, kernels.SIZE]
+        )
 
-    def _set_mode(self, mode: str) -> None:
-        self._mode = mode
-
-    def _flush(
-        self,
-        process: int,
-        tid: RecordedId,
-        frames: list[tuple[int, int]],
-        lasts: int,
-        memory: int,
-        is_idle: bool,
-        run: tuple[int, bytes] | None,
-    ) -> None:
-        if not 0 <= lasts < _LONGEST:
-            self._recording.problems.add("bad time", f"sample {len(self._thread) + 1:,}")
-            return
-        stack = self._runs.get(run) if run else None
-        if stack is None:
-            stack = self._tree.stack([function for function, _ in frames], [line for _, line in frames])
-            if run:
-                self._runs[run] = stack
-        self._add(process, tid, -1 if is_idle else stack, 1000 * lasts, memory)
-
-
-class _Mojo:
-    """Reads the events of Austin's binary form."""
-
-    def __init__(self, data: bytes, recording: Recording, frame, flush, set_mode, runs) -> None:  # type: ignore[no-untyped-def]
-        self._data, self._at = data, 3
-        self._recording = recording
-        self._frame, self._flush, self._set_mode = frame, flush, set_mode
-        self._texts: dict[int, str] = {0: "", 1: "(unknown)"}
-        self._frames: dict[tuple[int, int], tuple[int, int]] = {}
-        #: Frames of references in a row; and of whole stacks the number, which is another's business.
-        self._known: dict[tuple[int, bytes], list[tuple[int, int]]] = {}
-        self._runs = runs
-
-    def _number(self) -> int:
-        """Read a number: six bits and a sign, then seven bits a byte."""
-        byte = self._data[self._at]
-        self._at += 1
-        value, shift = byte & 0x3F, 6
-        is_negative = bool(byte & 0x40)
-        while byte & 0x80:
-            byte = self._data[self._at]
-            self._at += 1
-            value |= (byte & 0x7F) << shift
-            shift += 7
-            if shift > 70:
-                raise ValueError
-        return -value if is_negative else value
-
-    def _text(self) -> str:
-        end = self._data.index(b"\0", self._at)
-        text = self._data[self._at : end].decode("utf-8", "replace")
-        self._at = end + 1
-        return text
-
-    def _row(self, process: int, begin: int, stop: int) -> list[tuple[int, int]]:
-        """Return the frames of references in a row; those that are unknown are counted."""
-        found, self._at = [], begin
-        is_known = True
-        while self._at < stop:
-            at = self._at
-            self._at += 1
-            frame = self._frames.get((process, self._number()))
-            if frame is None:
-                self._recording.problems.add("unknown", f"byte {at:,}: its frame")
-                is_known = False
-            else:
-                found.append(frame)
-        if is_known:
-            self._known[process, self._data[begin:stop]] = found
-        return found
-
-    def read(self) -> None:
-        """Read all events up to the end, or to one of an unknown kind."""
-        version = self._number()
-        process, tid = 0, 0
-        frames: list[tuple[int, int]] = []
-        lasts = memory = 0
-        is_idle = is_open = False
-        #: Of a stack that is nothing but one row of references.
-        run: tuple[int, bytes] | None = None
-        while self._at < len(self._data):
-            begin = self._at
-            event = self._data[self._at]
-            self._at += 1
-            if event in (_METADATA, _STACK) and is_open:
-                self._flush(process, tid, frames, lasts, memory, is_idle, run)
-                is_open = False
-            if event == _METADATA:
-                key, said = self._text(), self._text()
+    def _defined(self, data: memoryview, rows: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Take what is defined: each frame and text once. Returns function and line of each frame."""
+        texts: dict[int, str] = {0: "", 1: "(unknown)"}
+        found: list[tuple[int, int]] = []
+        for event, at in rows.tolist():
+            if event == kernels.METADATA:
+                key, at = _text(data, at)
                 if key == "mode":
-                    self._set_mode(said)
-            elif event == _STACK:
-                process = self._number()
-                if version >= 3:
-                    self._number()  # the interpreter
-                tid, frames = int(self._text(), 16), []
-                lasts = memory = 0
-                is_idle, is_open, run = False, True, None
-            elif event == _FRAME_NEW:
-                key_number = self._number()
-                file, name = self._texts.get(self._number(), ""), self._texts.get(self._number(), "")
-                line = self._number()
-                if version >= 2:
-                    for _ in range(3):  # where it ends, and columns
-                        self._number()
-                line = line if 0 < line < 1 << 31 else 0
-                frame = self._frame(file, name, line)
-                if self._frames.setdefault((process, key_number), frame) != frame:
-                    self._frames[process, key_number] = frame
-                    # The open stack has the frame as it was.
-                    run = None
-                    self._known.clear()
-                    self._runs.clear()
-            elif event == _REFERENCE and (row := _REFERENCES.match(self._data, begin)):
-                which = process, row[0]
-                self._at = row.end()
-                some = self._known.get(which)
-                if some is None:
-                    some = self._row(process, begin, self._at)
-                run = which if not frames and which in self._known else None
-                frames = [*frames, *some] if frames else some
-            elif event == _REFERENCE:
-                raise ValueError
-            elif event == _KERNEL:
-                frames, run = [*frames, (self._recording.function(self._text()), 0)], None
-            elif event == _INVALID:
-                frames, run = [*frames, (self._recording.function("(invalid)"), 0)], None
-            elif event == _COLLECTOR:
-                frames, run = [*frames, (self._recording.function("(garbage collector)"), 0)], None
-            elif event == _IDLE:
-                is_idle = True
-            elif event == _TIME:
-                lasts = self._number()
-            elif event == _MEMORY:
-                memory = 1024 * self._number()
-            elif event == _STRING:
-                number = self._number()
-                self._texts[number] = self._text()
-            else:
-                self._recording.problems.add("malformed", f"byte {begin:,}: the rest of the file")
-                break
-        if is_open:
-            self._flush(process, tid, frames, lasts, memory, is_idle, run)
+                    self._mode = _text(data, at)[0]
+                continue
+            number, at = _number(data, at)
+            if event == kernels.STRING:
+                texts[number] = _text(data, at)[0]
+                continue
+            file, at = _number(data, at)
+            name, at = _number(data, at)
+            line, _ = _number(data, at)
+            found.append(
+                self._frame(texts.get(file, ""), texts.get(name, ""), line if 0 < line < 1 << 31 else 0)
+            )
+        columns = np.array(found, np.int32).reshape(-1, 2)
+        return np.ascontiguousarray(columns[:, 0]), np.ascontiguousarray(columns[:, 1])
+
+    def _special(
+        self,
+        data: NDArray[np.uint8],
+        function: NDArray[np.int32],
+        line: NDArray[np.int32],
+        references: Ints,
+        first: Ints,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints, Ints]:
+        """Give frames that are defined nowhere numbers too, and leave out those that are not known."""
+        if not (references < 0).any():
+            return function, line, references, first
+        more: list[int] = []
+        for special, name in ((kernels.NOT_VALID, "(invalid)"), (kernels.IN_COLLECTOR, _COLLECTOR)):
+            if (references == special).any():
+                references = np.where(references == special, len(function) + len(more), references)
+                more.append(self._recording.function(name))
+        at = kernels.NAMED - references[references <= kernels.NAMED]
+        if len(at):
+            zeros = np.flatnonzero(data == 0)
+            known = InternedNames()
+            number, count = known.all_of(data, at, zeros[np.searchsorted(zeros, at)])
+            references = references.copy()
+            references[references <= kernels.NAMED] = len(function) + len(more) + number
+            whole = memoryview(data)
+            more += [
+                self._recording.function(_text(whole, begin)[0]) for begin in known.starts[:count].tolist()
+            ]
+        keep = references >= 0
+        first = np.append(0, np.cumsum(keep))[first]
+        function = np.append(function, np.array(more, np.int32))
+        return function, np.append(line, np.zeros(len(more), np.int32)), references[keep], first
+
+    def _who(self, process: Ints, tid: Ints) -> tuple[Ints, Ints]:
+        """Return the number of each sample's process, and its thread's in the recording."""
+        processes, one = distinct(process)
+        tids, other = distinct(tid)
+        pairs, which = distinct(one * len(tids) + other)
+        first = np.empty(len(pairs), np.int64)
+        first[which[::-1]] = np.arange(len(which))[::-1]
+        numbers = np.empty(len(pairs), np.int64)
+        for place in np.argsort(first).tolist():
+            row, column = divmod(int(pairs[place]), len(tids))
+            numbers[place] = self._recording.thread(int(processes[row]), int(tids[column]))
+        return one, numbers[which]
+
+
+def _number(data: memoryview, at: int) -> tuple[int, int]:
+    """Return a number (six bits and a sign, then seven bits a byte) and what follows it."""
+    byte = data[at]
+    at += 1
+    value, shift, is_minus = byte & 0x3F, 6, bool(byte & 0x40)
+    while byte & 0x80:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+    return -value if is_minus else value, at
+
+
+def _text(data: memoryview, at: int) -> tuple[str, int]:
+    """Return a text that a zero ends, and what follows it."""
+    end = at
+    while data[end]:
+        end += 1
+    return str(data[at:end], "utf-8", "replace"), end + 1
 
 
 FORMAT = registry.Format(

@@ -185,6 +185,45 @@ def take_in_turn(which, first, seen, items, out):  # type: ignore[no-untyped-def
 
 
 @kernel
+def cut_stacks(raw, lines, first, count, frame, line):  # type: ignore[no-untyped-def]
+    """Cut a column into stacks: of each its size, its frames from the root on, and how often it was seen.
+
+    Parameters
+    ----------
+    raw, lines : int64 (n,)
+        ``lines`` has the line of the frame at the same place.
+    first : int64 (stacks + 1,)
+        Filled: stack ``i`` is ``first[i]`` to ``first[i + 1]`` of ``frame`` and ``line``. There are n / 2 at
+        most.
+    count : int64 (stacks,)
+        Filled.
+    frame, line : int64 (n,)
+        Filled.
+
+    Returns
+    -------
+    stacks : int64
+    at : int64
+        Where no whole stack begins; n if all is read.
+    """
+    at, stacks, frames = np.int64(0), np.int64(0), np.int64(0)
+    first[0] = 0
+    while at < len(raw):
+        size = raw[at]
+        if size < 0 or size >= len(raw) - at - 1:
+            break
+        for k in range(size):
+            frame[frames] = raw[at + 1 + k]
+            line[frames] = lines[at + 1 + k]
+            frames += 1
+        count[stacks] = raw[at + 1 + size]
+        stacks += 1
+        first[stacks] = frames
+        at += size + 2
+    return stacks, at
+
+
+@kernel
 def add_to_parents(parent, total):  # type: ignore[no-untyped-def]
     """Add the total of each frame to its parent's, the innermost first: own weights become whole ones.
 

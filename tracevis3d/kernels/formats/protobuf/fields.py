@@ -43,6 +43,39 @@ def read_varint(data, at, stop):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def find_records(data, at, first):  # type: ignore[no-untyped-def]
+    """Find messages that each stand behind their size, a number of four bytes; a size of 0 ends them.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    at : int
+        Where the first size is.
+    first : int64 (most,)
+        Filled with the place of each size. They are five bytes apart at least.
+
+    Returns
+    -------
+    count : int64
+    at : int64
+        Where it ends: at the size of 0, behind the data where a message is longer than what is left, or
+        with less than a size left.
+    is_ended : bool
+        Whether there was a size of 0.
+    """
+    count, at = np.int64(0), np.int64(at)
+    while at <= len(data) - 4:
+        size = np.int64(data[at]) | np.int64(data[at + 1]) << 8
+        size |= np.int64(data[at + 2]) << 16 | np.int64(data[at + 3]) << 24
+        if size == 0:
+            return count, at, True
+        first[count] = at
+        count += 1
+        at += 4 + size
+    return count, at, False
+
+
+@kernel
 def scan_fields(data, first, stop, is_dry, state, message, number, value, size):  # type: ignore[no-untyped-def]
     """Write a row for each field of messages.
 

@@ -11,6 +11,8 @@ from ...jit import kernel
 #: Places in the state of :func:`scan_rows`.
 LINE, ROWS, MALFORMED, FIRST_MALFORMED = 0, 1, 2, 3
 STATE_SIZE = 4
+#: What Ruby's numbers begin with, and the sign of large ones.
+_FIXNUM, _BIGNUM, _MINUS = b"il-"
 
 
 @kernel
@@ -75,3 +77,54 @@ def scan_rows(data: Any, start: int, stop: int, least: int, state: Any, out: Any
                 state[MALFORMED] += 1
         state[LINE] += 1
     state[ROWS] = row
+
+
+@kernel
+def scan_marshalled(data: Any, start: int, out: Any, is_object: Any) -> tuple[Any, Any]:
+    """Read whole numbers in a row as Ruby marshals them, until something else comes.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    start : int
+        Where the first one begins.
+    out : int64 (n,)
+        Filled; no more than its length is read.
+    is_object : uint8 (n,)
+        Filled: whether Ruby counts the number among its objects, which large ones are.
+
+    Returns
+    -------
+    count, at : int64
+        How many there are, and where the next value begins. A number that is cut, or reaches 2**62, is left
+        there.
+    """
+    count, at = np.int64(0), np.int64(start)
+    while count < len(out) and at + 1 < len(data):
+        kind, first = np.int64(data[at]), np.int64(data[at + 1])
+        begin, size, is_minus, is_large = at + 2, np.int64(0), False, False
+        value = np.int64(0)
+        if kind == _FIXNUM:
+            if first <= 4:
+                size = first
+            elif first >= 252:
+                size, is_minus = 256 - first, True
+            else:
+                value = first - 5 if first < 128 else first - 251
+        elif kind == _BIGNUM and at + 2 < len(data) and data[at + 2] > 5 and data[at + 2] < 10:
+            begin, size, is_large = at + 3, 2 * (np.int64(data[at + 2]) - 5), True
+        else:
+            break
+        if begin + size > len(data) or (size == 8 and data[begin + 7] >= 64):
+            break
+        for k in range(size):
+            value |= np.int64(data[begin + k]) << (8 * k)
+        if is_minus:
+            value -= np.int64(1) << (8 * size)
+        elif is_large and first == _MINUS:
+            value = -value
+        out[count] = value
+        is_object[count] = is_large
+        count += 1
+        at = begin + size
+    return count, at

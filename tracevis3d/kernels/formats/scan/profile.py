@@ -212,8 +212,10 @@ def scan_table(data, out):  # type: ignore[no-untyped-def]
                 byte = data[at]
                 if byte >= _ZERO and byte <= _NINE:
                     value = value * 10 + np.int64(byte - _ZERO)
-                    digits += value > 0
-                    places += places >= 0
+                    if value > 0:
+                        digits += 1
+                    if places >= 0:
+                        places += 1
                     if digits > _EXACT or places > _EXACT:
                         return np.int64(-1)
                 elif byte == _DOT:
