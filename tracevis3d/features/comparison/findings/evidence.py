@@ -207,12 +207,18 @@ class Evidence:
 
     @cached_property
     def labels(self) -> list[str]:
-        """The short name of each common function."""
-        found = [""] * len(self.comparison.identity)
+        """The short name of each common function: A's, where both have it."""
+        return [a or b for a, b in zip(*self.labels_of)]
+
+    @cached_property
+    def labels_of(self) -> tuple[list[str], list[str]]:
+        """The short name of each common function in A and in B; empty where that has none."""
+        n = len(self.comparison.identity)
+        found = ([""] * n, [""] * n)
         ids = (self.comparison.identity.a, self.comparison.identity.b)
-        for trace, of in reversed(list(zip(self.comparison.traces, ids))):
+        for names, trace, of in zip(found, self.comparison.traces, ids):
             for label, common in zip(trace.functions.label, of.tolist()):
-                found[common] = label
+                names[common] = label
         return found
 
     def label(self, node: int, trace: int | None = None) -> str:
@@ -231,7 +237,8 @@ class Evidence:
         """
         if trace is None:
             trace = 0 if self.paths.calls[0, node] else 1
-        return self.labels[int(self.paths.function[trace, node])]
+        function = int(self.paths.function[trace, node])
+        return self.labels_of[trace][function] or self.labels[function]
 
     def way(self, node: int) -> tuple[str, ...]:
         """Return the short names of the functions of a call path."""

@@ -280,8 +280,9 @@ def _order(f: Finding) -> str:
     names = f.details["functions"]
     what = f"`{f.functions[0]}`" + (f" and {len(names) - 1} more" if len(names) > 1 else "")
     where = f" within {way(f.path[:-1], 2)}" if len(f.path) > 1 else ""
+    comes = "come" if len(names) > 1 else "comes"
     return (
-        f"{what} comes {after[0]} in A and {after[1]} in B{where}: {duration(f.time_ns[0])} and "
+        f"{what} {comes} {after[0]} in A and {after[1]} in B{where}: {duration(f.time_ns[0])} and "
         f"{duration(f.time_ns[1])}."
     )
 
@@ -334,8 +335,9 @@ def _weight(f: Finding) -> str:
         text = f"{what} has {shares[s]} in {'AB'[s]} and nothing in {'BA'[s]}"
     if d["pace"] != 1:
         text += f"; the rest has {d['pace']:.2f} times as much in B"
-    many = f", on {d['paths']:,} call paths, mostly" if d["paths"] > 1 else ""
-    return f"{text}{many}{_caller(f.path)}."
+    many = f", on {d['paths']:,} call paths" if d["paths"] > 1 else ""
+    mostly = ", mostly" if many and len(f.path) > 1 else ""
+    return f"{text}{many}{mostly}{_caller(f.path)}."
 
 
 def share_of(details: dict[str, Any], s: int) -> str:
