@@ -235,9 +235,10 @@ class Coverage:
 
 
 def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]]) -> list[str]:
-    """Return the tests that run a line of a source, all for what runs at the import, the quickest first.
+    """Return the tests that run a line of a source, the quickest first.
 
-    Those that would take very long together are left out, the slowest first.
+    All for what runs at the import, or by no test: that may run while tests are collected. Those that would
+    take very long together are left out, the slowest first.
     """
     here = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
     here = [node for node in here if node.lineno <= line <= node.end_lineno]
@@ -247,10 +248,8 @@ def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]
     if inner := max(here, key=lambda node: node.lineno, default=None):
         last = inner.body[0].lineno - 1 if hasattr(inner, "body") else inner.end_lineno
         run = set(range(inner.lineno, max(last, inner.lineno) + 1))
-    every = sorted(
-        (name for name, (_, lines) in coverage.items() if not made or run & set(lines)),
-        key=lambda name: coverage[name][0],
-    )
+    running = [name for name, (_, lines) in coverage.items() if not made or run & set(lines)]
+    every = sorted(running or coverage, key=lambda name: coverage[name][0])
     spent = list(accumulate(coverage[name][0] for name in every))
     return [name for name, so_far in zip(every, spent) if so_far <= _LONGEST or name == every[0]]
 
@@ -379,7 +378,7 @@ def tried(
         if not running or passes(tree, running, limit):
             survived += 1
             if not running:
-                print(f"\rno test runs line {mutant.line}:")
+                print(f"\rno test runs {name}:")
             lines = difflib.unified_diff(
                 source.splitlines(), mutant.source.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=1
             )

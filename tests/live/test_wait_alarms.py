@@ -137,6 +137,27 @@ def test_threads_that_queue_for_an_object_and_the_one_that_holds_it() -> None:
     assert alone.look(100, 5000) == {}
 
 
+@pytest.mark.parametrize(
+    ("holder", "words"),
+    [(-1, "3 threads queue for Lock-1 a, the first one for 51"),
+     (4, "t4 holds Lock-1 a while 3 threads queue for it")],
+)  # fmt: skip
+def test_who_holds_what_threads_queue_for_is_said_where_it_is_known(holder, words) -> None:
+    feed = Feed()
+    feed.waits(*((t, "Lock.acquire", "Lock-1 a", 10, holder) for t in (1, 2, 3)))
+    assert feed.look(100, 300, 400, 520) == {"convoy": (*((holder,) if holder >= 0 else ()), 1, 2, 3)}
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert alarm.sentence.startswith(words)
+
+
+def test_a_queue_grows_beside_one_of_which_little_is_known() -> None:
+    feed = Feed()
+    feed.did((0, "Queue.put", "Lock-1 a", 1100, 1100))
+    for step in range(0, 1200, 50):
+        feed.did(*((0, "Queue.put", "Queue-1 jobs", step + i, step + i) for i in range(8)))
+    assert set(feed.look(1200)) == {"growing queue"}
+
+
 def test_a_convoy_says_how_often_the_object_is_passed_on() -> None:
     feed, queue = Feed(), deque((t, 0) for t in range(4))
     for at in range(0, 1000, 20):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from tracevis3d.features.matrix.view.layout import compose
 from tracevis3d.features.matrix.view.parameters import Parameters
 from tracevis3d.features.matrix.view.surface import crests, heights
 from tracevis3d.features.matrix.view.view import VIEW
+from tracevis3d.layout.scales import Scale
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import ALLOC, WAIT, Sync
 from tracevis3d.views.actions import State
@@ -151,6 +153,12 @@ def test_rounds_are_a_surface_with_lines_along_its_ridges():
     assert isinstance(made, Wedges)
     row, column = np.nonzero(picture.table.count.sum(axis=2))
     assert len(made) == len(row)
+    assert made.corner.shape == (3 * len(row), 4, 3)
+    # Each reaches from the far edge of its row over the middle to the near one.
+    far, near = picture.y(row) + picture.pitch[1], picture.y(row)
+    edges = np.column_stack([far, (far + near) / 2, near])
+    found = made.corner.reshape(-1, 3, 4, 3)[..., 1]
+    np.testing.assert_allclose(found, np.broadcast_to(edges[..., None], found.shape), atol=1e-5)
     # The middle of each block is as high as its value.
     middle = made.corner.reshape(-1, 3, 4, 3)[:, 1, 2:, 2]
     wanted = picture.high * picture.table.flat[row, column] / picture.table.flat.max() + 0.03
@@ -162,7 +170,12 @@ def test_rounds_are_a_surface_with_lines_along_its_ridges():
     assert (right - left > 0.85 * picture.pitch[0]).all()
     assert sum(one.kind == "ridge" for one in drawing.elements) == 2
     whole = crests(picture, Finding("", "", 0, 0, "column"))
-    assert [len(one) for one in whole] == [len(picture.table.rows.names)]
+    rows = np.arange(len(picture.table.rows.names))
+    at = np.column_stack([
+        np.full(len(rows), picture.x(np.array(0.5))), picture.y(rows - 0.5),
+        picture.high * picture.table.flat[:, 0] / picture.table.flat.max() + 0.06,
+    ])  # fmt: skip
+    np.testing.assert_allclose(whole, [at], atol=1e-5)
     bars = VIEW.draw([trace], Parameters(about="rounds", form="bars"), FRAME, silent)
     assert not any(isinstance(one, Wedges) for one in bars.elements)
 
@@ -195,6 +208,30 @@ def test_a_row_whose_columns_have_an_order_has_one_crest():
     assert many > 1
     (crest,) = crests(picture, Finding("", "", int(there.sum(axis=1).argmax()), 0, "row"))
     assert crest.shape == (many, 3)
+
+
+def test_crests_lead_over_the_middles_of_cells_with_data():
+    count = np.array([[[1], [0], [2]], [[0], [1], [0]]])
+    flat = count.sum(axis=2) * 4.0
+    picture = SimpleNamespace(
+        table=SimpleNamespace(count=count, flat=flat, columns=SimpleNamespace(is_ordered=True, names="abc")),
+        high=2.0, scale=Scale.over("linear", np.array([0.0, 8.0])), x=lambda k: 10 * k, y=lambda k: -k,
+    )  # fmt: skip
+
+    def found(row, column, ridge):
+        return [one.round(3).tolist() for one in crests(picture, Finding("", "", row, column, ridge))]
+
+    # Two cells in an order are joined, one alone is crossed.
+    assert found(0, 0, "row") == [[[5.0, 0.5, 1.06], [25.0, 0.5, 2.06]]]
+    assert found(1, 0, "row") == [[[10.3, -0.5, 1.06], [19.7, -0.5, 1.06]]]
+    picture.table.columns.is_ordered = False
+    assert found(0, 0, "row") == [
+        [[0.3, 0.5, 1.06], [9.7, 0.5, 1.06]], [[20.3, 0.5, 2.06], [29.7, 0.5, 2.06]]
+    ]  # fmt: skip
+    assert found(0, 0, "column") == []
+    count[1, 0] = 1
+    assert found(0, 0, "column") == [[[5.0, 0.5, 1.06], [5.0, -0.5, 0.06]]]
+    assert found(0, 0, "") == []
 
 
 def test_sizes_are_powers_of_two():

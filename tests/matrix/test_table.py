@@ -34,6 +34,8 @@ def test_a_table_adds_up_and_keeps_the_largest(rows, most):
     for row, _, _, weight in rows:
         sums["abcdef"[row]] += weight
     kept = [name for name in found.rows.names if not name.endswith(" more")]
+    assert found.rows.names[len(kept) :] == ((f"{len(sums) - len(kept)} more",) if len(sums) > most else ())
+    assert found.within == 0
     left = [weight for name, weight in sums.items() if name not in kept]
     assert len(kept) == min(most, len(sums))
     assert not left or max(left) <= min(sums[name] for name in kept)
@@ -122,3 +124,16 @@ def test_blocks_lie_on_the_diagonal():
     assert filled[2:, 2:].all()
     kept = replace(names[0], is_ordered=True), names[1], names[2]
     assert table_of(items_of(rows), kept, 9, "calls", "calls", count).ordered().rows.names == tuple("abcd")
+
+
+def test_a_table_says_what_it_leaves_out_and_a_nanosecond_is_one_slice():
+    trace = walked_trace(1, steps=40, longest=20)
+    window = (0, trace.span_ns + 1)
+    found = table(trace, SubjectRequest("auto", "module", "calls", "none", "", 4, 50, False, window))
+    every = table(trace, SubjectRequest("calls", "module", "calls", "none", "", 4, 50, True, window))
+    assert found.within == every.count.sum() - found.count.sum() > 0
+    assert every.within == 0
+    category, edges = slices((5, 6), 9, lambda low, high: f"{low} to {high}")
+    assert (category.names, edges.tolist()) == (("5 to 6",), [5, 6])
+    category, edges = slices((5, 8), 2, lambda low, high: f"{low} to {high}")
+    assert (category.names, edges.tolist()) == (("5 to 6", "6 to 8"), [5, 6, 8])

@@ -18,6 +18,7 @@ from tracevis3d.features.matrix.view import layout
 from tracevis3d.features.matrix.view.layout import camera, compose, shortened, value_ticks
 from tracevis3d.features.matrix.view.parameters import Parameters
 from tracevis3d.features.matrix.view.view import VIEW
+from tracevis3d.layout.scales import Scale
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
 from tracevis3d.views.time_window import time_window
@@ -130,6 +131,14 @@ def test_heights_are_square_roots_but_of_rounds_and_colours_know_the_walls(numbe
     assert picture.ramp.high == max([picture.table.flat.max(), *sums])
     ticks = value_ticks(picture.scale)
     assert 0 < min(ticks) <= max(ticks) <= picture.scale.high
+
+
+@pytest.mark.parametrize(
+    ("high", "ticks"),
+    [(0.0, [0.0]), (0.4, [0.2, 0.4]), (1.0, [0.5, 1.0]), (3.0, [1.0, 2.0, 3.0]), (1000.0, [500.0, 1000.0])],
+)
+def test_the_ruler_of_heights_has_round_values_above_the_ground(high, ticks):
+    assert value_ticks(Scale.over("linear", np.array([0.0, high]))) == ticks
 
 
 def test_the_window_of_a_trace_without_calls():

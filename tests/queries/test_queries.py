@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import tracevis3d as tv
 from tests.support.walked_traces import walked_trace
+from tests.waits.sync_traces import trace_of
 from tracevis3d.cli import main
 from tracevis3d.errors import Cancelled, UsageError
 from tracevis3d.queries import database, ready, sources
@@ -118,6 +119,26 @@ def test_waits_are_those_of_the_analysis(recorded) -> None:
         assert (row["thread"], row["woken_by"], row["held_by"]) == tuple(
             titles[said[name]] for name in ("thread", "woken_by", "held_by")
         )
+
+
+def test_what_is_unknown_of_a_wait_is_null() -> None:
+    trace = trace_of("""
+    a 0 90 m.run
+    a 10 30 Event.wait wait E,F 1
+    a 40 50 Event.wait wait - 1
+    b 20 20 Event.set release E
+    b 60 70 Event.wait wait F 0
+    """)
+    sync, call = trace.sync, trace.sync.call.copy()
+    call[sync.start == 60] = -1
+    trace = replace(trace, sync=replace(sync, call=call))
+    columns = "call_id, object, operation, duration_ns, blocked, nested, woken_ns"
+    rows = [tuple(row.values()) for row in tv.query(f"SELECT {columns} FROM waits ORDER BY id", trace).rows]
+    first, second = (int(c) for c in sync.call[np.isin(sync.start, (10, 40))])
+    assert rows == [
+        (first, "E", "Event.wait", 20, True, False, 20), (second, None, "Event.wait", 10, True, False, None),
+        (None, "F", "Event.wait", 10, False, False, None),
+    ]  # fmt: skip
 
 
 def test_blocks_are_those_of_the_memory() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -253,3 +254,23 @@ def test_operations_are_those_of_the_plain_twin(trace, rules) -> None:
     assert list(zip(which.tolist(), (ops.objects[o] for o in objects))) == [
         (i, object) for i, row in enumerate(found) for object in row["objects"]
     ]
+
+
+@pytest.mark.parametrize(("lasts", "blocked"), [(2, False), (3, True), (4, True)])
+def test_what_is_not_recorded_has_blocked_from_the_least_time_on(lasts, blocked) -> None:
+    trace = trace_of(f"a 5 {5 + lasts} K.grab wait X")
+    assert trace.sync.contended.tolist() == [-1]
+    ops = operations(trace, Rules((Rule(("K.*",), "wait", blocks=3),), ()))
+    assert ops.blocked.tolist() == [blocked]
+
+
+def test_an_arrow_from_nowhere_is_no_release() -> None:
+    trace = trace_of("a 0 9 loop\nb 0 2 loop\nb 6 9 loop")
+    target = int(np.flatnonzero(trace.calls.start == 6)[0])
+    for source, thread, kinds in ((0, 0, [RELEASE, WAIT]), (-1, -1, [])):
+        flows = Flows(
+            np.array([source]), np.array([target]), np.array([thread], np.int32), np.array([1], np.int32),
+            np.array([4]), np.array([6]), np.array([0], np.int32), Strings.of(["send"]),
+        )  # fmt: skip
+        ops = operations(replace(trace, flows=flows), Rules((), (FlowRule(("send",)),)))
+        assert ops.kind.tolist() == kinds

@@ -437,6 +437,30 @@ def test_a_deadlock_is_reported_as_a_ring():
     assert [tid[f.threads[0]] for f in found if f.kind == "never released"] == ["c"]
 
 
+RING = """
+a 0 1000 run
+a 10 11 Lock.acquire wait {first} 0
+a 100 {end} Lock.acquire{how} wait {second} 1
+b 0 1000 run
+b 20 21 Lock.acquire wait {second} 0
+b 110 {end} Lock.acquire{how} wait {first} 1
+c 1 2 Lock.acquire wait {other} 0
+c 3 3 Lock.release release {other}
+c 5 6 Lock.acquire wait {other} 0
+"""
+
+
+@pytest.mark.parametrize(("end", "how", "rings"), [
+    (1000, "", 1), (500, "~(timed~out)", 1), (500, "~(failed)", 1), (500, "", 0),
+])  # fmt: skip
+@pytest.mark.parametrize("names", ["ABC", "CBA", "BCA"])
+def test_a_ring_needs_a_wait_that_did_not_end_or_was_given_up(end, how, rings, names):
+    first, other, second = names
+    text = RING.format(end=end, how=how, first=first, second=second, other=other)
+    found = find_waits(trace_of(text)).outcomes.rings
+    assert [len(ring.waits) for ring in found] == [2] * rings
+
+
 def test_the_holder_that_a_recording_tells_goes_before_what_follows(tmp_path):
     said = '"args":{"kind":"wait","objects":["L"],"contended":true'
     path = tmp_path / "held.json"

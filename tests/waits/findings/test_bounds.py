@@ -102,6 +102,17 @@ def turns(takers, waiting, times=8, every=10, at=0, what="Lock.acquire"):
     return rows + [(who, begin + 1, at, what, "wait", "L", 1) for who in waiting]
 
 
+def sleeps_while(holding):
+    """Two threads sleep regularly; those named hold a lock then."""
+    rows = [("main", 0, 900, "run")]
+    for thread, lock in (("s", "L"), ("t", "M")):
+        rows += [(thread, 100 * i, 100 * i + 90, "time.sleep", "wait", "-", 1) for i in range(1, 8)]
+        if thread in holding:
+            rows.append((thread, 50, 50, "Lock.acquire", "wait", lock, 0))
+            rows.append((thread, 899, 899, "Lock.release", "release", lock))
+    return rows
+
+
 #: Name, program, and the kinds of findings, in their order, without queues and threads that mostly wait.
 PROGRAMS = {
     "two workers": (given_work(2), []),
@@ -133,6 +144,10 @@ PROGRAMS = {
     "waits for work": (gets_without_waiting(1), ["held over a wait"]),
     "sleeps": (sleeps_without_waiting(1), ["held over sleep"]),
     "no sleep": (sleeps_without_waiting(0), []),
+    "both sleep": (sleeps_while(""), ["polling", "polling"]),
+    "one sleeps with a lock": (sleeps_while("s"), ["polling"]),
+    "the other sleeps with a lock": (sleeps_while("t"), ["polling"]),
+    "both sleep with locks": (sleeps_while("st"), []),
     "one of many": (turns("x", "vw"), ["one goes first"]),
     "two of many": (turns("xy", "vw"), ["starvation"]),
     "waits for a signal": (turns("x", "v", what="Condition.wait"), []),

@@ -137,3 +137,13 @@ def test_that_one_gets_it_again_and_again_is_said_once():
     assert kinds.count("readers first") == 1
     assert not {"starvation", "one goes first"} & set(kinds)
     assert np.array_equal(waits.ops.blocked[waits.own], [True])
+
+
+def test_a_writer_that_does_not_wait_or_that_waits_within_a_wait_is_none_for_whom_readers_go_first():
+    for lock in (("wait", "L", 0), ("wait", "L", 1)):
+        rows = [row for row in _reads() if row[1] != 101] + [("w", 101, 899, "Lock.acquire", *lock)]
+        if lock[2]:
+            # The outer wait is the one for another object.
+            rows.append(("w", 100, 899, "Condition.wait", "wait", "C", 1))
+        found = readers.findings(find_waits(trace_of(lines(rows))))
+        assert "L" not in {name for one in found for name in one.objects}

@@ -182,10 +182,9 @@ def _waits(trace: Trace, wanted: SubjectRequest) -> Table:
     objects = len(sync.objects)
     known = many > 0
     # Rows that wait for one of several objects count for the first.
-    of = np.full(len(rows), 0, np.int64)
+    of = objects + sync.name[rows].astype(np.int64)
     of[known] = sync.object[sync.first[rows[known]]]
-    of[~known] = objects + np.maximum(sync.name[rows[~known]], 0)
-    names = [*sync.objects, *sync.names] or ["unnamed"]
+    names = [*sync.objects, *sync.names]
     titles = tuple(lane_title(trace, t) for t in range(len(trace.threads)))
     thread = sync.thread[rows].astype(np.int64)
     third = _with(wanted, third="time") if wanted.third == "thread" else wanted

@@ -225,7 +225,7 @@ def slices(window: tuple[int, int], many: int, name: Callable[[int, int], str]) 
     Parameters
     ----------
     window : (int, int)
-        Nanoseconds.
+        Nanoseconds; the end lies behind the start.
     many : int
     name : callable
         ``name(start, end)``
@@ -234,7 +234,7 @@ def slices(window: tuple[int, int], many: int, name: Callable[[int, int], str]) 
     -------
     (Category, int64 (slices + 1,))
     """
-    many = int(min(many, max(window[1] - window[0], 1)))
+    many = min(many, window[1] - window[0])
     edges = window[0] + (np.arange(many + 1, dtype=np.int64) * (window[1] - window[0])) // many
     names = tuple(name(a, b) for a, b in pairwise(edges.tolist()))
     return Category("time", names, is_ordered=True), edges

@@ -126,7 +126,7 @@ def _blocks(trace: Trace, _: int) -> Items:
 
 def _weight(trace: Trace, kind: int) -> Items:
     samples = trace.samples
-    if not len(samples.stack) or kind >= len(samples.kinds):
+    if not len(samples.stack):
         none = np.empty(0, np.int64)
         return Items("weight", units.count, none, none, np.empty(0))
     name = samples.kinds[kind]
@@ -153,8 +153,7 @@ def _coverage(trace: Trace, _: int) -> Items:
         own = stacks.function[at].astype(np.int64)
         where = np.where(stacks.line[at] > 0, stacks.line[at], _first_lines(trace, own)).astype(np.int64)
         function, line = np.concatenate([function, own]), np.concatenate([line, where])
-    place = _files(trace)[1]
-    file = np.where(function >= 0, place[np.maximum(function, 0)] if len(place) else -1, -1)
+    file = _files(trace)[1][function]
     # Of functions that begin at one line the line counts once.
     _, first = np.unique(np.stack([file, line]), axis=1, return_index=True)
     title = "lines that ran" if len(trace.samples.stack) else "beginnings of functions that ran"
@@ -296,7 +295,7 @@ def lines_of(trace: Trace, height: Items, color: Items) -> Lines:
     every, which = np.unique(np.concatenate(keys), return_inverse=True)
     of_height, of_color = which[: len(keys[0])], which[len(keys[0]) :]
     n = len(every)
-    function = np.full(n, -1, np.int64)
+    function = np.empty(n, np.int64)
     for items, known, of in ((color, placed[1], of_color), (height, placed[0], of_height)):
         # Of several at one line the heaviest is written last.
         order = np.argsort(items.weight[known], kind="stable")

@@ -27,7 +27,7 @@ def file_titles(files: Sequence[str]) -> list[str]:
     ['one/util.py', 'two/util.py', 'core.py', 'one/__init__.py']
     """
     parts = [file.replace("\\", "/").rstrip("/").split("/") for file in files]
-    many = [2 if len(one) > 1 and one[-1] in _VAGUE else 1 for one in parts]
+    many = [2 if one[-1] in _VAGUE else 1 for one in parts]
     for _ in range(max(map(len, parts), default=0)):
         names = ["/".join(one[-k:]) for one, k in zip(parts, many, strict=True)]
         often = Counter(names)

@@ -50,7 +50,7 @@ def findings(waits: Waits) -> list[Finding]:
         waited = np.bincount(ops.thread[mine], ops.lasted[mine], len(trace.threads))
         if waited.max() < _LOST * trace.span_ns:
             continue
-        others = [t for t in np.argsort(-waited, kind="stable").tolist() if waited[t] > 0]
+        others = np.argsort(-waited, kind="stable")[: np.count_nonzero(waited)].tolist()
         who, name, ns = trace.threads.title(last), ops.objects[o], int(lost[last])
         often = f" {times:,} of {counted(rounds, 'time')}" if rounds > 1 else ""
         wait = "waits" if len(others) == 1 else "wait"

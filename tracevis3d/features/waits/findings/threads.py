@@ -213,7 +213,7 @@ def _farmers(waits: Waits) -> list[Finding]:
     for t in np.flatnonzero((threads >= 3) & (ended >= enough)).tolist():
         mine = by == t
         waited = np.bincount(thread[mine], lasted[mine], n)
-        workers = [w for w in np.argsort(-waited, kind="stable").tolist() if waited[w] > 0]
+        workers = np.argsort(-waited, kind="stable")[: np.count_nonzero(waited)].tolist()
         share = float(ended[t]) / total
         found.append(
             Finding(
