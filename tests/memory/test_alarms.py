@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tracevis3d import units
 from tracevis3d.features.memory.live.alarms import MemoryAlarms
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
@@ -48,8 +49,8 @@ def test_a_call_site_that_only_allocates_is_reported(keeps, size, wanted) -> Non
     assert sites(keeps, size) == wanted
 
 
-def grows(steps, size: int = 60_000) -> list[tuple[int, str, str]]:
-    """Return the alarms about a call site of which so many blocks live after each tenth of a second."""
+def grows(steps, size: int = 60_000, every: int = 100) -> list[tuple[int, str, str]]:
+    """Return the alarms about a call site of which so many blocks live after each so many milliseconds."""
     growing = GrowingTrace()
     growing.begin(Welcome("s", "p", 1, 0))
     growing.name(Names("functions", 0, ("gather (/a.py:7)",)))
@@ -57,7 +58,7 @@ def grows(steps, size: int = 60_000) -> list[tuple[int, str, str]]:
     growing.name(Names("frames", 0, ((0, -1, 8),)))
     alarms, lives, found, next_ = MemoryAlarms(growing), [], [], 1
     for step, wanted in enumerate(steps):
-        at, rows = (100 * step + 1) * MS, []
+        at, rows = (every * step + 1) * MS, []
         while len(lives) > wanted:
             rows.append((FREE, at, lives.pop(0) << 20, 0, 0))
         while len(lives) < wanted:
@@ -82,6 +83,17 @@ def test_that_memory_grows_is_said_within_a_second_and_not_that_it_leaks() -> No
         "gather:8 has grown at each of 6 looks in 600 ms, by 352 KiB: "
         "a leak, or something that is being gathered"
     )
+
+
+@pytest.mark.parametrize(("every", "before"), [(200, 0), (100, 12), (92, 3), (91, 3)])
+def test_that_memory_grows_takes_six_looks_and_half_a_second(every, before) -> None:
+    found = grows([*[0] * before, *range(1, 9)], every=every)
+    # Seven looks are remembered: at shorter intervals they are no half second.
+    if every < 92:
+        assert found == []
+        return
+    assert [step for step, *_ in found] == [before + 6, before + 7]
+    assert f"at each of 6 looks in {units.duration(6 * every * MS, 2)}, by " in found[0][2]
 
 
 @pytest.mark.parametrize(

@@ -258,6 +258,12 @@ def test_curves_by_looking_at_each_moment(rows, cells, recent, data) -> None:
         assert found.idle[c] * max(now[-1] if now else 0, 1) == pytest.approx(idle)
 
 
+@pytest.mark.parametrize(("recent", "idle"), [(14, [0.0, 0.0, 0.0, 1.0]), (15, [0.0] * 4)])
+def test_what_was_touched_just_so_long_ago_is_not_idle(recent, idle) -> None:
+    blocks = find_blocks(memory_of([(ALLOC, 0, 7, 0), (ACCESS, 0, 0, 5)]), 20)
+    assert curves(blocks, (0, 20), 4, recent).idle.tolist() == idle
+
+
 def test_a_single_byte_may_be_idle() -> None:
     blocks = find_blocks(memory_of([(ALLOC, 0, 1, 0), (ALLOC, 1, 0, 40)]), 41)
     assert curves(blocks, (0, 41), 4, 15).idle.tolist() == [0.0, 1.0, 1.0, 1.0]

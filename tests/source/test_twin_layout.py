@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tests.source.test_twin_metrics import made
 from tracevis3d import api
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.projection import fit
@@ -28,7 +30,10 @@ def recorded():
 LENGTHS = st.lists(st.integers(1, 300), min_size=1, max_size=12)
 
 
-@given(LENGTHS, st.floats(0.0, 0.3), st.floats(0.0, 1.5), st.integers(1, 4))
+@given(LENGTHS, st.floats(0.0, 0.3), st.floats(0.0, 1.5), st.integers(1, 12))
+@example([100, 3], 0.2, 0.5, 4)
+@example([40, 40], 0.2, 0.0, 2)
+@example([41], 0.2, 0.0, 2)
 @settings(deadline=None, max_examples=100)
 def test_files_fill_one_column_after_another(lengths, unit, heading, columns):
     found = layout._fill(np.array(lengths), unit, heading, columns)
@@ -128,3 +133,24 @@ def test_the_camera_holds_the_slabs_whose_texts_can_be_read(chosen, size):
     assert picture.pixels_per_unit == pytest.approx(unit, rel=0.1)
     assert picture.text == max(layout._SMALL_TEXT, 1.8 * frame.least_text / picture.pixels_per_unit)
     assert titles(picture) == file_titles(picture.lines.files)
+
+
+def test_files_without_any_height_are_not_shown_and_too_many_have_no_room_for_names():
+    trace = made(1)
+    p = Parameters(height="bytes", color="calls", files=400)
+    picture = compose(trace, p, Frame(960, 540))
+    lines = picture.lines
+    sums = [lines.value[lines.file == file].sum() for file in range(len(lines.files))]
+    assert min(sums) == 0
+    assert picture.shown.tolist() == sorted((f for f, v in enumerate(sums) if v), key=lambda f: -sums[f])
+    shown = np.zeros(400, np.int64)
+    crowded = layout._placed(replace(picture, shown=shown, text=9.0), np.ones(400, np.int64))
+    assert crowded.unit < 1e-3
+    # One below another, from the far end on, with nothing but what parts them between.
+    apart = layout.APART
+    column = np.rint(crowded.slabs.low[:, 0] / crowded.pitch)
+    assert crowded.wide == pytest.approx((column.max() + 1) * crowded.pitch)
+    for k in range(int(column.max()) + 1):
+        far = crowded.slabs.low[column == k, 1]
+        np.testing.assert_allclose(far, DEEP - apart * np.arange(len(far)), atol=1e-9)
+    assert len(crowded.slabs) == 400

@@ -67,6 +67,12 @@ def test_waits_of_a_thread_are_joined_where_they_overlap(seed):
             said = np.count_nonzero(mine & (found.start <= time) & (found.end > time))
             rows = blocked & (sync.thread == thread) & (sync.start <= time) & (sync.end > time)
             assert said == int(rows.any())
+        # What touches is one stretch, told by its outermost row.
+        assert (found.start[mine][1:] > found.end[mine][:-1]).all()
+        for start, row in zip(found.start[mine].tolist(), found.row[mine].tolist()):
+            begun = np.flatnonzero(blocked & (sync.thread == thread) & (sync.start == start))
+            assert row in begun
+            assert sync.end[row] == sync.end[begun].max()
 
 
 @settings(max_examples=25, deadline=None)

@@ -204,6 +204,7 @@ def test_of_rates_nobody_knows_how_many_run_or_wait():
 @example([([(0, 1)], 0), ([(0, 1)], 1)])
 @example([([(0, 4)], -1), ([(20, 1), (30, 0)], 0)])
 @example([([(10, 1), (30, 0)], 0)])
+@example([([(49, 1)], 0)])
 @settings(deadline=None)
 def test_the_module_with_most_time_is_named(bands):
     each = [each_nanosecond(rows) for rows, _ in bands]

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
+from tests.waits.sync_traces import trace_of
 from tracevis3d.errors import UsageError
 from tracevis3d.features.tracks.activity import innermost_calls, waiting, waiting_calls
 from tracevis3d.features.tracks.loads import Load, describe_balance, loads_of, shares
@@ -32,7 +33,8 @@ def synced(trace, seed, names=9):
     call, thread, n = call[order], thread[order], len(call)
     sync = Sync(
         call=np.where(rng.random(n) < 0.1, -1, call).astype(np.int64), thread=thread,
-        start=trace.calls.start[call], end=trace.calls.end[call],
+        # Some last longer than what the trace has of their calls.
+        start=trace.calls.start[call], end=trace.calls.end[call] + 3 * rng.integers(0, 2, n),
         kind=rng.choice([WAIT, WAIT, IO, RELEASE], n).astype(np.uint8),
         contended=rng.choice([-1, 0, 1, 2], n).astype(np.int8),
         name=rng.integers(0, names, n).astype(np.int32), first=np.zeros(n + 1, np.int64),
@@ -105,6 +107,15 @@ def test_how_many_run_wait_and_transfer(seed, threads):
         assert found == inside(trace, transfers.start, transfers.end)
     else:
         assert known["io"].title == "Transfers a second" if IO in sync.kind else "io" not in known
+
+
+def test_of_many_causes_six_have_bands_of_their_own():
+    text = [f"a {20 * i} {20 * i + 9 - i} wait{i} wait L 1" for i in range(8)]
+    track = keyed(trace_of("\n".join(text)))["waits"]
+    assert [(band.name, band.color) for band in track.bands] == [
+        *((f"wait{i}", i) for i in range(6)), ("2 others", -1)
+    ]  # fmt: skip
+    assert track.bands[-1].occurrences.start.tolist() == [120, 140]
 
 
 @given(SEEDS)
@@ -217,7 +228,7 @@ def test_by_itself_are_shown_the_six_counters_that_vary_most_and_what_changes():
     by_name = {
         "constant": ramp(5, 5), "tenth": ramp(9, 10), "third": ramp(6, 9), "half": ramp(5, 10),
         "all": ramp(0, 9), "more often": ramp(5, 10, 40), "below": ramp(-9, -3), "around": ramp(-5, 5),
-        "least": ramp(99, 100),
+        "least": ramp(99, 100, 100),
     }  # fmt: skip
     counters = counted(*((name, 1, rows) for name, rows in by_name.items()))
     trace = replace(made(1), counters=counters)
@@ -332,6 +343,9 @@ def test_a_polygon_has_at_most_24_corners():
     trace = Trace(span_ns=9)
     names = [load.name for load in loads_of(trace, (track,), "tracks", (0, 9), "muted")[1]]
     assert names == ["t x"] * 24
+    rate = Track("calls", "c", (Band("", Rate(np.array([1, 2]))),), str)
+    (load,) = loads_of(trace, (rate,), "tracks", (0, 9), "muted")[1]
+    assert (load.name, load.full) == ("c", 0.0)
 
 
 def test_shares_are_of_a_full_load_or_of_the_highest_value():
@@ -354,6 +368,7 @@ def test_shares_are_of_a_full_load_or_of_the_highest_value():
         ([0.81, 0.19], "a carries 81 % of the load; an even share of 2 would be 50 %"),
         ([0.6, 0.4], "The load is even: each of 2 runs 40 % to 60 % of the time"),
         ([0.61, 0.4], "a runs most, 61 % of the time, b least, 40 %"),
+        ([0.4, 0.05], "a carries 89 % of the load; an even share of 2 would be 50 %"),
         ([0.1, 0.4, 0.4], "b runs most, 40 % of the time, a least, 10 %"),
     ],
 )

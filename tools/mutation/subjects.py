@@ -20,7 +20,7 @@ SUBJECTS = {
     "features/comparison": ("comparison",),
     "features/interactions": ("interactions",),
     "features/matrix": ("matrix",),
-    "features/memory": ("memory", "queries"),
+    "features/memory": ("memory", "live/test_live_bytes", "queries"),
     "features/ramp": ("ramp",),
     "features/source": ("source",),
     "features/tracks": ("tracks",),
@@ -52,7 +52,7 @@ LEFT_OUT = {
     },
     **{
         f"features/memory/live/{name}.py": "draws a live feed"
-        for name in ("captions", "colors", "description", "item_bars", "settings", "wall")
+        for name in ("arrangement", "captions", "colors", "description", "item_bars", "settings", "wall")
     },
     "features/comparison/compare.py": "declares a view",
     "features/comparison/describe.py": "words for tooltips",

@@ -180,7 +180,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> Layout:
 def _placed(picture: Layout, length: Ints) -> Layout:
     """Return the layout with files in columns: lines as deep as fit, and all equally."""
     wanted = max(round(math.sqrt(1.5 * len(length))), -(-int(length.sum()) // _TALL))
-    columns = min(max(wanted, 1), _COLUMNS)
+    columns = min(wanted, _COLUMNS)
     low, high = 0.0, DEEP
     for _ in range(_SEARCHES):
         middle = (low + high) / 2
