@@ -197,7 +197,7 @@ def camera(picture: Layout) -> Camera:
     return Camera(
         direction=direction,
         low=(-0.3, -picture.reach - PLATE, -0.2),
-        high=(right, picture.back(len(picture.runs) - 1) + 0.1, max(picture.high, 0.5)),
+        high=(right, picture.back(len(picture.runs) - 1) + 0.1, picture.high),
         projection="orthographic" if u == 0 else "perspective",
         lens=90.0,
     )
