@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
+from tests.waits.sync_traces import trace_of
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Boxes
 from tracevis3d.drawing.projection import fit
@@ -85,6 +86,24 @@ def test_a_city_has_a_building_for_each_part_of_any_run(runs, chosen):
     calls = dict(zip(each[last].path, longest_calls(traces[last], each[last]).tolist(), strict=True))
     assert picture.call.tolist() == [calls.get(path, -1) for path in picture.path]
     assert [run.trace for run in picture.runs] == traces
+
+
+def test_one_map_shows_all_slices_of_time_and_one_of_several_its_own():
+    for multiples in (False, True):
+        p = Parameters(parts="module", floors=3, multiples=multiples, height="calls")
+        picture = compose([TRACES[1]], p, Frame(640, 360))
+        assert len(picture.tiles) == (3 if multiples else 1)
+        for number, tile in enumerate(picture.tiles):
+            shown = picture.slices[:, number] if multiples else picture.value
+            assert picture.value_on(tile).tolist() == shown.tolist()
+        assert picture.value_on(layout.Tile()).tolist() == picture.value.tolist()
+        assert picture.value.tolist() != picture.slices[:, -1].tolist()
+
+
+def test_a_run_without_duration_is_a_nanosecond_long():
+    picture = compose([trace_of("a 5 5 m.run\na 5 5 m.work")], Parameters(floors=4), Frame(640, 360))
+    assert picture.window == (0, 1)
+    assert picture.edges() == [0, 0, 0, 0, 1]
 
 
 @given(runs, settings_of, st.sampled_from([(640, 360), (360, 640), (64, 36)]))
