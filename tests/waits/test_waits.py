@@ -136,6 +136,20 @@ def test_a_queue_with_room_again_wakes_who_puts():
     assert pairs_of(waits, waits.woke) == [("a", 0, "c", 40)]
 
 
+def test_a_thread_has_ended_where_the_recording_says_so():
+    waits = find_waits(
+        trace_of("""
+    a 0 90 run
+    a 5 5 Event.set release E
+    b 1 80 run
+    b 80 80 Thread.end release Thread:b
+    c 1 70 run
+    c 2 9 end~of~thread wait Thread:b 1
+    """)
+    )
+    assert waits.ended.tolist() == [False, True, False]
+
+
 def test_joining_a_thread_ends_with_it():
     waits = find_waits(
         trace_of("""
