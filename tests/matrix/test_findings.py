@@ -137,6 +137,8 @@ def test_those_without_a_row_of_their_own_are_nobody():
     first = findings(table)[0]
     assert (first.row, first.column) == (0, 1)
     assert first.sentence.startswith("f0 calls f1 most: 1 calls")
+    table.flat[1, 0] = 5
+    assert findings(table)[0].sentence.startswith("f1 calls f0 most: 5 calls")
     # Where nobody else does anything, they are what there is.
     table.flat[:2, :2] = 0
     assert "98 more" in findings(table)[0].sentence

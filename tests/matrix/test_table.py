@@ -13,6 +13,9 @@ from hypothesis import strategies as st
 from tests.support.walked_traces import walked_trace
 from tracevis3d.features.matrix.subjects import SubjectRequest, table
 from tracevis3d.features.matrix.table import Category, Items, slices, table_of
+from tracevis3d.trace.model import Samples
+from tracevis3d.trace.profile import weight_per_ns
+from tracevis3d.trace.strings import Strings
 from tracevis3d.units import count
 from tracevis3d.views.calls.parts import parts_of
 from tracevis3d.views.calls.rounds import repeated_function
@@ -36,6 +39,7 @@ def test_a_table_adds_up_and_keeps_the_largest(rows, most):
     kept = [name for name in found.rows.names if not name.endswith(" more")]
     assert found.rows.names[len(kept) :] == ((f"{len(sums) - len(kept)} more",) if len(sums) > most else ())
     assert found.within == 0
+    assert (found.call[found.count == 0] == -1).all()
     left = [weight for name, weight in sums.items() if name not in kept]
     assert len(kept) == min(most, len(sums))
     assert not left or max(left) <= min(sums[name] for name in kept)
@@ -124,6 +128,27 @@ def test_blocks_lie_on_the_diagonal():
     assert filled[2:, 2:].all()
     kept = replace(names[0], is_ordered=True), names[1], names[2]
     assert table_of(items_of(rows), kept, 9, "calls", "calls", count).ordered().rows.names == tuple("abcd")
+
+
+@pytest.mark.parametrize("timed", [False, True])
+def test_calls_of_a_profile_count_what_its_samples_weigh_or_their_time(timed):
+    trace = walked_trace(1, steps=40, longest=20)
+    samples = Samples(
+        thread=np.zeros(2, np.int32), kind=np.zeros(2, np.int32), weight=np.array([3000, 4000]),
+        time=np.array([1, 2] if timed else [], np.int64), stack=np.full(2, -1, np.int32),
+        kinds=Strings.of(["misses"]),
+    )  # fmt: skip
+    profiled, window = replace(trace, samples=samples), (0, trace.span_ns + 1)
+    request = SubjectRequest("calls", "module", "auto", "none", "", 4, 50, True, window)
+    plain = table(trace, replace(request, value="time"))
+    assert plain.of == "time"
+    found = table(profiled, request)
+    if timed:
+        assert found.of == "time"
+        assert found.flat.tolist() == plain.flat.tolist()
+    else:
+        assert found.of == "misses"
+        np.testing.assert_allclose(found.flat, plain.flat * weight_per_ns(profiled))
 
 
 def test_a_table_says_what_it_leaves_out_and_a_nanosecond_is_one_slice():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tracevis3d.drawing.primitives import Boxes, Camera, Marks
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
 from tracevis3d.features.matrix.view import layout
-from tracevis3d.features.matrix.view.layout import camera, compose, shortened, value_ticks
+from tracevis3d.features.matrix.view.layout import Layout, camera, compose, shortened, value_ticks
 from tracevis3d.features.matrix.view.parameters import Parameters
 from tracevis3d.features.matrix.view.view import VIEW
 from tracevis3d.layout.scales import Scale
@@ -139,6 +140,24 @@ def test_heights_are_square_roots_but_of_rounds_and_colours_know_the_walls(numbe
 )
 def test_the_ruler_of_heights_has_round_values_above_the_ground(high, ticks):
     assert value_ticks(Scale.over("linear", np.array([0.0, high]))) == ticks
+
+
+@pytest.mark.parametrize(
+    ("chosen", "rows", "columns", "expected"),
+    [
+        ({}, True, False, True), ({}, False, True, False), ({"form": "surface"}, False, True, True),
+        ({"form": "surface"}, False, False, False), ({"form": "bars"}, True, True, False),
+        ({"spread": 0.5}, True, True, False), ({"rows_open": 0.5}, True, True, False),
+        ({"columns_open": 0.0}, True, True, False), ({"rows_open": 0.0, "spread": 1.0}, True, True, False),
+    ],
+)  # fmt: skip
+def test_slopes_join_what_has_an_order_and_is_open(chosen, rows, columns, expected):
+    p = Parameters(**{"spread": 0.0, **chosen})
+    categories = (SimpleNamespace(names="ab", is_ordered=ordered) for ordered in (rows, columns))
+    table = SimpleNamespace(**dict(zip(("rows", "columns"), categories)))
+    assert Layout.is_surface.fget(SimpleNamespace(parameters=p, table=table)) == expected
+    table.rows.names = table.columns.names = "a"
+    assert not Layout.is_surface.fget(SimpleNamespace(parameters=p, table=table))
 
 
 def test_the_window_of_a_trace_without_calls():

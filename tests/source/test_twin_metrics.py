@@ -189,6 +189,8 @@ def test_what_is_shown_by_itself_is_the_first_that_is_known_of_some_line():
         functions=replace(functions, file=np.zeros(2, np.int32), line=np.array([1, 5], np.int32)),
     )  # fmt: skip
     assert titles(known) == ["self time", "calls"]
+    first = replace(known, functions=replace(known.functions, line=np.array([1, 0], np.int32)))
+    assert titles(first) == ["self time", "calls"]
     assert titles(known, "calls") == ["calls", "calls"]
     assert titles(known, "waits", "bytes") == ["waiting", "bytes allocated"]
     other = made(3)

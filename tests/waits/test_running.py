@@ -3,12 +3,13 @@
 import itertools
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
 from tests.waits.sync_traces import lines, trace_of
-from tracevis3d.features.waits.running import DOES, longest_quiet, running, states, time_running
+from tracevis3d.features.waits.running import DOES, longest_quiet, running, shares, states, time_running
 from tracevis3d.features.waits.waits import Waits, find_waits
 
 #: Of each thread the calls one after another: time before, how long, and how much of that it waits.
@@ -121,6 +122,8 @@ def test_the_longest_time_without_an_event_lies_within_a_call():
     quiet = longest_quiet(waits)
     assert (quiet.start.tolist(), quiet.end.tolist()) == ([200, 0, 5], [900, 10, 6])
     assert [waits.trace.functions.label[waits.trace.calls.function[c]] for c in quiet.call] == ["run"] * 3
+    share = shares(waits, 0, 1000, 1000)
+    assert np.allclose(share[1:3], [0.98, 0.019], atol=0.003)
 
 
 @given(st.integers(0, 2**32), st.integers(0, 12), st.integers(1, 8))
@@ -144,6 +147,14 @@ def test_the_longest_time_without_an_event_is_that_of_the_plain_twin(seed, steps
 def test_a_wait_that_is_the_whole_call_does_not_run():
     waits = find_waits(trace_of("a 0 100 Event.wait wait E 1\nb 0 60 run"))
     assert running(waits, np.array([0, 50, 100])).tolist() == [1.0, 0.2]
+    assert shares(waits, 0, 100, 10).tolist() == pytest.approx([0.4, 0.6])
+    assert shares(waits, 0, 100, 1).tolist() == [0.0, 1.0]
+    assert shares(waits, 50, 50).tolist() == shares(waits, 50, 40).tolist() == [0.0, 1.0]
+
+
+def test_a_window_without_duration_is_a_nanosecond_long():
+    waits = find_waits(trace_of("a 0 51 run\nb 0 90 Event.wait wait E 1"))
+    assert shares(waits, 50, 50).tolist() == shares(waits, 50, 40).tolist() == [0.0, 1.0]
 
 
 def test_nothing_runs_in_a_trace_of_nothing():

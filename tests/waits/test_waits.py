@@ -136,6 +136,19 @@ def test_a_queue_with_room_again_wakes_who_puts():
     assert pairs_of(waits, waits.woke) == [("a", 0, "c", 40)]
 
 
+def test_two_that_get_a_semaphore_by_one_release_were_both_woken_by_it():
+    waits = find_waits(
+        trace_of("""
+    a 0 90 run
+    a 10 10 Semaphore.release release S
+    b 0 10 Semaphore.acquire wait S 1
+    c 0 20 Semaphore.acquire wait S 1
+    """)
+    )
+    assert waits.woken_by[waits.own].tolist() == [0, 0]
+    assert waits.woken_at[waits.own].tolist() == [10, 10]
+
+
 def test_a_thread_has_ended_where_the_recording_says_so():
     waits = find_waits(
         trace_of("""

@@ -90,6 +90,8 @@ def test_it_is_told_first_with_how_often_and_for_how_long() -> None:
     first = findings(find_waits(trace_of(lines(rows))))[0]
     assert first.kind == "comes last"
     assert first.sentence.startswith("a comes last at B 4 of 4 times: c and b wait 2.32 ms for it")
+    calls = find_waits(trace_of(lines(rows))).trace.calls
+    assert int(calls.start[first.call]) in (0, 5000)
     assert first.title == "a comes last at B 4 of 4 times: 2.32 ms of waiting"
 
 
@@ -102,6 +104,11 @@ def test_one_other_waits_and_two_wait() -> None:
 
 def test_a_wait_for_nothing_is_at_no_barrier() -> None:
     rows = [(thread, 0, 2000, "run") for thread in "ab"] + meeting("B", 10, {"a": 300, "b": 0})
-    rows += [("b", 400, 900, "Barrier.wait", "wait", "-", 1)]
+    # It ends by what woke a wait within it.
+    rows += [
+        ("b", 400, 900, "Barrier.wait", "wait", "-", 1),
+        ("a", 880, 880, "Condition.notify", "release", "C"),
+    ]
+    rows += [("b", 410, 890, "Condition.wait", "wait", "C", 1)]
     (found,) = barriers.findings(find_waits(trace_of(lines(rows))))
     assert (found.score_ns, found.objects) == (300, ("B",))

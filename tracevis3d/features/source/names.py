@@ -31,7 +31,5 @@ def file_titles(files: Sequence[str]) -> list[str]:
     for _ in range(max(map(len, parts), default=0)):
         names = ["/".join(one[-k:]) for one, k in zip(parts, many, strict=True)]
         often = Counter(names)
-        if max(often.values(), default=1) == 1:
-            break
         many = [k + (often[name] > 1) for k, name in zip(many, names, strict=True)]
     return ["/".join(one[-k:]) or "(unnamed)" for one, k in zip(parts, many, strict=True)]

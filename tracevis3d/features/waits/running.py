@@ -157,3 +157,25 @@ def longest_quiet(waits: Waits) -> Quiet:
     which = np.flatnonzero(known).astype(np.int32)
     call[known] = innermost(calls, threads.first, threads.count, which, (start[known] + end[known]) // 2)
     return Quiet(start, end, call)
+
+
+def shares(waits: Waits, low: int, high: int, parts: int = 2000) -> Floats:
+    """Return for each number of threads, from 0, the share of the time in which about so many run.
+
+    Parameters
+    ----------
+    waits : Waits
+    low, high : int
+        Nanoseconds.
+    parts : int
+        Into how many pieces that time is cut.
+
+    Returns
+    -------
+    float64 (k,)
+        They add up to 1.
+    """
+    edges = np.unique(np.linspace(low, max(high, low + 1), parts + 1).astype(np.int64))
+    many = np.rint(running(waits, edges)).astype(np.int64)
+    found: Floats = np.bincount(many, np.diff(edges).astype(np.float64)) / int(edges[-1] - edges[0])
+    return found

@@ -189,7 +189,7 @@ def camera(picture: Layout) -> Camera:
     p, u = picture.parameters, picture.open
     # The picture must also contain the names around.
     beside = GAP + (1 - u) * WALL if picture.has_walls else 0.2
-    high = max((1 + p.spread) * picture.high, u * WALL if picture.has_walls else 0.0, 0.1)
+    high = max((1 + p.spread) * picture.high, u * WALL * picture.has_walls, 0.1)
     return camera_over(
         (-beside, 0.0, 0.0),
         (picture.wide, picture.deep + beside, high),
