@@ -58,6 +58,8 @@ QUARTERS = st.integers(0, 160).map(lambda k: k / 4)
 @example([(20, 17), (3, 3)])
 @example([(1, 0)])
 @example([(1, 0.5)])
+@example([(0, 1)])
+@example([(0.5, 1)])
 @example([(0.25, 0.25)])
 def test_the_part_that_changed_most_is_named(pairs):
     before, after = (np.array(column, np.float64) for column in zip(*pairs, strict=True))

@@ -37,6 +37,15 @@ def sleeps_in(function):
     return rows
 
 
+def waits_in_two(name, object):
+    """A thread waits eight times regularly, in two functions in turn."""
+    rows = [("main", 0, 800, "run")]
+    for i in range(8):
+        rows.append(("s", 100 * i, 100 * i + 99, "fg"[i % 2]))
+        rows.append(("s", 100 * i + 1, 100 * i + 96, name, "wait", object, 1))
+    return rows
+
+
 def takes_between(times):
     """A thread sleeps eight times, and takes something after some of them."""
     rows = [("main", 0, 900, "run")]
@@ -122,6 +131,8 @@ PROGRAMS = {
     "given up irregularly": (looks(40, "Event.wait (timed out)"), ["polling"]),
     "irregular sleeps in one place": (sleeps_in(True), ["polling"]),
     "irregular sleeps anywhere": (sleeps_in(False), []),
+    "looks in two functions": (waits_in_two("Event.wait", "E"), ["polling"]),
+    "sleeps in two functions": (waits_in_two("time.sleep", "-"), []),
     "takes little": (takes_between(3), ["polling"]),
     "takes something half of the time": (takes_between(4), []),
     "three quarters are short": (visits([*[1] * 15, *[64] * 4, 100]), ["outlier"]),

@@ -9,6 +9,7 @@ import pytest
 from tests.waits.sync_traces import trace_of
 from tracevis3d.features.waits.findings.finding import Finding, place, several, some, titles
 from tracevis3d.features.waits.waits import find_waits
+from tracevis3d.trace.strings import Strings
 
 NAMES = ["a", "b", "c", "d", "e", "f"]
 
@@ -50,6 +51,10 @@ def test_a_place_is_a_function_with_its_file_and_line_where_they_are_known():
         assert place(trace, place_of[label], line) == wanted
     assert [place(trace, f, 1).split()[0] for f in range(3)] == list(trace.functions.label)
     assert place(trace, -1, 3) == ""
+    # Of a package's own file its folder says which it is.
+    own = replace(trace, files=Strings.of(["/src/lib/pack/__init__.py", "__init__.py"]))
+    assert place(own, place_of["first"], 3) == "first (pack/__init__.py:3)"
+    assert place(own, place_of["second"], 5) == "second (__init__.py:5)"
 
 
 def test_a_title_is_the_point_of_the_sentence():
