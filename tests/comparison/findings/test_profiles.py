@@ -187,18 +187,33 @@ def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
     evidence = Evidence(compare(*pair, identity="exact", cache=False))
     assert evidence.weights is not None
     left = [joined(a), joined(b)]
-    most = max(sum(side.values()) for side in left)
+    most = whole = max(sum(side.values()) for side in left)
     for finding in weight_changes(evidence, evidence.weights):
         name, itself = finding.functions[0] or finding.functions[1], finding.details["itself"]
         expected = plain_changes(*left, evidence.pace, most)
         assert finding.details["deviations"] == pytest.approx(max(abs(z) for z in expected.values()))
         assert finding.details["deviations"] == pytest.approx(abs(expected[name, itself]))
         assert finding.kind == ("heavier" if expected[name, itself] > 0 else "lighter")
+        old, new = (
+            sum(count for path, count in side.items() if (path[-1] == name if itself else name in path))
+            for side in left
+        )
+        assert finding.score == pytest.approx(min(abs(new - evidence.pace * old) / whole, 1.0))
+        assert finding.details["weight"] == [old, new]
         for side in left:
             for path in side:
                 if path[-1] == name if itself else name in path:
                     side[path] = 0
     assert not plain_changes(*left, evidence.pace, most)
+
+
+@pytest.mark.parametrize(("new", "is_found"), [(99, False), (100, True), (101, True)])
+def test_a_hundredth_of_all_samples_is_worth_a_finding(tmp_path, new, is_found):
+    a = profile(tmp_path, "a", {"a;b": 5000, "a;d": 5000})
+    b = profile(tmp_path, "b", {"a;b": 5000, "a;d": 5000 - new, "a;c": new})
+    evidence = Evidence(compare(a, b, identity="exact", cache=False))
+    found = [(f.functions, f.score) for f in weight_changes(evidence, evidence.weights)]
+    assert found == ([(("", "c"), new / 10_000)] if is_found else [])
 
 
 def test_how_sure_a_difference_is():
