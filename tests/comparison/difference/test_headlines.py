@@ -124,4 +124,10 @@ def test_a_focus_is_the_point_and_has_colours():
     assert drawing.title == "Matches within work"
     assert not drawing.callouts
     assert "Groups" in [legend.title for legend in drawing.legends]
+    # Of one group the title tells the name: "these" is enough, and all fits into one row.
+    one = VIEW.draw(traces, read(Parameters, {"focus": "parse"}), FRAME, silent)
+    assert "Groups" not in [legend.title for legend in one.legends]
+    these = [entry.text for legend in one.legends if not legend.title for entry in legend.entries]
+    assert these[0] == "these, 60 ms | 60 ms"
+    assert "where they match" in these
     assert "What differs" in [legend.title for legend in drawing.legends]  # of the walls

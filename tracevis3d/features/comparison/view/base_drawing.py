@@ -329,7 +329,13 @@ def _legends(p: Parameters, painted: _Painted, walls: _Walls, drawn: list[Indice
     made: tuple[Legend, ...] = ()
     if painted.differing is not None:
         made = (painted.differing.legend([painted.unfaded, *drawn]),)
-    made += colors.all_seen(painted.legends, seen)
+    groups = colors.all_seen(painted.legends, seen)
+    if p.focus and [len(legend.entries) for legend in groups] == [1]:
+        # The title names it: then both legends fit into one row.
+        entry = groups[0].entries[0]
+        lasted = entry.text.rpartition("  ")[2]
+        groups = (Legend("", (replace(entry, text=f"these, {lasted}"),)),)
+    made += groups
     if walls.legend.entries or walls.legend.ramp:
         if p.color == p.walls == "difference":
             return colors.with_entries(made, [*painted.entries, *walls.legend.entries])
@@ -427,7 +433,7 @@ def _draw_overview(
         if shown.context:
             spread = _whole(comparison, shown.traces, p, shown.frame)
         drawing.add(*highlight(picture, lines, spread, stacks(comparison, p.focus), light))
-        painted.entries.append(LegendEntry("where the focus has matches", light))
+        painted.entries.append(LegendEntry("where they match", light))
     return legends, lines
 
 
