@@ -330,7 +330,7 @@ def _legends(p: Parameters, painted: _Painted, walls: _Walls, drawn: list[Indice
     if painted.differing is not None:
         made = (painted.differing.legend([painted.unfaded, *drawn]),)
     groups = colors.all_seen(painted.legends, seen)
-    if p.focus and [len(legend.entries) for legend in groups] == [1]:
+    if p.focus and p.color == "group" and [len(legend.entries) for legend in groups] == [1]:
         # The title names it: then both legends fit into one row.
         entry = groups[0].entries[0]
         lasted = entry.text.rpartition("  ")[2]
