@@ -259,7 +259,7 @@ def _drum(
     hair = max(mantle.HAIR, _HAIR * pixel)
     ramp = np.rint(paint.palette[first : last + 1] * 255).astype(np.uint8)
     image = mantle.sequence(picture, drum, ramp, p, frame, pixel, tone)
-    elements = [image] if image is not None else []
+    elements: list[Any] = [image] if image is not None else []
     if not (picture.flat and drum.bend.unroll == 1):
         elements += _tubes(picture, drum, paint, p, pixel, tone, parts)
     elements.append(mantle.phase_lines(drum, paint.named["grid"], hair))
