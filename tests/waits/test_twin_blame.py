@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from hypothesis import example, given, settings
@@ -60,8 +61,10 @@ def plain_causes(waits):
             mine = [hold for hold in wanted if hold[0] == object]
             for time in range(r.start, r.end):
                 holding = [hold for hold in mine if hold[1] <= time < hold[4]]
-                for _, _, thread, acquire, _, _ in holding:
-                    if thread != r.thread:
+                for hold in holding:
+                    if hold[2] != r.thread:
+                        behind = plain_cause(rows, wanted, hold, time)
+                        _, _, thread, acquire, _, _ = hold if behind[2] == r.thread else behind
                         f = int(waits.function[acquire])
                         key = r.row, object, thread, f, line_of(f, acquire)
                         exact[key] = exact.get(key, 0) + Fraction(1, len(holding))
@@ -101,6 +104,32 @@ def plain_causes(waits):
                     break
                 now, who = min(int(woken_at[last.row]), since), int(woken_by[last.row])
     return {key: ns for key, ns in found.items() if ns > 0}
+
+
+def plain_cause(rows, wanted, hold, time):
+    """Return the hold that keeps a holder waiting at a time, and so on; the holder's own in a ring."""
+    now = hold
+    for _ in range(8):
+        behind = None
+        for r in rows:
+            if not (r.kind == WAIT and r.blocked and r.asks and not r.nested and len(r.objects) == 1):
+                continue
+            if r.thread == now[2] and now[1] <= r.start < now[4] and r.start <= time < r.end:
+                holding = [one for one in wanted if one[0] == r.objects[0] and one[1] <= time < one[4]]
+                if r.objects[0] != now[0] and holding and is_one_at_a_time(wanted, r.objects[0]):
+                    behind = holding[0] if holding[0][2] != now[2] else None
+        if behind is None:
+            return now
+        if behind[2] == hold[2]:
+            return hold
+        now = behind
+    return hold
+
+
+def is_one_at_a_time(wanted, object):
+    """Whether nobody holds an object while another hold of it lasts."""
+    mine = [hold for hold in wanted if hold[0] == object]
+    return all(a[4] <= b[1] for a, b in pairwise(mine))
 
 
 def plain_running(waits, thread, start, end):
@@ -239,6 +268,57 @@ def test_who_is_joined_passes_the_delay_on() -> None:
     )
     assert of["w"] == [("h", "hold", 60.0)]
     assert of["main"] == [("h", "hold", 70.0), ("w", "work", 40.0)]
+
+
+def test_a_holder_that_waits_for_another_lock_passes_the_delay_on() -> None:
+    """The first reader holds the count while a writer keeps it out of the room; others want the count."""
+    of, blame = facts_of(
+        in_ms("""
+    w 0 100 write
+    w 0 0 Lock.acquire wait room 0
+    w 80 80 Lock.release release room
+    r 0 100 read
+    r 5 5 Lock.acquire wait count 0
+    r 10 80 Lock.acquire wait room 1
+    r 90 90 Lock.release release count
+    q 20 90 Lock.acquire wait count 1
+    """)
+    )
+    assert of["r"] == [("w", "write", 70.0)]
+    assert of["q"] == [("w", "write", 60.0), ("r", "read", 10.0)]
+    assert blame == [("w", "write", 130.0, 2), ("r", "read", 10.0, 1)]
+
+
+def test_in_a_ring_each_is_delayed_by_who_holds_what_it_wants() -> None:
+    of, _ = facts_of(
+        in_ms("""
+    a 0 100 one
+    a 1 1 Lock.acquire wait X 0
+    b 0 100 other
+    b 2 2 Lock.acquire wait Y 0
+    b 10 90 Lock.acquire~(timed~out) wait X 1
+    a 10 91 Lock.acquire wait Y 1
+    b 91 91 Lock.release release Y
+    c 20 80 Lock.acquire~(timed~out) wait X 1
+    """)
+    )
+    assert of["a"] == [("b", "other", 81.0)]
+    assert of["b"] == [("a", "one", 80.0)]
+    assert of["c"] == [("a", "one", 60.0)]
+
+
+def test_of_a_chain_of_holders_eight_are_followed() -> None:
+    rows = []
+    for i in range(12):
+        rows += [(f"t{i}", 0, 200, f"run {i}"), (f"t{i}", 0, 0, "Lock.acquire", "wait", f"L{i}", 0)]
+        if i < 11:
+            rows.append((f"t{i}", 10, 100, "Lock.acquire (timed out)", "wait", f"L{i + 1}", 1))
+    waits = find_waits(trace_of(lines(rows)))
+    names, causes = waits.trace.threads.name, waits.causes
+    found = {names[waits.ops.thread[causes.wait[i]]]: names[causes.thread[i]] for i in range(len(causes))}
+    assert found["t10"] == found["t4"] == found["t3"] == "t11"
+    # Farther on, it is who holds what the thread wants.
+    assert found["t2"] == "t3"
 
 
 def test_holders_of_a_semaphore_share_the_delay() -> None:

@@ -187,7 +187,23 @@ def plain_operations(trace, rules):
             ))  # fmt: skip
     if all(kind == IO for kind in sync.kind):
         found += plain_arrows(trace, rules)
+    handed_out = plain_places(found)
+    for row in found:
+        if row["asks"] and handed_out.intersection(row["objects"]):
+            row |= {"asks": False, "holds": False, "state": "signal"}
     return sorted(found, key=lambda r: (r["thread"], r["start"], -r["end"]))
+
+
+def plain_places(rows):
+    """Return the objects that somebody takes again without giving it back, and that no taker gives back."""
+    found = set()
+    for object in {object for row in rows for object in row["objects"]}:
+        takers = [row["thread"] for row in rows for of in row["objects"] if row["holds"] and of == object]
+        gives = [row for row in rows if row["kind"] == RELEASE and row["gives"] is not None]
+        givers = {row["thread"] for row in gives if object in row["objects"]}
+        if givers and not givers & set(takers) and len(takers) > len(set(takers)):
+            found.add(object)
+    return found
 
 
 def plain_arrows(trace, rules):

@@ -284,17 +284,24 @@ def test_the_order_of_locks(waits) -> None:
     passed_on = {hold[0] for hold in wanted if hold[5] >= 0 and thread_of[hold[5]] != hold[2]}
     pairs = {}
     for inner, (object, start, thread, *_) in enumerate(wanted):
-        for outer, (other, begun, by, _, end, _) in enumerate(wanted):
-            first = (begun, outer) < (start, inner)
-            own = not {object, other} & passed_on
-            if own and by == thread and other != object and first and end > start:
-                pairs.setdefault((other, object), []).append((start, inner, outer))
+        within = [
+            (other, outer) for outer, (other, begun, by, _, end, _) in enumerate(wanted)
+            if not {object, other} & passed_on and by == thread and other != object
+            and (begun, outer) < (start, inner) and end > start
+        ]  # fmt: skip
+        gates = frozenset(other for other, _ in within)
+        for other, outer in within:
+            pairs.setdefault((other, object, thread, gates), []).append((start, inner, outer))
     order = waits.order
-    assert list(zip(order.outer.tolist(), order.inner.tolist())) == sorted(pairs)
-    assert order.count.tolist() == [len(pairs[key]) for key in sorted(pairs)]
-    for key, outer, inner in zip(sorted(pairs), order.hold_outer.tolist(), order.hold_inner.tolist()):
-        begin = min(start for start, _, _ in pairs[key])
-        assert (begin, inner, outer) in pairs[key]
+    found = list(zip(order.outer.tolist(), order.inner.tolist(), order.thread.tolist(), order.gates))
+    assert len(found) == len(pairs)
+    assert set(found) == set(pairs)
+    assert [key[:3] for key in found] == sorted(key[:3] for key in pairs)
+    for i, key in enumerate(found):
+        starts = [start for start, _, _ in pairs[key]]
+        assert (order.count[i], order.first[i], order.last[i]) == (len(starts), min(starts), max(starts))
+        assert (min(starts), order.hold_inner[i], order.hold_outer[i]) in pairs[key]
+        assert order.held_outer[i].tolist() == sorted({outer for _, _, outer in pairs[key]})
 
 
 @given(programs())

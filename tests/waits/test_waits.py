@@ -16,6 +16,7 @@ from tracevis3d.features.waits.correspondences import every_release, waking_rele
 from tracevis3d.features.waits.critical_path import RUNS, STARTS, WAITS
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.operations import operations
+from tracevis3d.features.waits.outcomes import KINDS_OF_WAITING
 from tracevis3d.features.waits.rules import default_rules, read_rules
 from tracevis3d.features.waits.summary import summary
 from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits, find_waits
@@ -254,20 +255,75 @@ def kinds_of(text: str) -> dict[str, list]:
     return result
 
 
-def test_locks_taken_in_different_orders_are_found():
-    def both(thread, at, one, other):
-        return [
-            (thread, at, at + 1, "Lock.acquire", "wait", one, 0),
-            (thread, at + 2, at + 3, "Lock.acquire", "wait", other, 0),
-            (thread, at + 4, at + 4, "Lock.release", "release", other),
-            (thread, at + 5, at + 5, "Lock.release", "release", one),
-        ]
+def both(thread, at, one, other, gate=""):
+    """Return a thread that acquires two locks, one within the other, perhaps both within a third."""
+    rows = [
+        (thread, at + 1, at + 1, "Lock.acquire", "wait", one, 0),
+        (thread, at + 2, at + 3, "Lock.acquire", "wait", other, 0),
+        (thread, at + 4, at + 4, "Lock.release", "release", other),
+        (thread, at + 5, at + 5, "Lock.release", "release", one),
+    ]
+    if gate:
+        rows.insert(0, (thread, at, at, "Lock.acquire", "wait", gate, 0))
+        rows.append((thread, at + 6, at + 6, "Lock.release", "release", gate))
+    return rows
 
+
+def test_locks_taken_in_different_orders_are_found():
     (found,) = kinds_of(lines([*both("a", 0, "X", "Y"), *both("b", 20, "Y", "X")]))["lock order"]
     assert set(found.objects) == {"X", "Y"}
     assert len(found.threads) == 2
+    assert found.sentence.endswith("a deadlock is possible")
     assert "lock order" not in kinds_of(lines([*both("a", 0, "X", "Y"), *both("b", 20, "X", "Y")]))
     assert "lock order" not in kinds_of(lines([*both("a", 0, "X", "Y"), *both("a", 20, "Y", "X")]))
+
+
+def test_a_lock_around_both_keeps_their_orders_from_a_deadlock():
+    rows = [*both("a", 0, "X", "Y", "G"), *both("b", 20, "Y", "X", "G")]
+    assert "lock order" not in kinds_of(lines(rows))
+    # Unless somebody does without.
+    assert "lock order" in kinds_of(lines([*rows, *both("c", 40, "Y", "X")]))
+    # Three locks, of which two threads can't make a ring.
+    three = [*both("a", 0, "X", "Y"), *both("b", 20, "Y", "Z"), *both("a", 40, "Z", "X")]
+    assert "lock order" not in kinds_of(lines(three))
+    assert "lock order" in kinds_of(lines([*three[:8], *both("c", 40, "Z", "X")]))
+
+
+def test_orders_of_threads_that_follow_each_other_are_no_deadlock_in_this_run():
+    rows = [
+        ("main", 0, 60, "run"),
+        ("main", 1, 1, "Thread.start", "release", "Thread:a"),
+        *both("a", 5, "X", "Y"),
+        ("a", 14, 14, "Thread.end", "release", "Thread:a"),
+        ("main", 5, 15, "Thread.join", "wait", "Thread:a", 1),
+        ("main", 20, 20, "Thread.start", "release", "Thread:b"),
+        *both("b", 25, "Y", "X"),
+    ]
+    (found,) = kinds_of(lines(rows))["lock order"]
+    assert found.sentence.endswith("if they run at the same time; here one ends before another begins")
+    # Nobody waits for the first one before the second begins.
+    (found,) = kinds_of(lines([row for row in rows if row[3] != "Thread.join"]))["lock order"]
+    assert found.sentence.endswith("a deadlock is possible")
+
+
+def test_readers_that_know_that_they_need_not_wait_are_in_no_ring():
+    """The first reader takes the writers' lock within the count's, and holds it until the last one goes."""
+    acquire = ("Lock.acquire", "wait", "count", 0)
+    rows = [
+        ("r", 0, 0, *acquire),
+        ("r", 1, 1, "Lock.acquire", "wait", "room", 0),
+        ("r", 2, 2, "Lock.release", "release", "count"),
+    ]
+    for i in range(3):
+        rows += [("q", 10 + 5 * i, 10 + 5 * i, *acquire)]
+        rows += [("q", 12 + 5 * i, 12 + 5 * i, "Lock.release", "release", "count")]
+    rows += [("r", 40, 40, *acquire), ("r", 41, 41, "Lock.release", "release", "room")]
+    rows += [("r", 42, 42, "Lock.release", "release", "count")]
+    # Another day the other one is the first.
+    other = [("q" if row[0] == "r" else "r", row[1] + 50, row[2] + 50, *row[3:]) for row in rows]
+    assert "lock order" not in kinds_of(lines([*rows, *other]))
+    few = [row for row in [*rows, *other] if not 15 <= row[1] % 50 < 40]
+    assert "lock order" in kinds_of(lines(few))
 
 
 def test_waits_that_nobody_ends_polling_farmers_and_convoys_are_found():
@@ -533,3 +589,19 @@ def test_findings_come_by_the_time_lost_and_one_call_within_another_is_reported_
     found = findings(find_waits(trace_of(text)))
     assert [f.kind for f in found] == ["outlier", "mostly idle"]
     assert found[0].score_ns < found[1].score_ns
+
+
+def test_places_that_one_thread_hands_out_are_not_held():
+    """A rate limiter: workers take places of a semaphore, and never give them back."""
+    rows = [("refill", at, at, "Semaphore.release", "release", "S") for at in range(10, 130, 10)]
+    for i in range(3):
+        for k in range(4):
+            begin, end = (30 * k + 10 * i - 20 if k else 0), 30 * k + 10 * i + 10
+            rows.append((f"w{i}", begin, end, "Semaphore.acquire", "wait", "S", 1))
+    waits = find_waits(trace_of(lines(rows)))
+    assert {KINDS_OF_WAITING[s] for s in waits.outcomes.state[waits.own]} == {"signal"}
+    assert len(waits.held) == len(waits.blame) == 0
+    assert {waits.trace.threads.name[t] for t in waits.woken_by[waits.own]} == {"refill"}
+    # Somebody gives one back: it is his meanwhile.
+    rows.append(("w0", 125, 125, "Semaphore.release", "release", "S"))
+    assert len(find_waits(trace_of(lines(rows))).blame)

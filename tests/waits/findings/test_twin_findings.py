@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.waits.sync_traces import lines, trace_of, with_lines
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import COSTLY, GRAVE, KINDS, USUAL
-from tracevis3d.features.waits.findings.locks import strongly_connected
+from tracevis3d.features.waits.findings.order import strongly_connected
 from tracevis3d.features.waits.operations import DONE, FAILED, TIMED_OUT, UNFINISHED
 from tracevis3d.features.waits.outcomes import FOLLOWS, HOW, INFERRED, RECORDED
 from tracevis3d.features.waits.rules import STATES
@@ -277,26 +277,56 @@ class Plain:
 
     def lock_order(self):
         order, objects = self.waits.order, self.waits.ops.objects
-        pairs = list(
-            zip(
-                order.outer.tolist(),
-                order.inner.tolist(),
-                order.count.tolist(),
-                order.hold_inner.tolist(),
-                strict=True,
-            )
-        )
+        keys = zip(order.outer.tolist(), order.inner.tolist(), order.thread.tolist(), order.gates)
+        every = [(*key, i) for i, key in enumerate(keys)]
         found = []
-        for group in plain_groups({(a, b) for a, b, _, _ in pairs}):
-            inside = [pair for pair in pairs if pair[0] in group and pair[1] in group]
-            threads = sorted({self.holds[hold].thread for _, _, _, hold in inside})
-            if len(threads) > 1:
-                names, count = [objects[o] for o in group], sum(pair[2] for pair in inside)
-                times = [self.holds[hold].start for _, _, _, hold in inside]
+        for group in plain_groups({(a, b) for a, b, *_ in every}):
+            inside = [one for one in every if one[0] in group and one[1] in group]
+            if any(self.ring([one], inside) for one in inside):
+                threads, rows = sorted({one[2] for one in inside}), [one[4] for one in inside]
+                names, count = [objects[o] for o in group], sum(int(order.count[i]) for i in rows)
+                times = min(int(order.first[i]) for i in rows), max(int(order.last[i]) for i in rows)
                 who = some([self.title(t) for t in threads])
                 said = f"{some(names)} are acquired in different orders by {who}: a deadlock is possible"
-                found.append(("lock order", said, count, threads, names, min(times), max(times), count, -1))
+                found.append(("lock order", said, count, threads, names, *times, count, -1))
         return found
+
+    def ring(self, path, every):
+        """Whether acquisitions go on to a ring, of threads that nothing keeps apart."""
+        if len(path) > 1 and path[-1][1] == path[0][0]:
+            return True
+        return any(
+            self.ring([*path, one], every) for one in every
+            if one[0] == path[-1][1] and not any(self.apart(one, other) for other in path)
+        )  # fmt: skip
+
+    def apart(self, one, other):
+        if one[2] == other[2] or one[3] & other[3]:
+            return True
+        crossed = (one[0], one[1]) == (other[1], other[0])
+        return crossed and (self.never_wanted(one, other) or self.never_wanted(other, one))
+
+    def never_wanted(self, one, other):
+        """Whether those that do what ``one`` begins with during ``other`` never go on as it does."""
+        order, objects, ops = self.waits.order, self.waits.ops.objects, self.waits.ops
+        example, times = self.holds[order.hold_outer[one[4]]], 0
+
+        def site(hold):
+            return int(self.waits.function[hold.by.row]), int(ops.line[hold.by.row])
+
+        for held in order.held_outer[other[4]].tolist():
+            around = self.holds[held]
+            for hold in self.holds:
+                if hold.object != objects[one[0]] or not around.start <= hold.start < around.end:
+                    continue
+                if hold.thread == around.thread or site(hold) != site(example):
+                    continue
+                times += 1
+                for op in self.ops:
+                    mine = op.thread == hold.thread and hold.start <= op.start <= hold.end
+                    if mine and ops.asks[op.row] and objects[one[1]] in op.of:
+                        return False
+        return times >= 3
 
     def never_ended(self, op):
         if op.blocked and op.ending == UNFINISHED:

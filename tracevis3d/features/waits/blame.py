@@ -1,8 +1,9 @@
 """Blame: each wait split by what others did meanwhile, and who caused the most delay.
 
 A thread that waits for what others hold is split by who held it, one after the other, and from which line of
-code. A thread that waits for a signal or for work is split by what its waker did until then; where the waker
-waited itself, by what that wait was for (the cascade of wPerf, Zhou et al., OSDI 2018, section 3.3).
+code; while such a holder waits for what another one holds, that one is the cause. A thread that waits for a
+signal or for work is split by what its waker did until then; where the waker waited itself, by what that wait
+was for (the cascade of wPerf, Zhou et al., OSDI 2018, section 3.3).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ...kernels.waits.blame import follow, split
 from ...kernels.waits.sync import MOST_OPEN
 from ...trace.build import innermost
 from ...trace.model import WAIT
-from .holds import holders_at, next_holds, repeated
+from .holds import holders_at, next_holds, ranges, repeated, within
 from .rules import STATES
 from .synchronization import Synchronization
 
@@ -24,6 +25,8 @@ Ints = NDArray[np.int64]
 CONTENTION = STATES.index("contention")
 #: Maximum number of cascade steps followed per wait.
 _MOST_STEPS = 64
+#: Maximum number of holders that are followed, each of which waits for the next.
+_MOST_HOLDERS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,15 +110,18 @@ def _by_holders(waits: Synchronization) -> _Part:
         np.int64
     )
     sites, site = np.unique(keys, axis=0, return_inverse=True)
+    hold, cause, begin, end = _parts_of_holds(waits)
     capacity = 4 * len(wait)
     while True:
         out = np.empty((3, capacity), np.int64)
         count = split(
             np.searchsorted(object, objects).astype(np.int64), np.ascontiguousarray(ops.start[wait]),
             np.ascontiguousarray(ops.end[wait]), np.ascontiguousarray(ops.thread[wait], np.int64),
-            np.searchsorted(held.object, objects).astype(np.int64), np.ascontiguousarray(held.start),
-            np.ascontiguousarray(held.end), np.ascontiguousarray(held.thread, np.int64),
-            np.ascontiguousarray(site.ravel(), np.int64), np.empty(MOST_OPEN, np.int64),
+            np.searchsorted(held.object[hold], objects).astype(np.int64), begin, end,
+            np.ascontiguousarray(held.thread[hold], np.int64),
+            np.ascontiguousarray(site.ravel()[cause], np.int64),
+            np.ascontiguousarray(site.ravel()[hold], np.int64), np.ascontiguousarray(sites[:, 0]),
+            np.empty(MOST_OPEN, np.int64),
             np.empty(2 * MOST_OPEN, np.int64), np.zeros(len(sites)), np.empty(len(sites), np.int64),
             out[0], out[1], out[2],
         )  # fmt: skip
@@ -125,6 +131,81 @@ def _by_holders(waits: Synchronization) -> _Part:
     which, at, ns = out[:, :count]
     thread, function, line = sites[at].T.reshape(3, -1)
     return wait[which], thread, function, _lines(waits, function, line), ns
+
+
+def _stuck(waits: Synchronization) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return when holders wait themselves for what another one holds: two holds, from when to when.
+
+    Ordered by the hold, then time. The other object is one that nobody holds with another.
+    """
+    ops, held = waits.ops, waits.held
+    same = held.object[1:] == held.object[:-1]
+    shared = np.zeros(len(ops.objects), np.bool_)
+    shared[held.object[1:][same & (held.end[:-1] > held.start[1:])]] = True
+    rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & ops.asks & ~ops.nested)
+    rows = rows[np.diff(ops.first)[rows] == 1]
+    rows = rows[~shared[ops.object[ops.first[rows]]]]
+    hold, row = within(held, ops, np.arange(len(held)), rows)
+    object = ops.object[ops.first[row]]
+    inside = object != held.object[hold]
+    hold, row, object = hold[inside], row[inside], object[inside]
+    # Of an object that one holds at a time, holds end in the order in which they begin.
+    low, high = np.zeros((2, len(row)), np.int64)
+    first = np.searchsorted(held.object, np.arange(len(ops.objects) + 1))
+    for o in np.unique(object).tolist():
+        mine = np.flatnonzero(object == o)
+        begin, end = first[o], first[o + 1]
+        low[mine] = begin + np.searchsorted(held.end[begin:end], ops.start[row[mine]], "right")
+        high[mine] = begin + np.searchsorted(held.start[begin:end], ops.end[row[mine]], "left")
+    which, other = ranges(low, high)
+    hold, row = hold[which], row[which]
+    start = np.maximum(held.start[other], ops.start[row])
+    end = np.minimum(np.minimum(held.end[other], ops.end[row]), held.end[hold])
+    some = np.flatnonzero((start < end) & (held.thread[other] != held.thread[hold]))
+    some = some[np.lexsort((start[some], hold[some]))]
+    return hold[some], other[some], start[some], end[some]
+
+
+def _parts_of_holds(waits: Synchronization) -> tuple[Ints, Ints, Ints, Ints]:
+    """Return the holds, each cut where its thread waits for what another one holds.
+
+    Returns
+    -------
+    hold, cause, start, end : int64 (n,)
+        A hold, the one that kept its thread waiting meanwhile (itself where none did, or where threads waited
+        in a ring), from when to when; ordered as the holds, then by time.
+    """
+    held = waits.held
+    stuck, behind, begin, until = _stuck(waits)
+    first = np.searchsorted(stuck, np.arange(len(held) + 1))
+    hold = cause = np.arange(len(held))
+    start, end = np.ascontiguousarray(held.start), np.ascontiguousarray(held.end)
+    done: list[tuple[Ints, Ints, Ints, Ints]] = []
+    for _ in range(_MOST_HOLDERS):
+        # What is left of each part lies before, between and after what its cause waits for.
+        part, at = ranges(first[cause], first[cause + 1])
+        low, high = np.maximum(begin[at], start[part]), np.minimum(until[at], end[part])
+        real = low < high
+        part, at, low, high = part[real], at[real], low[real], high[real]
+        before = np.concatenate([part, np.arange(len(hold))])
+        order = np.lexsort((np.concatenate([low, end]), before))
+        from_ = np.concatenate([high, start])
+        gap_end = np.concatenate([low, end])[order]
+        new = np.diff(before[order], prepend=-1) != 0
+        gap_start = np.where(new, start[before[order]], np.roll(from_[order], 1))
+        gap = gap_start < gap_end
+        which = before[order][gap]
+        done.append((hold[which], cause[which], gap_start[gap], gap_end[gap]))
+        deeper = behind[at]
+        ring = held.thread[deeper] == held.thread[hold[part]]
+        done.append((hold[part][ring], hold[part][ring], low[ring], high[ring]))
+        hold, cause, start, end = hold[part][~ring], deeper[~ring], low[~ring], high[~ring]
+        if not len(hold):
+            break
+    done.append((hold, hold, start, end))
+    hold, cause, start, end = (np.concatenate([one[i] for one in done]) for i in range(4))
+    order = np.lexsort((start, held.object[hold]))
+    return hold[order], cause[order], start[order], end[order]
 
 
 def _by_earlier_holders(waits: Synchronization) -> _Part:

@@ -145,6 +145,50 @@ def next_holds(held: Holds, object: NDArray[np.int32], time: Ints) -> Ints:
     return out
 
 
+def within(held: Holds, ops: Operations, which: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Return pairs of a hold and an operation of its thread that begins in it.
+
+    Parameters
+    ----------
+    held : Holds
+    ops : Operations
+    which : int64 (n,)
+        Holds: rows.
+    rows : int64 (m,)
+        Operations, in their order, none of which of a thread begins before another one of it.
+
+    Returns
+    -------
+    hold, row : int64 (k,)
+    """
+    low, high = np.empty((2, len(which)), np.int64)
+    for thread in np.unique(held.thread[which]).tolist():
+        mine = np.flatnonzero(held.thread[which] == thread)
+        begin, end = np.searchsorted(ops.thread[rows], [thread, thread + 1])
+        starts = ops.start[rows[begin:end]]
+        low[mine] = begin + np.searchsorted(starts, held.start[which[mine]], "left")
+        high[mine] = begin + np.searchsorted(starts, held.end[which[mine]], "left")
+    hold, at = ranges(low, high)
+    return which[hold], rows[at]
+
+
+def ranges(low: Ints, high: Ints) -> tuple[Ints, Ints]:
+    """Return all whole numbers of some ranges, and of which range each is.
+
+    Parameters
+    ----------
+    low, high : int64 (n,)
+        First, and after the last one.
+
+    Returns
+    -------
+    range, number : int64 (k,)
+    """
+    count = np.maximum(high - low, 0)
+    which = np.repeat(np.arange(len(low)), count)
+    return which, np.arange(len(which)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(low, count)
+
+
 def repeated(ops: Operations) -> NDArray[np.bool_]:
     """Return which waits lie within another of their thread for the same object: they are that wait. (n,)."""
     n = len(ops)
@@ -260,22 +304,48 @@ class LockOrder:
     Attributes
     ----------
     outer, inner : int32 (k,)
-        Distinct pairs of objects.
+        Pairs of objects, ordered; for each one row by thread and by what else that thread holds.
+    thread : int32 (k,)
+    gates : tuple of frozenset of int, k of them
+        All objects that the thread holds when it acquires the inner one, the outer one among them.
     count : int64 (k,)
+    first, last : int64 (k,)
+        When the inner one was acquired first and last, in nanoseconds.
     hold_outer, hold_inner : int64 (k,)
         The first example of each: rows of :class:`Holds`.
+    held_outer : tuple of int64 arrays, k of them
+        All holds of the outer one: rows of :class:`Holds`.
     """
 
     outer: NDArray[np.int32]
     inner: NDArray[np.int32]
+    thread: NDArray[np.int32]
+    gates: tuple[frozenset[int], ...]
     count: Ints
+    first: Ints
+    last: Ints
     hold_outer: Ints
     hold_inner: Ints
+    held_outer: tuple[Ints, ...]
+
+    def __len__(self) -> int:
+        return len(self.outer)
 
 
-def lock_order(held: Holds) -> LockOrder:
-    """Return the pairs of objects of which one is acquired while the same thread holds the other."""
-    order = np.lexsort((held.start, held.thread))
+def lock_order(held: Holds, which: Ints) -> LockOrder:
+    """Return which objects are acquired while the same thread holds others.
+
+    Parameters
+    ----------
+    held : Holds
+    which : int64 (n,)
+        The holds that count: rows.
+
+    Returns
+    -------
+    LockOrder
+    """
+    order = which[np.lexsort((held.start[which], held.thread[which]))]
     columns = (held.thread[order], held.object[order], held.start[order], held.end[order])
     space = np.empty(MOST_HELD, np.int64)
     capacity = 0
@@ -286,9 +356,27 @@ def lock_order(held: Holds) -> LockOrder:
             break
         capacity = min(pairs, MOST_NESTED)
     outer, inner = order[outer[:pairs]], order[inner[:pairs]]
-    objects = len(held) and int(held.object.max()) + 1
-    key = held.object[outer].astype(np.int64) * objects + held.object[inner]
+    # Pairs come by the inner hold; sets of what is held with it are told apart by random numbers of objects.
+    begin = np.flatnonzero(np.diff(inner, prepend=-1))
+    lots = np.random.default_rng(1).integers(0, 2**63, int(held.object.max(initial=0)) + 1)
+    sums = np.bitwise_xor.reduceat(lots[held.object[outer]], begin) if pairs else np.empty(0, np.int64)
+    each = np.diff(begin, append=len(inner))
+    keys = np.stack(
+        [held.object[outer], held.object[inner], held.thread[inner], np.repeat(sums, each)], axis=1
+    )
     by_time = np.argsort(held.start[inner], kind="stable")
-    _, first, count = np.unique(key[by_time], return_index=True, return_counts=True)
-    first = by_time[first]
-    return LockOrder(held.object[outer[first]], held.object[inner[first]], count, outer[first], inner[first])
+    keys, first, back, count = np.unique(
+        keys[by_time], axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    members = np.split(by_time[np.argsort(back.reshape(-1), kind="stable")], np.cumsum(count)[:-1])
+    some = by_time[first]
+    # Which pairs an example's inner hold has: all that is held with it.
+    low = begin[np.searchsorted(begin, some, "right") - 1].tolist()
+    high = [at + int(n) for at, n in zip(low, each[np.searchsorted(begin, some, "right") - 1])]
+    members = members[: len(keys)]
+    return LockOrder(
+        keys[:, 0].astype(np.int32), keys[:, 1].astype(np.int32), keys[:, 2].astype(np.int32),
+        tuple(frozenset(held.object[outer[a:b]].tolist()) for a, b in zip(low, high)), count,
+        held.start[inner[some]], np.array([held.start[inner[mine[-1]]] for mine in members], np.int64),
+        outer[some], inner[some], tuple(np.unique(outer[mine]) for mine in members),
+    )  # fmt: skip

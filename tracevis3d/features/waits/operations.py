@@ -7,15 +7,15 @@ threads, and from the ends of threads that others join.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...trace.model import IO, STILL, WAIT, Trace
-from .rules import GIFT, KINDS, Rule, Rules
+from ...trace.model import IO, RELEASE, STILL, WAIT, Trace
+from .rules import GIFT, KINDS, STATES, Rule, Rules
 
 Ints = NDArray[np.int64]
 #: Shown where a wait's release is a thread's end, or a thread had nothing to do.
@@ -248,7 +248,43 @@ def operations(trace: Trace, rules: Rules) -> Operations:
     _add_ends(rows, trace, threads, joins)
     if not recorded and len(trace.flows):
         _add_flows(rows, trace, rules, threads)
-    return rows.finish()
+    return without_places(rows.finish())
+
+
+def without_places(ops: Operations) -> Operations:
+    """Return operations in which what is only given and taken is not held: places that one thread hands out.
+
+    A thread takes it again without having given it back, and none that takes it ever gives it back. Waits for
+    it are for a signal.
+
+    Parameters
+    ----------
+    ops : Operations
+
+    Returns
+    -------
+    Operations
+    """
+    got, object = ops.per_object(np.flatnonzero(ops.holds))
+    if not len(got):
+        return ops
+    gave, given = ops.per_object(np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0)))
+    threads = int(ops.thread.max()) + 1
+    takers, times = np.unique(object.astype(np.int64) * threads + ops.thread[got], return_counts=True)
+    givers = np.unique(given.astype(np.int64) * threads + ops.thread[gave])
+    again, gives, both = np.zeros((3, len(ops.objects)), np.bool_)
+    again[takers[times > 1] // threads] = True
+    gives[givers // threads] = True
+    both[np.intersect1d(takers, givers) // threads] = True
+    place = again & gives & ~both
+    if not place.any():
+        return ops
+    waits, of = ops.per_object(np.flatnonzero(ops.asks))
+    rows = waits[place[of]]
+    asks, holds, state = ops.asks.copy(), ops.holds.copy(), ops.state.copy()
+    asks[rows] = holds[rows] = False
+    state[rows] = STATES.index("signal")
+    return replace(ops, asks=asks, holds=holds, state=state)
 
 
 class _ThreadNames:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +14,6 @@ from ...trace.model import IO, RELEASE, WAIT, Trace
 from .blame import Blame, Causes, blame, causes
 from .critical_path import CriticalPath, critical_path
 from .holds import (
-    Holds,
     LockOrder,
     Queues,
     area_at,
@@ -144,9 +143,7 @@ class Waits(Synchronization):
         passed_on = (held.release >= 0) & (thread[held.release] != held.thread)
         shared = np.zeros(len(self.ops.objects), np.bool_)
         shared[held.object[passed_on]] = True
-        own = np.flatnonzero(~shared[held.object])
-        found = lock_order(Holds(*(getattr(held, one.name)[own] for one in fields(held))))
-        return replace(found, hold_outer=own[found.hold_outer], hold_inner=own[found.hold_inner])
+        return lock_order(held, np.flatnonzero(~shared[held.object]))
 
     @cached_property
     def matrix(self) -> Matrix:

@@ -11,7 +11,8 @@ from .sync import MOST_OPEN
 @inline
 def _share(
     start: int, end: int, thread: int, next_: int, stop: int, hold_start: Any, hold_end: Any,
-    hold_thread: Any, site: Any, before: Any, n: int, now: Any, sums: Any, touched: Any,
+    hold_thread: Any, site: Any, own_site: Any, site_thread: Any, before: Any, n: int, now: Any, sums: Any,
+    touched: Any,
 ) -> int:  # fmt: skip
     """Add up in ``sums`` what each site held during one wait; return how many sites ``touched`` holds."""
     found = 0
@@ -38,6 +39,8 @@ def _share(
         for j in range(n):
             if hold_thread[now[j]] != thread:
                 at = site[now[j]]
+                if site_thread[at] == thread:
+                    at = own_site[now[j]]
                 if sums[at] == 0.0:
                     touched[found] = at
                     found += 1
@@ -49,8 +52,8 @@ def _share(
 @kernel
 def split(
     first_wait: Any, start: Any, end: Any, thread: Any, first: Any, hold_start: Any, hold_end: Any,
-    hold_thread: Any, site: Any, open_: Any, now: Any, sums: Any, touched: Any, out_wait: Any, out_site: Any,
-    out_ns: Any,
+    hold_thread: Any, site: Any, own_site: Any, site_thread: Any, open_: Any, now: Any, sums: Any,
+    touched: Any, out_wait: Any, out_site: Any, out_ns: Any,
 ) -> int:  # fmt: skip
     """Split waits by who held meanwhile what they were for, and at which site.
 
@@ -67,8 +70,10 @@ def split(
         The holds of each object, by their starts.
     hold_start, hold_end : int64 (m,)
     hold_thread : int32 (m,)
-    site : int64 (m,)
-        From where each is held.
+    site, own_site : int64 (m,)
+        Who is to blame for each, and from where it is held itself, which counts for the thread to blame.
+    site_thread : int64 (sites,)
+        The thread of each site.
     open_, now : int64 (:data:`MOST_OPEN`,), int64 (2 * :data:`MOST_OPEN`,)
         Working space.
     sums, touched : float64 (sites,), int64 (sites,)
@@ -102,7 +107,7 @@ def split(
             n = kept
             found = _share(
                 start[i], end[i], thread[i], next_, first[k + 1], hold_start, hold_end, hold_thread, site,
-                open_, n, now, sums, touched,
+                own_site, site_thread, open_, n, now, sums, touched,
             )  # fmt: skip
             for j in range(found):
                 if rows < len(out_wait):

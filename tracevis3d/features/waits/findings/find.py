@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import barriers, locks, readers, threads
+from . import barriers, locks, order, readers, threads
 from .finding import COSTLY, GRAVE, USUAL, Finding
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def findings(waits: Waits) -> list[Finding]:
         for finding in locks.findings(waits)
         if finding.kind not in ("starvation", "one goes first") or not said.intersection(finding.objects)
     ]
-    found = [*before, *others, *barriers.findings(waits), *threads.findings(waits)]
+    found = [*order.findings(waits), *before, *others, *barriers.findings(waits), *threads.findings(waits)]
 
     def rank(finding: Finding) -> tuple[int, bool, bool, int]:
         kind = finding.kind

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ....trace.model import IO, WAIT
 from ....units import duration
+from ..holds import within
 from ..outcomes import KINDS_OF_WAITING
 from .finding import Finding, place, several, some, titles
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
-_CYCLES = 20
 #: Minimum share of the trace for objects held to the end, and for the delay by what a holder does.
 _HELD, _DELAYED = 0.01, 0.02
 #: A hold explains a convoy if it causes this share of its waiting.
@@ -48,86 +48,9 @@ def findings(waits: Waits) -> list[Finding]:
     taken = {name for finding in leaders for name in finding.objects}
     others = [*_convoys(waits), *_held_over(waits), *_starvation(waits)]
     return [
-        *_lock_order(waits), *_held(waits), *leaders,
+        *_held(waits), *leaders,
         *(finding for finding in others if not taken.intersection(finding.objects)),
     ]  # fmt: skip
-
-
-def _lock_order(waits: Waits) -> list[Finding]:
-    order, objects = waits.order, waits.ops.objects
-    after: dict[int, list[int]] = {}
-    for outer, inner in zip(order.outer.tolist(), order.inner.tolist()):
-        after.setdefault(outer, []).append(inner)
-    found = []
-    for group in strongly_connected(after)[:_CYCLES]:
-        inside = np.flatnonzero(np.isin(order.outer, group) & np.isin(order.inner, group))
-        threads = sorted(set(waits.held.thread[order.hold_inner[inside]].tolist()))
-        if len(threads) < 2:
-            continue  # one thread alone can't wait for itself so
-        names = [objects[o] for o in group]
-        times = waits.held.start[order.hold_inner[inside]]
-        count = int(order.count[inside].sum())
-        found.append(
-            Finding(
-                "lock order",
-                f"{some(names)} are acquired in different orders by {some(titles(waits, threads))}: "
-                "a deadlock is possible",
-                count, tuple(threads), tuple(names), int(times.min()), int(times.max()), count,
-            )
-        )  # fmt: skip
-    return found
-
-
-def strongly_connected(after: dict[int, list[int]]) -> list[list[int]]:
-    """Return groups of more than one node that reach each other (Tarjan's algorithm, no recursion).
-
-    Parameters
-    ----------
-    after : dict of int to list of int
-        What follows each node.
-
-    Returns
-    -------
-    list of list of int
-        The largest first.
-    """
-    index: dict[int, int] = {}
-    low: dict[int, int] = {}
-    stack: list[int] = []
-    on: set[int] = set()
-    groups = []
-    for root in after:
-        if root in index:
-            continue
-        work = [(root, iter(after.get(root, ())))]
-        index[root] = low[root] = len(index)
-        stack.append(root)
-        on.add(root)
-        while work:
-            node, children = work[-1]
-            for child in children:
-                if child not in index:
-                    index[child] = low[child] = len(index)
-                    stack.append(child)
-                    on.add(child)
-                    work.append((child, iter(after.get(child, ()))))
-                    break
-                if child in on:
-                    low[node] = min(low[node], index[child])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
-                if low[node] == index[node]:
-                    group = []
-                    while True:
-                        group.append(stack.pop())
-                        on.discard(group[-1])
-                        if group[-1] == node:
-                            break
-                    if len(group) > 1:
-                        groups.append(sorted(group))
-    return sorted(groups, key=len, reverse=True)
 
 
 def _held(waits: Waits) -> list[Finding]:
@@ -247,22 +170,6 @@ def _convoys(waits: Waits) -> list[Finding]:
     return found
 
 
-def _within(waits: Waits, holds: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """Return pairs of a hold and one of ``rows`` (ordered as operations) of its thread that begins in it."""
-    held, ops = waits.held, waits.ops
-    low, high = np.empty((2, len(holds)), np.int64)
-    bounds = np.searchsorted(ops.thread[rows], np.arange(len(waits.trace.threads) + 1))
-    for thread in np.unique(held.thread[holds]).tolist():
-        mine = np.flatnonzero(held.thread[holds] == thread)
-        begins = ops.start[rows[bounds[thread] : bounds[thread + 1]]]
-        low[mine] = bounds[thread] + np.searchsorted(begins, held.start[holds[mine]], "left")
-        high[mine] = bounds[thread] + np.searchsorted(begins, held.end[holds[mine]], "left")
-    count = np.maximum(high - low, 0)
-    hold = np.repeat(np.arange(len(holds)), count)
-    at = np.arange(len(hold)) - np.repeat(np.cumsum(count) - count, count) + np.repeat(low, count)
-    return holds[hold], rows[at]
-
-
 def _outermost(waits: Waits, rows: Ints) -> Ints:
     """Return those of ``rows`` that lie in no other of them of their thread."""
     ops = waits.ops
@@ -294,7 +201,7 @@ def _held_over(waits: Waits) -> list[Finding]:
     for kind, which in (
         ("held over I/O", transfers), ("held over sleep", sleeps), ("held over a wait", others)
     ):  # fmt: skip
-        hold, row = _within(waits, holds, _outermost(waits, np.flatnonzero(which)))
+        hold, row = within(waits.held, waits.ops, holds, _outermost(waits, np.flatnonzero(which)))
         low, high = ops.start[row], np.minimum(ops.end[row], held.end[hold])
         found += _held_meanwhile(
             waits, kind, total, hold, row, low, high, waits.delay_between(hold, low, high)
@@ -303,7 +210,7 @@ def _held_over(waits: Waits) -> list[Finding]:
     works = holds[(held.release[holds] >= 0) & (waits.function[held.acquire[holds]] >= 0)]
     rest = delay[works]
     for which in (transfers, waiting):
-        hold, row = _within(waits, works, _outermost(waits, np.flatnonzero(which)))
+        hold, row = within(waits.held, waits.ops, works, _outermost(waits, np.flatnonzero(which)))
         high = np.minimum(ops.end[row], held.end[hold])
         busy = np.bincount(hold, waits.delay_between(hold, ops.start[row], high), len(held))
         rest = rest - np.rint(busy[works]).astype(np.int64)
@@ -421,7 +328,7 @@ def _leaders(waits: Waits) -> list[Finding]:
     contended[waits.queues.object] = True
     holds = np.flatnonzero(contended[held.object])
     idle = (ops.kind == WAIT) & ops.blocked & (ops.state == _IDLE)
-    hold, row = _within(waits, holds, _outermost(waits, np.flatnonzero(idle)))
+    hold, row = within(waits.held, waits.ops, holds, _outermost(waits, np.flatnonzero(idle)))
     if not len(hold):
         return []
     low, high = ops.start[row], np.minimum(ops.end[row], held.end[hold])
