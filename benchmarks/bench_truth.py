@@ -13,6 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from tests.waits.programs.fresh_waits import PROGRAMS as FRESH
 from tests.waits.programs.known_waits import PROGRAMS as KNOWN
 from tests.waits.programs.known_waits import Known
 from tests.waits.programs.later_waits import PROGRAMS as LATER
@@ -22,7 +23,7 @@ from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import KINDS
 from tracevis3d.features.waits.waits import Waits, find_waits
 
-PROGRAMS = (*KNOWN, *LATER, *UNSEEN)
+PROGRAMS = (*KNOWN, *LATER, *UNSEEN, *FRESH)
 ROOT = Path(__file__).resolve().parents[1]
 #: Share of all waiting that those who hold something may cause where nobody is to blame.
 _HARDLY = 0.05

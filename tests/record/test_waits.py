@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import queue
+import selectors
 import socket
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import threading
 import time
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -283,6 +285,49 @@ def test_tasks_of_asyncio_have_tracks_of_their_own(tmp_path):
     releases = having(found, object="shared", kind=RELEASE)
     assert releases[0]["thread"] == "holding (asyncio)"
     assert "asyncio.sleep" in list(trace.functions.name)
+
+
+def test_a_task_waits_for_the_thread_that_works_for_it(tmp_path):
+    async def main():
+        loop = asyncio.get_running_loop()
+        with concurrent.futures.ThreadPoolExecutor(2, thread_name_prefix="helper") as pool:
+            first = loop.run_in_executor(pool, time.sleep, 0.04)
+            await asyncio.sleep(0.02)
+            await first
+            await asyncio.gather(*(loop.run_in_executor(pool, time.sleep, 0.01) for _ in range(2)))
+
+    async def named():
+        await asyncio.create_task(main(), name="asking")
+
+    trace, found, _ = recorded(tmp_path, lambda: asyncio.run(named()), io=False)
+    # Of several at once the task waits for none in particular.
+    (wait,) = having(found, name="Future.result", thread="asking (asyncio)")
+    # It slept before.
+    (slept,) = np.flatnonzero(trace.calls.function == list(trace.functions.name).index("asyncio.sleep"))
+    assert wait["start"] >= trace.calls.end[slept] + trace.origin_ns
+    (given,) = having(found, kind=RELEASE, objects=wait["objects"])
+    assert given["thread"].startswith("helper")
+    assert wait["start"] <= given["start"] <= wait["end"]
+    assert wait["object"] == "first"
+
+
+def test_selectors_that_see_nothing_in_time_have_looked_in_vain(tmp_path):
+    def work():
+        one, other = socket.socketpair()
+        with one, other, selectors.DefaultSelector() as selector:
+            selector.register(one, selectors.EVENT_READ)
+            selector.select(0.01)
+            selector.select(timeout=0)
+            other.sendall(b"x")
+            selector.select(timeout=1)
+
+    _, found, _ = recorded(tmp_path, work)
+    assert [row["name"] for row in found if row["name"].startswith("select")] == [
+        "select (timed out)", "select", "select",
+    ]  # fmt: skip
+    # An event loop keeps time by its own.
+    _, found, _ = recorded(tmp_path, lambda: asyncio.run(asyncio.sleep(0.02)))
+    assert {row["name"] for row in found if row["name"].startswith("select")} == {"select"}
 
 
 def test_files_and_sockets_tell_how_much_they_move(tmp_path):

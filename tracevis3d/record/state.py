@@ -324,7 +324,7 @@ _LIBRARY = frozenset(
     (
         *("threading", "queue", "concurrent.futures._base", "concurrent.futures.thread"),
         *("concurrent.futures.process", "multiprocessing.pool", "multiprocessing.context"),
-        *("multiprocessing.synchronize", "multiprocessing.queues"),
+        *("multiprocessing.synchronize", "multiprocessing.queues", "asyncio.base_events", "asyncio.threads"),
     )
 )
 _HERE = __name__.rpartition(".")[0]

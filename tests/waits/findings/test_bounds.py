@@ -46,9 +46,9 @@ def waits_in_two(name, object):
     return rows
 
 
-def takes_between(times):
-    """A thread sleeps eight times, and takes something after some of them."""
-    rows = [("main", 0, 900, "run")]
+def takes_between(times, putter="main"):
+    """A thread sleeps eight times, and takes something after some of them, that another one put."""
+    rows = [("main", 0, 900, "run"), (putter, 50, 50, "Queue.put", "release", "Q")]
     rows += [("s", 100 * i, 100 * i + 90, "time.sleep", "wait", "-", 1) for i in range(8)]
     for i in range(times):
         rows.append(("s", 100 * i + 92, 100 * i + 96, "Queue.get", "wait", "Q", 0))
@@ -135,6 +135,7 @@ PROGRAMS = {
     "sleeps in two functions": (waits_in_two("time.sleep", "-"), []),
     "takes little": (takes_between(3), ["polling"]),
     "takes something half of the time": (takes_between(4), []),
+    "takes what it has put itself": (takes_between(4, "s"), ["polling"]),
     "three quarters are short": (visits([*[1] * 15, *[64] * 4, 100]), ["outlier"]),
     "fewer are short": (visits([*[1] * 14, *[64] * 5, 100]), []),
     "usually eight": (visits([*[1] * 10, *[8] * 20, 511]), []),

@@ -777,7 +777,8 @@ class Plain:
 
     def polling(self):
         groups = {}
-        for op in self.own:
+        in_vain = [op for op in self.ops if op.transfers and op.ending == TIMED_OUT]
+        for op in sorted([*self.own, *in_vain], key=lambda op: op.row):
             holding = any(h.thread == op.thread and h.start <= op.start < h.end for h in self.holds)
             if (op.state == "sleep" and holding) or op.ending == UNFINISHED:
                 continue
@@ -790,9 +791,12 @@ class Plain:
             if len(ops) < 5:
                 continue
             asleep = sum(op.lasted for op in ops) / max(ops[-1].end - ops[0].start, 1)
+            others = {name for op in self.ops if op.thread != ops[0].thread for name in op.of
+                      if (op.gives and op.gift >= 0)
+                      or (op.wait and op.ending == DONE and op.state != "sleep")}  # fmt: skip
             given = [
                 op for op in self.ops
-                if op.thread == ops[0].thread and (
+                if op.thread == ops[0].thread and others.intersection(op.of) and (
                     (op.gives and op.gift >= 0 and ops[0].start <= op.start < ops[-1].end)
                     or (op.wait and op.ending == DONE and op.state != "sleep" and op.of
                         and ops[0].start <= op.end < ops[-1].end)

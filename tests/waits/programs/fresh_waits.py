@@ -492,7 +492,9 @@ def _known() -> list[Known]:
     add("a task that holds a lock while an executor works", "asyncio", partial(lock_over_executor, 2),
         "held over a wait", also=["convoy"], blame="holder (asyncio)")  # fmt: skip
     add("a list walked hand over hand", "Lock", partial(hand_over_hand, 3), slept, also=turns, blame="slow")
-    add("a pool of processes with a slow job", "processes", processes_with_slow_job, nobody=True)
+    # At first sight this counted as false; the pool's own thread does pass all jobs and results on.
+    add("a pool of processes with a slow job", "processes", processes_with_slow_job,
+        also=["farmer and workers"], nobody=True)  # fmt: skip
     add("a writer keeps readers out", "reads and writes", partial(writer_keeps_readers_out, 3), slept,
         also=["convoy", "held over a wait"], blame="writer")  # fmt: skip
     add("a barrier at which each is late in turn", "Barrier", partial(late_in_turn, 4, 8), nobody=True)
@@ -522,7 +524,9 @@ def _known() -> list[Known]:
     add("a program whose end is polled", "processes", program_polled, "polling", nobody=True)
     add("the wrong one is woken", "Condition", wrong_one_is_woken, "given up", nobody=True)
     add("different orders behind a gate", "Lock", behind_a_gate, also=[*turns, "held over work"])
-    add("different orders, one after the other", "Lock", one_after_the_other, nobody=True)
+    # At first sight this was false: "a deadlock is possible". It says now that here none was.
+    add("different orders, one after the other", "Lock", one_after_the_other, also=["lock order"],
+        nobody=True)  # fmt: skip
     add("two locks held at once", "Lock", two_at_once, slept, also=["convoy"], blame="holder")
     add("short work with one lock", "Lock", partial(busy_lock, 4), "convoy", "held over work",
         also=["starvation", "one goes first"])  # fmt: skip

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
 from .. import state
 from ..operations import IO, operation
-from ..output.spool import FAILED
+from ..output.spool import FAILED, TIMED_OUT
 from ..patches import Patches
 from ..state import local
 
@@ -34,7 +35,17 @@ def _selector(selector: Any) -> str:
         return "selector"
 
 
-def _timed(name: str, label: Callable[[Any], str]) -> Callable[[Any], Any]:
+def _in_vain(result: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether nothing came in the time that a program gave a selector; event loops keep time by it."""
+    timeout = kwargs.get("timeout", args[0] if args else None)
+    if result != [] or not isinstance(timeout, int | float) or timeout <= 0:
+        return False
+    return not str(sys._getframe(2).f_globals.get("__name__", "")).startswith("asyncio.")
+
+
+def _timed(
+    name: str, label: Callable[[Any], str], in_vain: Callable[[Any, Any, Any], bool] | None = None
+) -> Callable[[Any], Any]:
     number = operation(name, IO)
 
     def make(original: Any) -> Any:
@@ -44,7 +55,7 @@ def _timed(name: str, label: Callable[[Any], str]) -> Callable[[Any], Any]:
             what, start, moved, flags = state.named_object(label(self)), state.clock(), 0, FAILED
             try:
                 result = original(self, *args, **kwargs)
-                flags = 0
+                flags = TIMED_OUT if in_vain is not None and in_vain(result, args, kwargs) else 0
                 if type(result) is bytes:
                     moved = len(result)
                 elif type(result) is int:
@@ -94,4 +105,4 @@ def patch_selectors(patches: Patches, selectors: ModuleType) -> None:
     """
     for cls in _SELECTORS:
         if cls in vars(selectors):
-            patches.wrap(vars(selectors)[cls], "select", _timed("select", _selector))
+            patches.wrap(vars(selectors)[cls], "select", _timed("select", _selector, _in_vain))

@@ -13,14 +13,16 @@ from typing import Any
 
 from .. import state
 from ..operations import CALL, RELEASE, WAIT, operation
-from ..output.spool import CONTENDED, TIMED_OUT
+from ..output.spool import CONTENDED, FAILED, TIMED_OUT
 from ..patches import Patches
 from .synchronization import ending, number_of, register
 
 _logs: dict[int, tuple[weakref.ref[Any], state.ThreadLog]] = {}
+#: When each task's last wait ended, by the number of its buffer.
+_ended: dict[int, float] = {}
 #: When tasks give up what they wait for, in their loop's seconds: they are cancelled then.
 _due: dict[int, float] = {}
-_SLEEP = operation("asyncio.sleep", CALL)
+_SLEEP, _RESULT = operation("asyncio.sleep", CALL), operation("Future.result", WAIT)
 
 
 def _log(current_task: Callable[[], Any]) -> state.ThreadLog:
@@ -46,6 +48,7 @@ def _own(task: Any, log: state.ThreadLog, ends: bool) -> None:
     def gone(_: object) -> None:
         log.ended |= ends
         _logs.pop(key, None)
+        _ended.pop(log.number, None)
 
     _logs[key] = weakref.ref(task, gone), log
 
@@ -78,7 +81,8 @@ def _wait(kind: str, name: str, blocks: Callable[[Any], bool], find: Any) -> Cal
                 raise
             finally:
                 log.pending.remove(mine)
-                log.rows.extend((number, what, start, state.clock(), flags, 0))
+                _ended[log.number] = end = state.clock()
+                log.rows.extend((number, what, start, end, flags, 0))
 
         return wait
 
@@ -109,9 +113,43 @@ def _sleep(find: Any) -> Callable[[Any], Any]:
                 return await original(delay, result)
             finally:
                 if state.recording:
-                    log.rows.extend((_SLEEP, 0, start, state.clock(), 0, 0))
+                    _ended[log.number] = end = state.clock()
+                    log.rows.extend((_SLEEP, 0, start, end, 0, 0))
 
         return sleep
+
+    return make
+
+
+def _wrap_future(find: Any) -> Callable[[Any], Any]:
+    """Wrap what makes a task's future of a thread's: ``run_in_executor`` and ``to_thread`` use it.
+
+    A task waits for it if it is what the task waits for when the result comes.
+    """
+
+    def make(original: Any) -> Any:
+        def wrap_future(future: Any, *args: Any, **kwargs: Any) -> Any:
+            made = original(future, *args, **kwargs)
+            try:
+                task = find()
+            except RuntimeError:
+                task = None
+            if not state.recording or task is None or made is future:
+                return made
+            log, what, since = _log(find), number_of(future, "Future"), state.clock()
+
+            def done(_: object) -> None:
+                if state.recording and getattr(task, "_fut_waiter", None) is made:
+                    # It may have waited for something else first.
+                    start, end = max(since, _ended.get(log.number, since)), state.clock()
+                    _ended[log.number] = end
+                    flags = CONTENDED | (FAILED if made.cancelled() else 0)
+                    log.rows.extend((_RESULT, what, start, end, flags, 0))
+
+            made.add_done_callback(done)
+            return made
+
+        return wrap_future
 
     return make
 
@@ -179,6 +217,8 @@ def patch_asyncio(patches: Patches, asyncio: ModuleType) -> None:
     patches.wrap(asyncio.Queue, "join", _wait("Queue", "join", lambda self: self._unfinished_tasks > 0, find))
     patches.wrap(asyncio.Queue, "task_done", _release("Queue", "task_done", find))
     patches.wrap(asyncio, "sleep", _sleep(find))
+    for module in (asyncio.futures, asyncio):
+        patches.wrap(module, "wrap_future", _wrap_future(find))
     timeout = getattr(asyncio, "Timeout", None)
     if hasattr(timeout, "_on_timeout"):
         patches.wrap(timeout, "_on_timeout", _on_timeout)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....kernels.waits.sync import count_durations
-from ....trace.model import RELEASE, WAIT, Calls
+from ....trace.model import IO, RELEASE, WAIT, Calls
 from ....units import duration, percentage
 from ..operations import DONE, FAILED, THREAD_ENDS, TIMED_OUT, UNFINISHED
 from ..outcomes import FOLLOWS, GAVE_UP, HOW, INFERRED, KINDS_OF_WAITING, RECORDED
@@ -227,7 +227,9 @@ def _farmers(waits: Waits) -> list[Finding]:
 
 
 def _polling(waits: Waits) -> list[Finding]:
-    ops, rows = waits.ops, waits.own
+    ops = waits.ops
+    # Looking at sockets is I/O, and in vain if nothing comes.
+    rows = np.union1d(waits.own, np.flatnonzero((ops.kind == IO) & (ops.ending == TIMED_OUT)))
     rows = rows[waits.woken_by[rows] < 0]
     # Sleeping is for nothing; of other waits for nothing known a release couldn't be known either.
     sleeps = np.array([bool(_SLEEPS.search(name)) for name in ops.names] or [False])
@@ -254,7 +256,8 @@ def _polling(waits: Waits) -> list[Finding]:
         begin, end = int(ops.start[mine[0]]), int(ops.end[mine[-1]])
         waited, sleeps_ = int(ops.lasted[mine].sum()), ops.state[mine[0]] == _SLEEP
         # Waits that were given up need not be regular, nor sleeps in one place: busy machines prolong them.
-        given_up = bool((waits.outcomes.outcome[mine] == GAVE_UP).all())
+        in_vain = (ops.kind[mine] == IO) | (waits.outcomes.outcome[mine] == GAVE_UP)
+        given_up = bool(in_vain.all())
         regular = spread <= _REGULAR * middle or given_up or (sleeps_ and waits.function[mine[0]] >= 0)
         if middle <= 0 or not regular or middle * len(mine) < _POLLED * waits.trace.span_ns:
             continue
@@ -284,11 +287,19 @@ def _polling(waits: Waits) -> list[Finding]:
 
 
 def _exchanging(waits: Waits) -> dict[int, Ints]:
-    """Return when each thread gives something to others, or takes what can be given, in order."""
+    """Return when each thread gives something to others, or takes what can be given, in order.
+
+    What no other thread ever gives or takes, such as a lock of its own, is no exchange.
+    """
     ops = waits.ops
     gives = (ops.kind == RELEASE) & (ops.gives >= 0)
     takes = (ops.kind == WAIT) & (ops.ending == DONE) & (ops.state != _SLEEP) & (np.diff(ops.first) > 0)
     rows = np.flatnonzero(gives | takes)
+    which, object = ops.per_object(rows)
+    low, high = np.full(len(ops.objects), len(waits.trace.threads)), np.full(len(ops.objects), -1)
+    np.minimum.at(low, object, ops.thread[which])
+    np.maximum.at(high, object, ops.thread[which])
+    rows = np.unique(which[low[object] < high[object]])
     time = np.where(ops.kind[rows] == WAIT, ops.end[rows], ops.start[rows])
     order = np.lexsort((time, ops.thread[rows]))
     thread, time = ops.thread[rows][order], time[order]
