@@ -112,3 +112,12 @@ def test_a_wait_for_nothing_is_at_no_barrier() -> None:
     rows += [("b", 410, 890, "Condition.wait", "wait", "C", 1)]
     (found,) = barriers.findings(find_waits(trace_of(lines(rows))))
     assert (found.score_ns, found.objects) == (300, ("B",))
+
+
+def test_before_a_thread_begins_nobody_waits_for_it() -> None:
+    """A pool whose threads meet as they begin: the last one is begun late, and comes at once."""
+    late = {"a": 0, "b": 5, "c": 300}
+    rows = [("a", 0, 1000, "run"), ("b", 0, 1000, "run"), *meeting("B", 10, late)]
+    assert barriers.findings(find_waits(trace_of(lines([*rows, ("c", 290, 1000, "run")])))) == []
+    (found,) = barriers.findings(find_waits(trace_of(lines([*rows, ("c", 100, 1000, "run")]))))
+    assert found.score_ns == 2 * (310 - 100)

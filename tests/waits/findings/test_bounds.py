@@ -55,6 +55,12 @@ def takes_between(times, putter="main"):
     return rows
 
 
+def reads_between(times, how=""):
+    """A thread sleeps eight times, and reads after some of them."""
+    rows = takes_between(0)
+    return rows + [("s", 100 * i + 92, 100 * i + 96, f"read{how}", "io", "file") for i in range(times)]
+
+
 def visits(lengths, name="visit", thread="a", at=0):
     rows = []
     for length in lengths:
@@ -135,6 +141,8 @@ PROGRAMS = {
     "sleeps in two functions": (waits_in_two("time.sleep", "-"), []),
     "takes little": (takes_between(3), ["polling"]),
     "takes something half of the time": (takes_between(4), []),
+    "reads half of the time": (reads_between(4), []),
+    "reads in vain": (reads_between(4, " (failed)"), ["polling"]),
     "takes what it has put itself": (takes_between(4, "s"), ["polling"]),
     "three quarters are short": (visits([*[1] * 15, *[64] * 4, 100]), ["outlier"]),
     "fewer are short": (visits([*[1] * 14, *[64] * 5, 100]), []),

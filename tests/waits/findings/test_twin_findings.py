@@ -794,14 +794,16 @@ class Plain:
             others = {name for op in self.ops if op.thread != ops[0].thread for name in op.of
                       if (op.gives and op.gift >= 0)
                       or (op.wait and op.ending == DONE and op.state != "sleep")}  # fmt: skip
-            given = [
-                op for op in self.ops
-                if op.thread == ops[0].thread and others.intersection(op.of) and (
-                    (op.gives and op.gift >= 0 and ops[0].start <= op.start < ops[-1].end)
-                    or (op.wait and op.ending == DONE and op.state != "sleep" and op.of
-                        and ops[0].start <= op.end < ops[-1].end)
-                )
-            ]  # fmt: skip
+            given = []
+            for op in self.ops:
+                if op.thread != ops[0].thread:
+                    continue
+                gives = op.gives and op.gift >= 0 and others.intersection(op.of)
+                takes = op.wait and op.ending == DONE and op.state != "sleep" and others.intersection(op.of)
+                at = op.end if takes else op.start
+                moves = op.transfers and op.ending == DONE
+                if (gives or takes or moves) and ops[0].start <= at < ops[-1].end:
+                    given.append(op)
             sleeping = ops[0].state == "sleep"
             if asleep < (0.8 if sleeping else 0.5) or (sleeping and 2 * len(given) >= len(ops)):
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....units import counted, duration
 from ..operations import DONE
@@ -35,11 +36,15 @@ def findings(waits: Waits) -> list[Finding]:
     rows = waits.own
     rows = rows[(ops.wants[rows] == ops.gifts.index("arrival")) & (np.diff(ops.first)[rows] > 0)]
     rows = rows[(ops.ending[rows] == DONE) & (waits.woken_by[rows] >= 0)]
+    # Before a thread began, nobody waited for what it does.
+    since = np.maximum(ops.start[rows], _begins(waits)[waits.woken_by[rows]])
+    lasted = np.zeros(len(ops), np.int64)
+    lasted[rows] = np.maximum(ops.end[rows] - since, 0)
     object, found = ops.object[ops.first[rows]], []
     for o in np.unique(object).tolist():
         mine = rows[object == o]
         by = waits.woken_by[mine]
-        lost = np.bincount(by, ops.lasted[mine], len(trace.threads))
+        lost = np.bincount(by, lasted[mine], len(trace.threads))
         last = int(lost.argmax())
         if lost[last] < max(_LAST * lost.sum(), 1):
             continue
@@ -47,7 +52,7 @@ def findings(waits: Waits) -> list[Finding]:
         rounds = len(np.unique(waits.waker[mine]))
         mine = mine[by == last]
         times = len(np.unique(waits.waker[mine]))
-        waited = np.bincount(ops.thread[mine], ops.lasted[mine], len(trace.threads))
+        waited = np.bincount(ops.thread[mine], lasted[mine], len(trace.threads))
         if waited.max() < _LOST * trace.span_ns:
             continue
         others = np.argsort(-waited, kind="stable")[: np.count_nonzero(waited)].tolist()
@@ -65,3 +70,12 @@ def findings(waits: Waits) -> list[Finding]:
             )
         )  # fmt: skip
     return found
+
+
+def _begins(waits: Waits) -> NDArray[np.int64]:
+    """Return when each thread began: its first call or operation."""
+    ops, calls = waits.ops, waits.trace.calls
+    begin = np.full(len(waits.trace.threads), np.iinfo(np.int64).max)
+    np.minimum.at(begin, calls.thread, calls.start)
+    np.minimum.at(begin, ops.thread, ops.start)
+    return begin

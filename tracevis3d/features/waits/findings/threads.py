@@ -289,7 +289,7 @@ def _polling(waits: Waits) -> list[Finding]:
 def _exchanging(waits: Waits) -> dict[int, Ints]:
     """Return when each thread gives something to others, or takes what can be given, in order.
 
-    What no other thread ever gives or takes, such as a lock of its own, is no exchange.
+    What no other thread ever gives or takes, such as its own lock, is no exchange; reading and writing is.
     """
     ops = waits.ops
     gives = (ops.kind == RELEASE) & (ops.gives >= 0)
@@ -299,7 +299,8 @@ def _exchanging(waits: Waits) -> dict[int, Ints]:
     low, high = np.full(len(ops.objects), len(waits.trace.threads)), np.full(len(ops.objects), -1)
     np.minimum.at(low, object, ops.thread[which])
     np.maximum.at(high, object, ops.thread[which])
-    rows = np.unique(which[low[object] < high[object]])
+    transfers = np.flatnonzero((ops.kind == IO) & (ops.ending == DONE))
+    rows = np.union1d(which[low[object] < high[object]], transfers)
     time = np.where(ops.kind[rows] == WAIT, ops.end[rows], ops.start[rows])
     order = np.lexsort((time, ops.thread[rows]))
     thread, time = ops.thread[rows][order], time[order]
