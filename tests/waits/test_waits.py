@@ -605,3 +605,11 @@ def test_places_that_one_thread_hands_out_are_not_held():
     # Somebody gives one back: it is his meanwhile.
     rows.append(("w0", 125, 125, "Semaphore.release", "release", "S"))
     assert len(find_waits(trace_of(lines(rows))).blame)
+
+
+def test_a_worker_that_has_had_work_is_merely_idle_at_the_end():
+    idle = ("w", 20, 100, "Queue.get", "wait", "Q", 2)
+    had = [("w", 5, 10, "Queue.get", "wait", "Q", 1), ("main", 10, 10, "Queue.put", "release", "Q")]
+    main = ("main", 0, 100, "run")
+    assert "never released" in kinds_of(lines([main, idle]))
+    assert "never released" not in kinds_of(lines([main, *had, idle]))

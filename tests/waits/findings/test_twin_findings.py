@@ -395,7 +395,10 @@ class Plain:
         never = []
         for op in stuck:
             in_rings = {row for ring in rings for row in ring}
-            if op.row not in in_rings and op.of and op.lasted >= 0.05 * self.span:
+            worked = op.state == "idle" and any(
+                o.wait and o.ending == DONE and o.end <= op.start and set(o.of) & set(op.of) for o in self.ops
+            )
+            if op.row not in in_rings and op.of and op.lasted >= 0.05 * self.span and not worked:
                 said = f"{self.title(op.thread)} waits for {', '.join(op.of)} for {duration(op.lasted)}"
                 said += ", until it ends: "
                 said += "nothing comes" if op.state == "idle" else "no thread releases it"
@@ -715,16 +718,19 @@ class Plain:
                 w, g, who = and_([self.title(t) for t in waiting]), self.title(who[0]), who[:1]
             if kind == "starvation":
                 said = f"{w} {'waits' if len(of) == 1 else 'wait'} up to {duration(longest)} for {object}, "
-                said += f"which {g} {'gets' if len(who) == 1 else 'get'} up to {most} times meanwhile"
+                gets = "gets" if len(who) == 1 else "get"
+                said += f"which {g} {gets} up to {most} times meanwhile"
+                headline = f"{g} {gets} {object} up to {most} times while {w} "
+                headline += f"{'waits' if len(waiting) == 1 else 'wait'} for it"
                 threads = [*waiting, *sorted(who)]
             else:
                 said = f"{g} gets {object} up to {most} times while {w} wait for it, for up to "
                 said += duration(longest)
-                threads = [*sorted(who), *waiting]
+                threads, headline = [*sorted(who), *waiting], ""
             found.append((
                 kind, said, sum(op.lasted for op, _ in starved), list(dict.fromkeys(threads)), [object],
                 min(op.start for op, _ in starved), max(op.end for op, _ in starved), len(starved),
-                starved[0][0].call,
+                starved[0][0].call, HOW[FOLLOWS], headline, (),
             ))  # fmt: skip
         return found
 

@@ -310,12 +310,19 @@ def _starvation(waits: Waits) -> list[Finding]:
             f"{several(who)} {'gets' if len(who) == 1 else 'get'} up to {taken:,} times meanwhile"
         )
         threads = (*number.tolist(), *waiting) if many else (*waiting, *number.tolist())
+        # Who gets it comes first, and the sentence is long.
+        headline = (
+            ""
+            if many
+            else f"{several(who)} {'gets' if len(who) == 1 else 'get'} {name} up to {taken:,} times while "
+            f"{several(titles(waits, waiting))} {is_are} for it"
+        )
         found.append(
             Finding(
                 "one goes first" if many else "starvation", sentence,
                 int(sum(ops.lasted[rows[i]] for i in every)), tuple(dict.fromkeys(threads)), (name,),
                 int(min(ops.start[rows[i]] for i in every)), int(max(ops.end[rows[i]] for i in every)),
-                len(every), int(ops.call[rows[every[0]]]),
+                len(every), int(ops.call[rows[every[0]]]), headline=headline,
             )
         )  # fmt: skip
     return found

@@ -121,6 +121,12 @@ def _never_released(waits: Waits) -> list[Finding]:
     rows = np.flatnonzero(outcomes.never_ended & ~ops.nested)
     rows = rows[~np.isin(rows, [row for ring in outcomes.rings for row in ring.waits])]
     rows = rows[(ops.lasted[rows] >= 0.05 * waits.trace.span_ns) & (np.diff(ops.first)[rows] > 0)]
+    # A worker that waits for more work as the recording ends is merely idle: some has come before.
+    got, object = ops.per_object(np.flatnonzero((ops.kind == WAIT) & (ops.ending == DONE)))
+    first = np.full(len(ops.objects), np.iinfo(np.int64).max)
+    np.minimum.at(first, object, ops.end[got])
+    waiting, wanted = ops.per_object(rows[ops.state[rows] == _IDLE])
+    rows = rows[~np.isin(rows, waiting[first[wanted] <= ops.start[waiting]])]
     found = []
     for row in rows.tolist():
         thread = int(ops.thread[row])

@@ -19,6 +19,8 @@ from .tags import called, short
 
 #: Maximum number of pairs of threads in the legend with their waiting time.
 _PAIRS = 3
+#: What caused less than this share of the largest cause is not named.
+_LITTLE = 0.01
 #: Kinds of elements between a wait and its release, and on the row that is waited for.
 _FUNNELS, _BANDS = ("correspondence", "correspondence out of sight"), ("wait marker", "wait start")
 #: Maximum number of characters of a line of the legend.
@@ -187,7 +189,8 @@ def _holders(picture: Layout, waits: NDArray[np.int64]) -> str:
     causes = picture.waits.causes
     mine = np.isin(causes.wait, waits)
     sums = np.bincount(causes.thread[mine], causes.ns[mine], len(picture.trace.threads))
-    most = [t for t in np.argsort(-sums, kind="stable")[:_PAIRS].tolist() if sums[t] > 0]
+    least = max(_LITTLE * float(sums.max(initial=0)), 1)
+    most = [t for t in np.argsort(-sums, kind="stable")[:_PAIRS].tolist() if sums[t] >= least]
     return "held by " + ", ".join(f"{called(picture, t, t)} {units.duration(round(sums[t]))}" for t in most)
 
 
