@@ -15,7 +15,7 @@ from ....trace.recording import Recording
 from ... import registry
 from ...unpack import whole
 from ..call_graph import lay_call_graph
-from ..documents import add_function, finish, numbers_of
+from ..documents import add_function, finish
 from ..marshal import load_python
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ def _take(value: Any, recording: Recording) -> None:
     calls: dict[int, int] = {}
     for key, said in value.items():
         function = _function(key, functions, recording)
-        row = numbers_of(list(said[:4])) if isinstance(said, tuple) and len(said) == 5 else np.empty(0)
-        if function < 0 or len(row) != 4 or not (np.abs(row) < _LONGEST / _NS).all():
+        row = _four(said[:4]) if isinstance(said, tuple) and len(said) == 5 else None
+        if function < 0 or row is None:
             recording.problems.add("malformed", f"the function {str(key)[:60]}")
             continue
         own[function] = own.get(function, 0.0) + float(row[2])
@@ -97,8 +97,8 @@ def _take(value: Any, recording: Recording) -> None:
         callers = said[4] if isinstance(said[4], dict) else {}
         for caller_key, edge in callers.items():
             caller = _function(caller_key, functions, recording)
-            times = numbers_of(list(edge)) if isinstance(edge, tuple) else np.empty(0)
-            if caller < 0 or len(times) != 4 or not abs(times[3]) < _LONGEST / _NS:
+            times = _four(edge)
+            if caller < 0 or times is None:
                 recording.problems.add("malformed", f"a caller of {str(key)[:60]}")
                 continue
             edges[caller, function] = edges.get((caller, function), 0.0) + float(times[3])
@@ -115,6 +115,15 @@ def _take(value: Any, recording: Recording) -> None:
         number = np.full(len(rows), recording.text("samples", kind))
         recording.add_samples(thread=np.full(len(rows), thread), kind=number, weight=weight, stack=stack)
     lay_call_graph(recording, thread, own, edges, _NS)
+
+
+def _four(said: Any) -> tuple[float, ...] | None:
+    """Return counts and times of a row; None if it is none."""
+    if not (isinstance(said, tuple) and len(said) == 4):
+        return None
+    # NaN is not below the limit either.
+    is_good = all(type(one) in (int, float) and abs(one) < _LONGEST / _NS for one in said)
+    return said if is_good else None
 
 
 def _function(key: Any, functions: dict[Any, int], recording: Recording) -> int:
