@@ -1,6 +1,6 @@
 """Judge ``explain`` on pairs with a known change: ``python -m benchmarks.explain [--write] [FOLDER]``.
 
-The twenty pairs with which the rules were made, and five, eight, eight, eight and ten made afterwards.
+The twenty pairs with which the rules were made, and five, eight, eight, eight, ten and eight made afterwards.
 Recordings are made in FOLDER, or taken from it; ``--write`` puts the tables into ``docs/explain.md``.
 """
 
@@ -20,6 +20,7 @@ BEGIN = {
     "latest": "<!-- pairs made last -->\n",
     "fresh": "<!-- pairs with answers written down first -->\n",
     "sealed": "<!-- pairs of other kinds, answers written down first -->\n",
+    "further": "<!-- further pairs of these programs, answers written down first -->\n",
 }
 END = "<!-- end -->"
 
