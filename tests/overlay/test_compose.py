@@ -29,6 +29,7 @@ from tracevis3d.overlay.items import (
     fitted,
     shortened,
     start_of,
+    wrapped,
 )
 from tracevis3d.overlay.names import lay_names, prepare, standing_on
 from tracevis3d.overlay.ramps import choices
@@ -555,6 +556,21 @@ def test_triangles_cover_what_they_stand_for():
     by_color = [area[(color[corner[:, 0], k] == 1)].sum() for k in range(3)]
     assert by_color[:2] == pytest.approx([50, 20])
     assert by_color[2] == pytest.approx(np.pi * 9, rel=0.05)
+
+
+@given(st.text("abc ", max_size=60), st.floats(60, 400))
+def test_a_wrapped_text_is_whole_where_two_lines_hold_it(text, room):
+    lines = wrapped(text, room, 10, measure)
+    assert len(lines) <= 2
+    assert all(measure(line) * 10 <= room for line in lines)
+    words = text.split(" ")
+    splits = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
+    fit = [both for both in splits if max(map(measure, both)) * 10 <= room]
+    if measure(text) * 10 <= room:
+        assert lines == [text]
+    elif fit:
+        assert " ".join(lines) == text
+        assert max(map(measure, lines)) == min(max(map(measure, both)) for both in fit)
 
 
 @given(st.text(max_size=40), st.floats(0, 400))

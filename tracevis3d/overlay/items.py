@@ -238,8 +238,8 @@ def fitted(text: str, room: float, size: float, measure: Measure) -> str:
     return shortened(text, room / size, measure)[0]
 
 
-def wrapped(text: str, room: float, size: float, measure: Measure, most: int = 2) -> list[str]:
-    """Return a text in lines that fit into a room, the last one shortened if all of it takes more.
+def wrapped(text: str, room: float, size: float, measure: Measure) -> list[str]:
+    """Return a text in one line that fits into a room, or in two of about the same width.
 
     Parameters
     ----------
@@ -249,29 +249,30 @@ def wrapped(text: str, room: float, size: float, measure: Measure, most: int = 2
     size : float
         Of the type, in pixels.
     measure : Measure
-    most : int
-        Maximum number of lines.
 
     Returns
     -------
     list of str
+        The second line is shortened where both together take more.
 
     Examples
     --------
-    >>> wrapped("held by img_0 115 ms, img_6 72.9 ms", 20, 1, len)
+    >>> wrapped("held by img_0 115 ms, img_6 72.9 ms", 24, 1, len)
     ['held by img_0 115', 'ms, img_6 72.9 ms']
     >>> wrapped("short", 20, 1, len)
     ['short']
     """
     words = text.split(" ")
-    lines: list[str] = []
-    while words and len(lines) < most - 1:
-        count = 1
-        while count < len(words) and measure(" ".join(words[: count + 1])) * size <= room:
-            count += 1
-        lines.append(fitted(" ".join(words[:count]), room, size, measure))
-        words = words[count:]
-    return [*lines, fitted(" ".join(words), room, size, measure)] if words else lines
+    if measure(text) * size <= room or len(words) == 1:
+        return [fitted(text, room, size, measure)]
+    halves = [(" ".join(words[:k]), " ".join(words[k:])) for k in range(1, len(words))]
+    widths = [tuple(measure(half) * size for half in both) for both in halves]
+    evenly = min(range(len(halves)), key=lambda k: max(widths[k]))
+    if max(widths[evenly]) <= room:
+        return list(halves[evenly])
+    # As much as fits goes into the first line.
+    most = max((k for k in range(len(halves)) if widths[k][0] <= room), default=0)
+    return [fitted(half, room, size, measure) for half in halves[most]]
 
 
 def shortened(text: str, room: float, measure: Measure) -> tuple[str, float]:
