@@ -339,12 +339,15 @@ class ProfileNodes:
             # The collector runs inside the function that it interrupts.
             last = np.maximum.accumulate(np.where(special, -1, np.arange(len(ids))))[rows]
             before = np.where(last >= 0, frame[of[last]], -1)
-            pairs, which = np.unique(np.stack([of[rows], before], axis=1), axis=0, return_inverse=True)
+            width = int(before.max()) + 2
+            pairs, which = distinct(of[rows] * width + before + 1)
             frames = [
-                self._tree.frame(self._recording.function(self._special[numbers[place]]), frame)
-                for place, frame in pairs.tolist()
+                self._tree.frame(
+                    self._recording.function(self._special[numbers[pair // width]]), pair % width - 1
+                )
+                for pair in pairs.tolist()
             ]
-            found[rows] = np.array(frames, np.int64)[which.reshape(-1)]
+            found[rows] = np.array(frames, np.int64)[which]
         return found
 
 
