@@ -164,6 +164,7 @@ def test_small_cities_are_alike_and_apart(many):
         assert one[0] + one[2] <= WIDE
         assert one[1] >= 0.6 - 1e-9
     rows = [tile.near for tile in found]
+    assert rows[-1] == pytest.approx(0.6)
     assert rows == sorted(rows, reverse=True)
 
 

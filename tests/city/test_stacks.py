@@ -72,9 +72,10 @@ def test_a_trail_leads_back_over_many_calls_of_one_part(repeated):
     text += [f"a {2 * i} {2 * i + 1} m.again" for i in range(5, 5 + repeated)]
     trace = trace_of("\n".join(text))
     parts = parts_of(trace, "function")
-    (stack,) = stacks_at(trace, parts.of_function, 9998, 2)
-    names = [parts.path[part][-1].rpartition(".")[2] for part in stack.trail.tolist()]
-    assert names == ["again", "second", "first"]
+    for most, before in ((2, []), (40, ["run"])):
+        (stack,) = stacks_at(trace, parts.of_function, 9998, most)
+        names = [parts.path[part][-1].rpartition(".")[2] for part in stack.trail.tolist()]
+        assert names == ["again", "second", "first", *before]
 
 
 def test_a_stack_arches_from_roof_to_roof_and_says_where_it_is():

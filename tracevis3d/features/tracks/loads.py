@@ -152,7 +152,7 @@ def describe_balance(share: Floats, names: list[str]) -> str:
         return "Nothing runs"
     top = int(mean.argmax())
     of_all, even = float(mean[top] / mean.sum()), 1.0 / len(mean)
-    if len(mean) > 1 and of_all > 1.6 * even:
+    if of_all > 1.6 * even:
         return (
             f"{names[top]} carries {units.percentage(of_all)} of the load; "
             f"an even share of {len(mean):,} would be {units.percentage(even)}"
