@@ -157,6 +157,8 @@ def test_what_runs_is_told_by_module_and_the_depth_of_one_thread(seed):
         assert each(band.series, trace) == inside(trace, segments.start[mine], segments.end[mine])
     areas = [sum(each(band.series, trace)) for band in track.bands if band.color >= 0]
     assert areas == sorted(areas, reverse=True)
+    if len(own) < 9 or own.most_common(9)[7][1] > own.most_common(9)[8][1]:
+        assert names_of(track) == {name for name in coloured if name in runs and own[name]}
     assert [band.color for band in track.bands].count(-1) <= 1
     assert all(band.color >= 0 for band in track.bands[:-1])
     many = len({*calls.thread.tolist()})
@@ -183,9 +185,12 @@ def test_rates_are_of_calls_and_allocations(seed):
             assert rate == pytest.approx(1e9 * sum(w for t, w in events if a <= t < b) / (b - a))
     assert known["memory"].write(3e6) == "2.86 MiB"
     assert known["allocations"].write(3e6) == "2.86 MiB/s"
-    assert [known["calls"].write(v) for v in (0.04, 999_999.0, 1e6, 2.5e6)] == [
-        "0/s", "999,999/s", "1 million/s", "2.5 million/s"
+    assert [known["calls"].write(v) for v in (0.04, 999_999.0, 1e6, 1.005e6, 2.5e6)] == [
+        "0/s", "999,999/s", "1 million/s", "1 million/s", "2.5 million/s"
     ]  # fmt: skip
+    # Each kind has a colour of its own.
+    colors = [known[key].bands[0].color for key in ("running", "memory", "allocations", "calls")]
+    assert len(set(colors)) == len(colors)
     problems = Problems()
     problems.add("no times", "")
     untimed = keyed(replace(trace, problems=problems))
