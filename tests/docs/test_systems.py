@@ -9,7 +9,7 @@ import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
-from tracevis3d import cli
+from tracevis3d import api, cli
 from tracevis3d.commands.render import setting
 from tracevis3d.drawing.frame import Frame
 
@@ -46,6 +46,13 @@ def test_a_view_is_drawn_as_the_command_says(command, monkeypatch):
     settings = dict(setting(text) for text in words.settings)
     figure = tv.Figure(words.view, tuple(traces), settings, filters=words.filters)
     assert figure.drawing(Frame(320, 180)).elements
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c.split()[1] == "watch"])
+def test_a_feed_is_watched_into_a_trace_or_a_folder_of_pictures(command):
+    words = parsed(command)
+    if not words.every:
+        api.check_writable(words.output)
 
 
 @pytest.mark.parametrize("command", [c for c in COMMANDS if " query " in c])

@@ -78,6 +78,29 @@ def test_each_view_keeps_to_the_budget(view, traces):
             assert 12 * len(element) <= count <= most * len(element)
 
 
+@pytest.mark.parametrize(
+    ("view", "trace", "settings"),
+    [
+        ("tracks", "chromium_docs_page.json.gz", {"form": "mural"}),
+        ("icicle", "chromium_docs_page.json.gz", {"behind": "running,mural"}),
+        ("icicle", "sync_pillow_8w.json.gz", {"winding": 4}),
+        ("city", "vt_sphinxtext_E.json.gz", {"layout": "network"}),
+        ("city", "vt_sphinxtext_E.json.gz", {"floors": 8, "multiples": True}),
+        ("city", "vt_sphinxtext_E.json.gz", {"stack": "700ms"}),
+        ("matrix", "sync_pillow_8w.json.gz", {"about": "rounds"}),
+        ("cone", "vt_sphinxtext_E.json.gz", {"closed": "shape"}),
+        ("cone", "vt_sphinxtext_E.json.gz", {"lists": "cylinder", "rings": 8}),
+    ],
+    ids=lambda given: "" if isinstance(given, str) and "." in given else str(given),
+)
+def test_forms_of_views_keep_to_the_budget(view, trace, settings):
+    figure = tv.Figure(view, (tv.load(EXAMPLES / trace),), settings)
+    drawn = in_window(build(figure.drawing(Frame()), frame=Frame()), TEXTS)
+    assert 0 < drawn.total <= 400_000, drawn.triangles
+    assert len(drawn.triangles) <= 60
+    assert drawn.instances == 0
+
+
 def elements(built):
     """Return the elements of a drawing with their objects."""
     found = [o for o in built.collection.objects if "tracevis3d_element" in o]

@@ -16,7 +16,7 @@ FRAME = Frame(800, 450)
 
 @pytest.fixture(scope="module")
 def trace():
-    return walked_trace(3, steps=20_000)
+    return walked_trace(3, steps=12_000)
 
 
 @pytest.fixture(scope="module")
