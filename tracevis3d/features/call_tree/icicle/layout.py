@@ -37,8 +37,8 @@ _LEAST_LANE = 0.24
 # Line height of the smaller texts, in scene units, and its minimum relative to the smallest readable one.
 _SMALL_TEXT, _READABLE = 0.16, 1.9
 # Minimum height of a level in pixels when threads are chosen automatically. If fewer threads than these have
-# room for such levels, so many are drawn, and the lanes of others are folded.
-_LEAST_LEVEL_PX, _FEW = 10.0, 6
+# room for such levels, so many are drawn, and the lanes of others are folded; of so few in all none is.
+_LEAST_LEVEL_PX, _FEW, _ALL_OPEN = 10.0, 6, 3
 #: By how much a level is lower in the opened picture, which has depth and is seen from above.
 _FURTHER = 0.25
 #: How much finer than straight ones times are drawn on a spiral, for each turn.
@@ -230,7 +230,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
 def _grouped(busy: Ints, cost: Floats, low: float, height: float) -> tuple[int, Ints]:
     """Return how many of the busiest threads are drawn, and those of them that are not folded.
 
-    As many aren't as have room for levels that can be seen; at least the busiest one.
+    As many aren't as have room for levels that can be seen; at least the busiest one, and all of a few.
 
     Parameters
     ----------
@@ -249,6 +249,8 @@ def _grouped(busy: Ints, cost: Floats, low: float, height: float) -> tuple[int, 
     """
     live = np.flatnonzero(busy > 0)
     by_time = live[np.argsort(-busy[live], kind="stable")]
+    if len(by_time) <= _ALL_OPEN:
+        return len(by_time), by_time
     many = min(len(by_time), _FEW)
     left, opened = height - many * low, []
     for thread in by_time[:many].tolist():
