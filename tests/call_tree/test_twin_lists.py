@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.call_tree.test_rows import OPEN, walked
 from tests.comparison.test_findings import leaf, traced
 from tests.filters.test_filters import trace_of
+from tests.support.plain_match import small_trace
 from tests.support.walked_traces import split, walked_trace
 from tracevis3d.errors import UsageError
 from tracevis3d.features.call_tree import lists, nodes
@@ -21,7 +22,7 @@ from tracevis3d.features.call_tree.list_rows import PAGE, ListQuery, page_of, ro
 from tracevis3d.features.call_tree.navigation import TreeNavigation
 from tracevis3d.features.call_tree.partial_tree import ALL, Page, PartialTree
 from tracevis3d.features.call_tree.strip import HIDDEN_COLOR, SHOWN_COLOR, picture, quads
-from tracevis3d.features.call_tree.tree_rows import TreeQuery, carried_over, tree_of
+from tracevis3d.features.call_tree.tree_rows import TreeQuery, carried_over, selected_calls, tree_of
 from tracevis3d.filters.facts import Facts
 from tracevis3d.filters.roles import roles_of
 from tracevis3d.filters.stack import HIDDEN, apply, parse
@@ -83,13 +84,9 @@ def test_the_row_of_a_function_counts_its_calls(trace, stack):
 
 
 def test_only_functions_that_are_called_are_listed():
-    recording = Recording()
-    thread = recording.thread(1, 1)
-    numbers = [recording.function(name) for name in ("m.a", "m.b")]
-    recording.add_events(thread=[thread] * 2, kind=[BEGIN, END], function=[numbers[1]] * 2, time=[1, 2])
-    trace = recording.finish(Source(), split)
+    trace = small_trace([1, 2], [1, 1], [9, 3], ["a", "b", "c"])
     rows = lists.model(Facts(trace), sort="name").rows(0, 9)
-    assert [row["function"] for row in rows] == ["b"]
+    assert [(row["function"], row["occurrences"]) for row in rows] == [("b", 2)]
 
 
 @given(TRACES, st.integers(1, 6), st.data())
@@ -234,6 +231,21 @@ def test_a_utility_of_a_library_is_one_function():
     ]
 
 
+def test_the_entry_of_a_library_that_a_call_is_of():
+    trace = trace_of("main( f( g() ) log() f( g() ) free() )")
+    pattern = lists.pattern_library.promote(trace, Facts(trace).graph, 1, "the pattern")
+    known = lists.pattern_library.Library((pattern,), ("log", "free", "f"))
+    found = lists.from_library(Facts(trace), known)
+    keys = found.keys.tolist()
+    names = [row["name"] for row in found.rows(0, 9)]
+    assert names == ["the pattern", "log", "free", "f"]
+    for call, entry in {0: "", 1: "the pattern", 2: "", 3: "log", 4: "the pattern", 6: "free"}.items():
+        place = found.place(call)
+        assert (names[place] if place >= 0 else "") == entry
+        if entry:
+            assert call in found.calls(keys[place]).tolist()
+
+
 # -- the tree --------------------------------------------------------------------------------------------
 
 
@@ -268,6 +280,16 @@ def test_texts_of_the_same_list_are_carried_over_as_they_are():
     assert carried_over(trace, written, OPEN.key, tree_of(trace, OPEN)) is written
     folded = carried_over(trace, written, OPEN.key, tree_of(trace, replace(OPEN, folded=True)))
     assert "more" not in folded
+
+
+@pytest.mark.parametrize("most", [0, 1, 2, 3, 4, 9])
+def test_selected_rows_stand_for_so_many_calls_in_all(most):
+    trace = trace_of("main( a() a() b() b() b() )")
+    navigation, _ = walked(OPEN, trace=trace)
+    rows = [row.path for row in navigation.rows()]
+    navigation.click(rows[1], "label", ctrl=False, shift=False)
+    navigation.click(rows[2], "label", ctrl=True, shift=False)
+    assert selected_calls(navigation, most)[0] == [1, 2, 3, 4, 5][:most]
 
 
 def test_no_rows_are_a_page_without_rows():
@@ -352,6 +374,18 @@ def test_what_one_function_has_is_said_if_it_is_much_and_more_than_the_next(part
     trace = traced(("main", rest, [leaf(name, time) for name, time in parts.items()]))
     said = "100 % of the time goes to main and what it calls"
     assert headline(trace) == said + (f"; a alone has {parts['a']} %" if beside else "")
+
+
+def test_code_without_a_name_is_said_with_its_module():
+    found = []
+    for name in ("a.<module>", "<run>", "b.f"):
+        recording = Recording()
+        thread, number = recording.thread(1, 1), recording.function(name)
+        recording.add_events(thread=[thread] * 2, kind=[BEGIN, END], function=[number] * 2, time=[0, 9])
+        found.append(headline(recording.finish(Source(), split)))
+    assert [text.removesuffix(" alone has 100 % of the time") for text in found] == [
+        "<module> of a", "<run>", "f",
+    ]  # fmt: skip
 
 
 @given(TRACES)
