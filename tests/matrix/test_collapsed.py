@@ -105,6 +105,7 @@ def test_slopes_join_neighbours_along_an_order_alone(value, rows, columns, data)
         height.shape
     )
     found = heights(height, there, rows, columns)
+    assert found.shape == (*height.shape, 3, 3)
     for i, j in np.argwhere(there).tolist():
         for down in range(3):
             for right in range(3):
@@ -159,6 +160,19 @@ def test_rounds_are_a_surface_with_lines_along_its_ridges():
     edges = np.column_stack([far, (far + near) / 2, near])
     found = made.corner.reshape(-1, 3, 4, 3)[..., 1]
     np.testing.assert_allclose(found, np.broadcast_to(edges[..., None], found.shape), atol=1e-5)
+    # From the floor at the left, over the right, up and back.
+    sides = made.corner.reshape(-1, 3, 4, 3)
+    assert not sides[:, :, :2, 2].any()
+    assert (sides[:, :, 2:, 2] > 0).all()
+    np.testing.assert_allclose(sides[:, :, 0, 0], sides[:, :, 3, 0])
+    np.testing.assert_allclose(sides[:, :, 1, 0], sides[:, :, 2, 0])
+    assert (sides[:, :, 0, 0] < sides[:, :, 1, 0]).all()
+    slopes = heights(
+        picture.high * picture.table.flat / picture.table.flat.max(),
+        picture.table.count.sum(axis=2) > 0, True, False,
+    )[row, column]  # fmt: skip
+    np.testing.assert_allclose(sides[:, :, 3, 2], 0.03 + slopes[:, :, 0], atol=1e-4)
+    np.testing.assert_allclose(sides[:, :, 2, 2], 0.03 + slopes[:, :, 2], atol=1e-4)
     # The middle of each block is as high as its value.
     middle = made.corner.reshape(-1, 3, 4, 3)[:, 1, 2:, 2]
     wanted = picture.high * picture.table.flat[row, column] / picture.table.flat.max() + 0.03

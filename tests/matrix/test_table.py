@@ -151,6 +151,21 @@ def test_calls_of_a_profile_count_what_its_samples_weigh_or_their_time(timed):
         np.testing.assert_allclose(found.flat, plain.flat * weight_per_ns(profiled))
 
 
+@given(st.lists(ITEM, min_size=1, max_size=30), st.integers(1, 6))
+def test_what_is_left_over_stays_last_and_cells_keep_their_values(rows, most):
+    levels = Category("time", ("1", "2", "3"), True)
+    categories = Category("row", tuple("abcdef")), Category("column", tuple("vwxyz")), levels
+    made = table_of(items_of(rows), categories, most, "calls", "calls", count)
+    found = made.ordered()
+    for one, other in ((found.rows, made.rows), (found.columns, made.columns)):
+        assert sorted(one.names) == sorted(other.names)
+        assert not any(name.endswith(" more") for name in one.names[:-1])
+    grid = np.ix_(*([was.names.index(name) for name in now.names]
+                    for was, now in ((made.rows, found.rows), (made.columns, found.columns))))  # fmt: skip
+    for name in ("value", "count", "call"):
+        assert getattr(found, name).tolist() == getattr(made, name)[grid].tolist()
+
+
 def test_a_table_says_what_it_leaves_out_and_a_nanosecond_is_one_slice():
     trace = walked_trace(1, steps=40, longest=20)
     window = (0, trace.span_ns + 1)
