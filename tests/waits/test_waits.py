@@ -150,6 +150,19 @@ def test_two_that_get_a_semaphore_by_one_release_were_both_woken_by_it():
     assert waits.woken_at[waits.own].tolist() == [10, 10]
 
 
+def test_who_held_it_is_told_with_file_and_line():
+    waits = find_waits(
+        trace_of("""
+    a 0 60 work~(/src/one.py:3)
+    a 1 1 Lock.acquire wait L 0
+    a 50 50 Lock.release release L
+    b 10 50 Lock.acquire wait L 1
+    """)
+    )
+    (blamed,) = summary(waits)["blame"]
+    assert (blamed["function"], blamed["file"]) == ("work", "/src/one.py")
+
+
 def test_a_thread_has_ended_where_the_recording_says_so():
     waits = find_waits(
         trace_of("""

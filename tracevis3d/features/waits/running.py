@@ -149,7 +149,7 @@ def longest_quiet(waits: Waits) -> Quiet:
         lasts = np.diff(times)
         roots = np.flatnonzero(calls.depth[mine] == 1) + first
         # Between two root calls the thread is in none.
-        root = roots[np.maximum(np.searchsorted(calls.start[roots], times[:-1], "right") - 1, 0)]
+        root = roots[np.searchsorted(calls.start[roots], times[:-1], "right") - 1]
         lasts = np.where(calls.end[root] > times[:-1], lasts, 0)
         at = int(lasts.argmax())
         start[t], end[t] = times[at], times[at] + lasts[at]
