@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d as tv
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.drawing.picked import PickedElement
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.lines.rsf import _nest, sniff
-from tracevis3d.views.describe import describe_call
+from tracevis3d.views.describe import describe, describe_call
 
 SMALL = """\
 # a small run
@@ -108,6 +110,23 @@ def test_what_was_recorded_with_a_call_is_in_its_tooltip(tmp_path):
     assert "recorded" not in dict(describe_call(trace, load + 1).rows)
     (tmp_path / "run.rsf").unlink()
     assert "recorded" not in dict(describe_call(trace, load).rows)
+
+
+def test_what_the_drum_draws_says_place_call_site_parameters_and_result(tmp_path):
+    text = SMALL.replace(" 110 1 parse", " 110 1 parse src/core/Model.java:7 n=2 result=ok")
+    trace = tv.load(_write(tmp_path, text))
+    meaning = tv.interactions(trace, level="class").drawing(Frame(960, 540)).meaning["interaction"]
+    ((source, calls),) = meaning.calls
+    told = {}
+    for i, call in enumerate(calls.tolist()):
+        (said,) = describe(PickedElement("interaction", id=i, calls={source: call}), [trace])
+        told.setdefault(said.title, (said.where, dict(said.rows)))
+    where, rows = told["Model.load"]
+    assert where == "app.core.Model"
+    assert (rows["path"], rows["result"], rows["recorded"]) == ("a b.txt", "3", "Window.java:12")
+    where, rows = told["Model.parse"]
+    assert where.endswith("src/core/Model.java:7")
+    assert (rows["n"], rows["result"]) == ("2", "ok")
 
 
 def _write(tmp_path, text):
