@@ -139,11 +139,11 @@ def _wrap_future(find: Any) -> Callable[[Any], Any]:
             log, what, since = _log(find), number_of(future, "Future"), state.clock()
 
             def done(_: object) -> None:
+                flags = CONTENDED | (FAILED if made.cancelled() else 0)
                 if state.recording and getattr(task, "_fut_waiter", None) is made:
                     # It may have waited for something else first.
                     start, end = max(since, _ended.get(log.number, since)), state.clock()
                     _ended[log.number] = end
-                    flags = CONTENDED | (FAILED if made.cancelled() else 0)
                     log.rows.extend((_RESULT, what, start, end, flags, 0))
 
             made.add_done_callback(done)

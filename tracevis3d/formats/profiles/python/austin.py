@@ -239,9 +239,9 @@ class _Reader:
         )
         samples, stack = samples[good], stack[good]
         process, thread = self._who(samples[:, kernels.PROCESS], samples[:, kernels.THREAD])
-        stack = np.where(samples[:, kernels.IS_IDLE] > 0, -1, stack).astype(np.int64)
+        busy = np.where(samples[:, kernels.IS_IDLE] > 0, -1, stack.astype(np.int64))
         self._lay(
-            columns, process, thread, stack, 1000 * samples[:, kernels.LASTS], 1024 * samples[:, kernels.SIZE]
+            columns, process, thread, busy, 1000 * samples[:, kernels.LASTS], 1024 * samples[:, kernels.SIZE]
         )
 
     def _defined(self, data: memoryview, rows: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -290,9 +290,9 @@ class _Reader:
             number, count = known.all_of(data, at, zeros[np.searchsorted(zeros, at)])
             references = references.copy()
             references[references <= kernels.NAMED] = len(function) + len(more) + number
-            whole = memoryview(data)
+            text = data.data
             more += [
-                self._recording.function(_text(whole, begin)[0]) for begin in known.starts[:count].tolist()
+                self._recording.function(_text(text, begin)[0]) for begin in known.starts[:count].tolist()
             ]
         keep = references >= 0
         first = np.append(0, np.cumsum(keep))[first]
