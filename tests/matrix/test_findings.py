@@ -144,3 +144,11 @@ def test_those_without_a_row_of_their_own_are_nobody():
     # Where nobody else does anything, they are what there is.
     table.flat[:2, :2] = 0
     assert "98 more" in findings(table)[0].sentence
+
+
+def test_what_stands_for_several_is_no_hub():
+    cells = [[0, 1, 1], [0, 1, 1], [0, 1, 1], [0, 1, 1], [0, 1, 1], [0, 0, 1]]
+    table = made(cells, "waits for")
+    assert [one.column for one in findings(table)[1:]] == [2]
+    table.columns.names[-1] = "98 more"
+    assert [one.sentence for one in findings(table)[1:]] == ["f1 is waited for by 5 of 6 threads"]

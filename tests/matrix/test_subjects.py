@@ -232,6 +232,12 @@ def test_what_a_trace_without_calls_shows_by_itself():
     assert verb(replace(without, sync=Sync())) == "sends to"
     with pytest.raises(InputError, match="calls"):
         verb(replace(without, sync=Sync(), flows=Flows()))
+    unknown = replace(trace.sync, holder=np.full(len(trace.sync), -1, np.int32))
+    with pytest.raises(InputError, match="holders"):
+        table(
+            replace(trace, sync=unknown),
+            SubjectRequest("holders", "auto", "auto", "none", "", 4, 50, True, (0, 64)),
+        )
     for about in ("waits", "holders", "arrows", "sizes", "calls", "creates"):
         with pytest.raises(InputError):
             table(Trace(), SubjectRequest(about, "auto", "auto", "none", "", 4, 50, True, (0, 64)))
