@@ -15,7 +15,7 @@ from tests.support.walked_traces import split
 from tracevis3d.features.interactions import headline
 from tracevis3d.features.interactions.hierarchy import element_hierarchy, shared_hierarchy
 from tracevis3d.features.interactions.interactions import interactions
-from tracevis3d.features.interactions.phases import Phases, find_phases
+from tracevis3d.features.interactions.phases import Phases, enclosing_call, find_phases
 from tracevis3d.features.interactions.rounds import Rounds, find_rounds
 from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import Source
@@ -146,6 +146,28 @@ def test_rounds_are_said_of_the_call_around_them(edge, expected):
     rounds = [Rounds(np.array(edge, np.int64), 0.5)]
     title = headline.of_run(trace, elements.hierarchy, found, (edge[0], edge[-1]), NONE, rounds)
     assert title.text.partition(";")[0] == expected
+
+
+def test_a_call_holds_those_that_begin_before_its_last_one_ends():
+    recording = Recording()
+    thread = recording.thread(1, 1)
+    # main( train( get ) evaluate( get ) )
+    events = [(BEGIN, "Test.main")]
+    for name in ("Model.train", "Test.evaluate"):
+        events += [(BEGIN, name), (BEGIN, "Data.get"), (END, "Data.get"), (END, name)]
+    events.append((END, "Test.main"))
+    recording.add_events(
+        thread=[thread] * len(events), kind=[kind for kind, _ in events],
+        function=[recording.function(name) for _, name in events], time=list(range(len(events))),
+    )  # fmt: skip
+    trace = recording.finish(Source(), split)
+    found = interactions(trace, element_hierarchy(trace, "class"))
+    label = {1: "train", 2: "get", 3: "evaluate", 4: "get"}
+    assert [trace.functions.label[trace.calls.function[c]] for c in found.call] == [*label.values()]
+    assert enclosing_call(trace, found, 1, 2) == 1  # the first get: in train
+    assert enclosing_call(trace, found, 1, 3) == 0  # and evaluate, which begins right after train
+    assert enclosing_call(trace, found, 3, 4) == 3
+    assert enclosing_call(trace, found, 0, 4) == 0
 
 
 def test_of_one_call_it_is_said_where_it_goes():

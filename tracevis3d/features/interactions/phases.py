@@ -183,7 +183,7 @@ def _refined(pair: NDArray[np.int32], edge: Ints, cuts: Ints, pairs: int) -> Int
     """Move each cut to the call where one phase's distribution begins to fit better than the other's."""
     out = edge[cuts].copy()
     shares = _distributions(pair, edge[cuts], pairs)
-    smooth = np.log((shares + 1e-4) / (1 + 1e-4 * pairs))
+    smooth = np.log(shares + 1e-4)
     for i in range(1, len(cuts) - 1):
         low, high = edge[max(cuts[i] - 1, cuts[i - 1])], edge[min(cuts[i] + 1, cuts[i + 1])]
         gain = (smooth[i - 1] - smooth[i])[pair[low:high]]
