@@ -495,6 +495,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"RUNNING_MODAL"}
         kind, shift = event.type, event.shift
         if kind == "ESC":
+            if context.screen.is_animation_playing:
+                # Blender's own key stops it; exploring goes on.
+                return {"PASS_THROUGH"}
             if zoom.stop() or transition.finish() or any(cover.restore(context) for cover in covers):
                 return {"RUNNING_MODAL"}
             if self._press is not None:

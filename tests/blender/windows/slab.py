@@ -118,5 +118,27 @@ def main():
     assert abs(window_time.of(view, 0)[0] - low) < 0.01 * length
     assert state.exploring
 
+    # A film plays through its camera until Esc, which leaves exploring as it is.
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        assert bpy.ops.tracevis3d.film_add(name="Here") == {"FINISHED"}
+        area.spaces.active.region_3d.view_distance *= 0.5
+        assert bpy.ops.tracevis3d.film_add(name="Near", caption="Nearer") == {"FINISHED"}
+        scene = bpy.context.scene
+        first = scene.frame_start
+        assert bpy.ops.tracevis3d.film_play() == {"FINISHED"}
+    assert area.spaces.active.region_3d.view_perspective == "CAMERA"
+    yield lambda: window.screen.is_animation_playing and scene.frame_current > first + 2
+    assert scene.camera == scene.tracevis3d_film.camera
+    support.screenshot(place / "playing.png")
+    send("ESC", "PRESS", region.x + 100, region.y + 100)
+    send("ESC", "RELEASE", region.x + 100, region.y + 100)
+    yield lambda: not window.screen.is_animation_playing
+    yield support.at_rest()
+    assert state.exploring
+    # The next one leaves it.
+    send("ESC", "PRESS", region.x + 100, region.y + 100)
+    send("ESC", "RELEASE", region.x + 100, region.y + 100)
+    yield lambda: not state.exploring
+
 
 support.drive(main(), place, "dragged", patience=60.0)
