@@ -15,6 +15,7 @@ from tracevis3d.drawing.primitives import Boxes, Drawing, Labels, Lines, Tubes
 from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import UsageError
 from tracevis3d.features.comparison.compare import VIEW
+from tracevis3d.features.comparison.fan.colors import largest
 from tracevis3d.features.comparison.fan.pairs import chosen_pairs
 from tracevis3d.features.comparison.matching.many_traces import best_order, similarities
 from tracevis3d.features.comparison.view.parameters import Parameters
@@ -335,7 +336,7 @@ def test_walls_stand_in_the_order_of_similarity():
 def test_one_function_has_one_color_between_all_walls():
     trace = walked_trace(12, threads=1, steps=200)
     drawing = draw([trace] * 4, fade=False, entries=10)
-    legend = next(x for x in drawing.legends if x.title == "Matches within")
+    legend = next(x for x in drawing.legends if x.title == "Tubes within")
     colors = {}
     for element, i, match in bridges(drawing):
         (_, call), (_, other) = ends_of(drawing, match)
@@ -344,6 +345,36 @@ def test_one_function_has_one_color_between_all_walls():
     assert colors
     assert all(len(found) == 1 for found in colors.values())
     assert {c for found in colors.values() for c in found} <= {e.color for e in legend.entries}
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(st.text("abc.", min_size=1, max_size=40), st.integers(0, 5), max_size=9),
+    st.integers(0, 5),
+)
+def test_the_largest_are_named_as_far_as_a_row_has_room(weight, most):
+    kept, room = [], 18.5 * most
+    for name in sorted(weight, key=lambda name: (-weight[name], name))[:most]:
+        room -= min(len(name), 24)
+        if kept and room < 0:
+            break
+        kept.append(name)
+    assert largest(weight, most) == kept
+
+
+@pytest.mark.parametrize("n", [3, 12])
+def test_the_legends_of_tubes_and_walls_are_one_row(n):
+    pytest.importorskip("bpy", reason="no bpy")
+    from tracevis3d.scene import styles
+    from tracevis3d.scene.text.glyphs import typeface
+    from tracevis3d.scene.text.legend import lay_out
+
+    frame = Frame(1920, 1080)
+    drawing = draw(some(40, n), frame=frame)
+    titles = [legend.title for legend in drawing.legends]
+    assert titles == ["Tubes within", "Best match"]
+    lines = lay_out(drawing, styles.named("paper"), frame, typeface()).lines
+    assert len({line.baseline for line in lines if line.text in titles}) == 1
 
 
 def test_walls_that_are_not_joined_say_so():

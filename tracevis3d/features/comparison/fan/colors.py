@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 Indices = NDArray[np.int32]
 
 _STEPS = 96
-_LONGEST = 34
+#: Characters of a name in the legend, at most.
+_LONGEST = 24
+#: Characters that names in the legend have on average, at most: then it shares a row with that of the walls.
+_AVERAGE = 18.5
 
 
 def of_bridges(
@@ -94,7 +97,8 @@ def _groups(pairs: Sequence[Pair], paint: Paint, p: Parameters) -> tuple[list[In
             if name and g < pair.grouping.trunk:
                 weight[name] = weight.get(name, 0.0) + float(pair.grouping.weight[g])
     palette = PALETTES[p.palette]
-    entries = sorted(weight, key=lambda name: (-weight[name], name))[: min(p.entries, len(palette.kinds))]
+    # The other half of the row is the legend's of the walls.
+    entries = largest(weight, min((p.entries + 1) // 2, len(palette.kinds)))
     first = paint.add(np.vstack([palette.kinds[: len(entries)], OTHER[None], colors.TRUNK]))
     index = {name: first + k for k, name in enumerate(entries)}
     other, trunk = first + len(entries), first + len(entries) + 1
@@ -106,10 +110,28 @@ def _groups(pairs: Sequence[Pair], paint: Paint, p: Parameters) -> tuple[list[In
         found.append(table[pair.grouping.of])
     legend = [LegendEntry(_short(name), index[name]) for name in entries]
     if len(weight) > len(entries):
-        legend.append(LegendEntry(f"{len(weight) - len(entries):,} other functions", other))
+        legend.append(LegendEntry(f"{len(weight) - len(entries):,} more", other))
     if any((color == trunk).any() for color in found):
         legend.append(LegendEntry("around these", trunk))
-    return found, (Legend("Matches within", tuple(legend)),) if legend else ()
+    return found, (Legend("Tubes within", tuple(legend)),) if legend else ()
+
+
+def largest(weight: Mapping[str, float], most: int) -> list[str]:
+    """Return the names with most weight, fewer than ``most`` where long ones take the room of a row.
+
+    Parameters
+    ----------
+    weight : mapping of str to float
+    most : int
+
+    Returns
+    -------
+    list of str
+        The one with most weight first; at least one, unless ``most`` is 0 or there are none.
+    """
+    names = sorted(weight, key=lambda name: (-weight[name], name))[:most]
+    fit = np.cumsum([len(_short(name)) for name in names]) <= _AVERAGE * most
+    return names[: max(int(fit.sum()), min(most, 1))]
 
 
 def _names(pairs: Sequence[Pair]) -> list[dict[int, str]]:

@@ -125,7 +125,10 @@ class Parameters:
     labels: int = common_parameters.labels(
         300, "The maximum number of names written on boxes, the widest first"
     )
-    entries: int = common_parameters.entries(6, "The maximum number of groups with a colour of their own")
+    entries: int = common_parameters.entries(
+        6,
+        "The maximum number of groups with a colour of their own; of three and more traces, half as many",
+    )
     overview: bool = parameter(
         True, "Draw how much is matched over time, as bars behind each wall", group="Detail"
     )
