@@ -224,6 +224,7 @@ class Way:
                 Turn("turn a cone tree in a window", "windows/cone.py", trace, done="turned"),
                 Turn("drag what a wall shows in a window", "windows/slab.py", *pair, done="dragged"),
                 Turn("threads as on paper in a window", "sight/paper.py", self.threaded, done="split"),
+                Turn("a row of several threads in a window", "sight/groups.py", self.threaded, done="opened"),
                 Turn("walk through the call tree in a window", "windows/tree.py", trace, done="walked"),
             ),
             *self.shared(
