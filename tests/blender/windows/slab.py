@@ -124,8 +124,8 @@ def main():
         area.spaces.active.region_3d.view_distance *= 0.5
         assert bpy.ops.tracevis3d.film_add(name="Near", caption="Nearer") == {"FINISHED"}
         scene = bpy.context.scene
-        first = scene.frame_start
         assert bpy.ops.tracevis3d.film_play() == {"FINISHED"}
+        first = scene.frame_start
     assert area.spaces.active.region_3d.view_perspective == "CAMERA"
     yield lambda: window.screen.is_animation_playing and scene.frame_current > first + 2
     assert scene.camera == scene.tracevis3d_film.camera
