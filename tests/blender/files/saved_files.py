@@ -22,8 +22,11 @@ BOUNDS = {"low", "high"}
 #: What the time strip stores of a trace.
 STRIP = {"mural", "whole", "timed"}
 #: Traces of which other functions are drawn since: in so small a picture rows stand for the levels of the
-#: first, and the second, collapsed stacks, has one call for each call path.
-DRAWN_OTHERWISE = {"pyspy_sphinx.speedscope.json.gz", "pyspy_pylint.collapsed.txt.gz"}
+#: first, the second, collapsed stacks, has one call for each call path, and more threads of the third
+#: are drawn.
+DRAWN_OTHERWISE = {
+    "pyspy_sphinx.speedscope.json.gz", "pyspy_pylint.collapsed.txt.gz", "uftrace_zstd_7t.json.gz",
+}  # fmt: skip
 kept = json.loads(kept.read_text(encoding="utf-8"))
 support.enable()
 

@@ -10,6 +10,7 @@ import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from tests.support.no_room import small_files  # noqa: E402
 from tests.support.walked_traces import walked_trace  # noqa: E402
 from tracevis3d import api  # noqa: E402
 from tracevis3d.drawing.output import Output  # noqa: E402
@@ -133,3 +134,19 @@ def test_very_many_boxes_are_one_mesh(tmp_path, monkeypatch):
     content = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
     assert len(content["nodes"]) < 30
     assert any("call" in node["name"] for node in content["nodes"])
+
+
+@pytest.mark.skipif(not getattr(bpy.app.build_options, "usd", False), reason="built without USD")
+def test_as_much_room_is_asked_for_as_a_usdc_takes(tmp_path, monkeypatch):
+    asked, out = [], tmp_path / "a.usdc"
+    monkeypatch.setattr(export, "_reserve", lambda path, size: asked.append(size))
+    api.icicle(walked_trace(3, threads=2)).render(out)
+    assert out.stat().st_size <= asked[0] < 4 * out.stat().st_size
+
+
+def test_room_is_asked_for_and_given_back(tmp_path):
+    out = tmp_path / "a.usdc"
+    export._reserve(out, 100_000)
+    assert not out.exists()
+    with small_files(50_000), pytest.raises(OSError, match="File too large"):
+        export._reserve(out, 100_000)

@@ -36,8 +36,12 @@ from .instanced import Instanced, Part, Said, instanced, said_of
 
 #: Boxes and marks of a .glb that are objects of their own: programs draw one mesh faster than more of them.
 _MOST_NODES = 10_000
+#: Meshes of a .usdc that instances share; Blender takes minutes to write a thousand.
+_MOST_SHAPES = 128
 #: The colour attribute of a .glb's meshes.
 _COLOR = "Color"
+#: Bytes of an object, a vertex and a corner in a .usdc at most: places, sizes, colours, normals, ids.
+_HEAD, _PER_VERTEX, _PER_CORNER = 4096, 64, 16
 #: Contents of Blender's default scene, which may be removed.
 _INITIAL: tuple[set[str], ...] = ({"Cube", "Light", "Camera"}, set())
 
@@ -375,8 +379,12 @@ def _usd(built: Built, path: Path, traces: Sequence[Trace]) -> None:
         raise MissingDependency("This Blender is built without USD: write .blend or .glb.")
     apart = {}
     if compat.exports_instances():
+        ones = sorted(instanced(built), key=lambda one: len(np.unique(one.part)))
+        shapes = np.cumsum([len(np.unique(one.part)) for one in ones])
         apart = {
-            one.shown.name: (one, said_of(built.drawing, one.element, traces)) for one in instanced(built)
+            one.shown.name: (one, said_of(built.drawing, one.element, traces))
+            for one, count in zip(ones, shapes)
+            if count <= _MOST_SHAPES
         }
     # What USD's own viewers show has this name.
     with _active(built.scene), _plain(built, "displayColor", apart) as plain:
@@ -396,4 +404,20 @@ def _usd(built: Built, path: Path, traces: Sequence[Trace]) -> None:
             "export_lights": False,
             "use_instancing": bool(apart),
         }
+        _reserve(path, sum(map(_bytes_of, plain)))
         write(filepath=str(path), **{k: v for k, v in options.items() if k in known})
+
+
+def _bytes_of(shown: Any) -> int:
+    """Return how many bytes an object takes in a .usdc at most: its arrays are not packed there."""
+    mesh = shown.data
+    names = sum(len(str(value)) for key, value in shown.items() if key.startswith("tracevis3d"))
+    return _HEAD + names + _PER_VERTEX * len(mesh.vertices) + _PER_CORNER * len(mesh.loops)
+
+
+def _reserve(path: Path, size: int) -> None:
+    """Make sure that a file may have so many bytes, and leave none: USD crashes where there is no room."""
+    with open(path, "wb") as file:
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, size)
+    path.unlink()
