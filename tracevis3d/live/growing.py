@@ -178,9 +178,9 @@ class GrowingTrace:
         self._row_count = dict.fromkeys(self._rows, 0)
         self._batches_gone = dict.fromkeys(self._rows, 0)
         self._living, self._living_now = LivingBefore(), LivingBefore()
-        # While what is open and lives is reported again.
+        # While what is open and lives is reported again, and whether all of it has come so far.
         self._reported_again: Reported | None = None
-        self._is_reported_again = False
+        self._is_all_reported = False
         self.waiting: dict[tuple[int, int], OpenWait] = {}
 
     # -- what comes in ------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ class GrowingTrace:
         # Calls that the program left open ended with it.
         self.unended += sum(t.close_all() for t in self._threads)
         self.waiting.clear()
-        self._reported_again, self._is_reported_again = None, False
+        self._reported_again, self._is_all_reported = None, False
         shift = max(min(welcome.start - self._first_start, 1 << 61), -(1 << 61))
         self.sessions += 1
         self._session = Session(
@@ -289,7 +289,7 @@ class GrowingTrace:
             rows[name + " names"] = known[name]
         if "stack" in rows:
             rows["session"] = session
-        if batch.table == "memory" and batch.again and self._is_reported_again:
+        if batch.table == "memory" and batch.again:
             if self._reported_again is None:
                 self._reported_again = Reported(self._living_of(session))
             new = self._reported_again.new(rows)
@@ -319,12 +319,13 @@ class GrowingTrace:
 
     def begin_retelling(self) -> None:
         """Note that open calls and live blocks follow: other blocks were freed meanwhile."""
-        self._reported_again, self._is_reported_again = None, True
+        self._reported_again, self._is_all_reported = None, True
 
     def end_retelling(self) -> None:
         """Note that all open calls and live blocks have come: free the other blocks."""
-        reported, self._reported_again, self._is_reported_again = self._reported_again, None, False
-        if reported is not None and (gone := reported.gone(self.now)) is not None:
+        reported, is_all = self._reported_again, self._is_all_reported
+        self._reported_again, self._is_all_reported = None, False
+        if reported is not None and is_all and (gone := reported.gone(self.now)) is not None:
             self._keep("memory", {**gone, "session": self._session})
 
     def _add_waiting(self, session: Session, batch: Batch) -> None:
@@ -343,8 +344,8 @@ class GrowingTrace:
     def cut(self) -> None:
         """End all open calls and waits: rows were lost, perhaps with their ends."""
         self.waiting.clear()
-        # What is being reported again is no longer complete.
-        self._reported_again, self._is_reported_again = None, False
+        # What is being reported again is no longer complete: what is missing in it may live.
+        self._is_all_reported = False
         n = sum(t.close_all() for t in self._threads)
         if n and not self.cuts:
             self._cut_at = self.now

@@ -118,7 +118,7 @@ class Subscriber:
         self._small: list[p.Batch] = []
         self._small_rows = 0
         self._large: _Large | None = None
-        self._again = False
+        self._reported: tuple[int, int] | None = None
         self.answers: deque[p.Answer] = deque(maxlen=16)
         self._suggested = 0
         self._rates: deque[tuple[float, int]] = deque()
@@ -212,10 +212,10 @@ class Subscriber:
         """Pause or continue; what was open then is closed, and sent again."""
         if paused and not self._paused:
             # What is reported again now is left out in part.
-            self._again = False
+            self._reported = None
         if self._paused and not paused and not self.over:
             self.trace.cut()
-            self._again = False
+            self._reported = None
             self._say(p.Hello(p.VERSION, CREDIT))
         self._paused = paused
 
@@ -368,7 +368,7 @@ class Subscriber:
                 self.trace.name(message)
             case p.Ended() if self._session:
                 self._count(message)
-                if self._again and not self._paused:
+                if self._reported is not None and not self._paused:
                     self.trace.end_retelling()
                 self.trace.is_over = True
                 self.state = "ended"
@@ -387,13 +387,15 @@ class Subscriber:
             self.trace.losses.take(batch.sequence, len(batch))
             if self.trace.losses.is_open:
                 self.trace.losses.close(self.trace.time_of(batch))
-        if batch.again and not self._again:
+        # All of one report of what is open has one place in the feed: after another loss it begins again.
+        reported = (batch.sequence, batch.published) if batch.again else None
+        if reported is not None and reported != self._reported:
             self._cut()
             self.trace.begin_retelling()
-        elif self._again and not batch.again:
+        elif self._reported is not None and reported is None:
             self._take_small()
             self.trace.end_retelling()
-        self._again = batch.again
+        self._reported = reported
         self.state = "connected"
         self.rows += len(batch)
         self._hear_clock(batch.now)
