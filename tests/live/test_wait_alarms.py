@@ -135,6 +135,9 @@ def test_threads_that_queue_for_an_object_and_the_one_that_holds_it() -> None:
     alone = Feed()
     alone.waits(waiting[0])
     assert alone.look(100, 5000) == {}
+    # Nor is a second one that has waited a moment.
+    alone.did((2, "Lock.acquire", "Lock-1 a", 4900, 4950))
+    assert alone.look(5010) == {}
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_cells_are_equally_wide_nanoseconds(low, lasts, cells):
 
 @given(
     st.integers(0, 3),
-    st.sampled_from(["wall", "tube", "path"]),
+    st.sampled_from(["wall", "tube", "path", "mural"]),
     st.sampled_from([0.5, 4.0, 200.0]),
     st.sampled_from([(640, 360), (64, 36), (1920, 1080)]),
     st.sampled_from(["", "2us"]),
@@ -46,8 +46,8 @@ def test_cells_are_equally_wide_nanoseconds(low, lasts, cells):
 def test_cells_are_as_wide_as_is_wanted_and_texts_can_be_read(seed, form, resolution, size, start):
     trace, frame = TRACES[seed], Frame(*size)
     picture = compose(trace, Parameters(form=form, resolution=resolution, start=start), frame)
-    # A form of many corners needs wider cells.
-    coarser = {"wall": 1.0, "tube": 3.0, "path": 2.5}[form]
+    # A form of many corners needs wider cells, a painted one can have narrower ones.
+    coarser = {"wall": 1.0, "tube": 3.0, "path": 2.5, "mural": 0.5}[form]
     wanted = 0.94 * frame.width / (resolution * coarser)
     np.testing.assert_array_equal(picture.edges, cell_edges(picture.window, wanted))
     wide = 0.94 * frame.width / (WIDTH + 4)

@@ -188,9 +188,6 @@ def test_rates_are_of_calls_and_allocations(seed):
     assert [known["calls"].write(v) for v in (0.04, 999_999.0, 1e6, 1.005e6, 2.5e6)] == [
         "0/s", "999,999/s", "1 million/s", "1 million/s", "2.5 million/s"
     ]  # fmt: skip
-    # Each kind has a colour of its own.
-    colors = [known[key].bands[0].color for key in ("running", "memory", "allocations", "calls")]
-    assert len(set(colors)) == len(colors)
     problems = Problems()
     problems.add("no times", "")
     untimed = keyed(replace(trace, problems=problems))
@@ -204,6 +201,18 @@ def counted(*series):
     first = np.cumsum([0, *map(len, rows)])
     time, value = np.array([row for of in rows for row in of], np.float64).reshape(-1, 2).T
     return Counters(Strings.of(name), process, first, time.astype(np.int64), value)
+
+
+def test_each_kind_has_a_colour_of_its_own():
+    trace = replace(made(3, 1, allocations=12), counters=counted(("a", 1, [(0, 1)])))
+    known = keyed(trace)
+    colors = [track.bands[0].color for key, track in known.items() if key not in ("waits", "modules")]
+    assert sorted(colors) == list(range(7))
+    # Transfers are the same whether they last or not.
+    trace.sync.end[:] = trace.sync.start
+    again = keyed(replace(trace))["io"]
+    assert again.title == "Transfers a second"
+    assert again.bands[0].color == known["io"].bands[0].color
 
 
 def test_counters_are_told_apart_and_written_as_their_names_say():

@@ -152,6 +152,12 @@ def test_a_wait_that_is_the_whole_call_does_not_run():
     assert shares(waits, 50, 50).tolist() == shares(waits, 50, 40).tolist() == [0.0, 1.0]
 
 
+def test_a_wait_longer_than_its_call_leaves_no_fewer_than_none_running():
+    waits = find_waits(trace_of("a 0 10 Event.wait wait E 1"))
+    waits.ops.end[0] = 20
+    assert running(waits, np.array([0, 10, 20])).tolist() == [0.0, 0.0]
+
+
 def test_a_window_without_duration_is_a_nanosecond_long():
     waits = find_waits(trace_of("a 0 51 run\nb 0 90 Event.wait wait E 1"))
     assert shares(waits, 50, 50).tolist() == shares(waits, 50, 40).tolist() == [0.0, 1.0]

@@ -150,6 +150,19 @@ def test_two_that_get_a_semaphore_by_one_release_were_both_woken_by_it():
     assert waits.woken_at[waits.own].tolist() == [10, 10]
 
 
+def test_of_two_releases_of_a_semaphore_each_of_two_that_wait_gets_its_own():
+    waits = find_waits(
+        trace_of("""
+    a 0 90 run
+    a 10 10 Semaphore.release release S
+    a 20 20 Semaphore.release release S
+    b 0 21 Semaphore.acquire wait S 1
+    c 0 22 Semaphore.acquire wait S 1
+    """)
+    )
+    assert waits.woken_at[waits.own].tolist() == [10, 20]
+
+
 def test_who_held_it_is_told_with_file_and_line():
     waits = find_waits(
         trace_of("""
@@ -337,6 +350,11 @@ def test_readers_that_know_that_they_need_not_wait_are_in_no_ring():
     assert "lock order" not in kinds_of(lines([*rows, *other]))
     few = [row for row in [*rows, *other] if not 15 <= row[1] % 50 < 40]
     assert "lock order" in kinds_of(lines(few))
+    # All the days count.
+    later = [
+        (who, start + 100 * day, end + 100 * day, *rest) for day in range(3) for who, start, end, *rest in few
+    ]
+    assert "lock order" not in kinds_of(lines(later))
 
 
 def test_waits_that_nobody_ends_polling_farmers_and_convoys_are_found():

@@ -93,6 +93,14 @@ def passed_on(releaser):
     ]  # fmt: skip
 
 
+def both(thread, at, first, second):
+    """A thread acquires two locks, one after the other."""
+    rows = [
+        (thread, at + i, at + i, "Lock.acquire", "wait", lock, 0) for i, lock in enumerate((first, second))
+    ]
+    return rows + [(thread, at + 4, at + 4, "Lock.release", "release", lock) for lock in (first, second)]
+
+
 def gets_without_waiting(contended):
     """A holder takes its time over getting something, which it waits for or not."""
     return [
@@ -160,6 +168,26 @@ PROGRAMS = {
     "signalled later": (in_vain(1, " (timed out)", 51), ["given up"]),
     "passed on": (passed_on("other"), []),
     "given back": (passed_on("h"), ["held over I/O"]),
+    "hardly one, and another": (
+        [
+            ("h", 0, 0, "Lock.acquire", "wait", "K", 0),
+            ("h", 0, 1, "read", "io", "file"),
+            ("h", 1, 1, "Lock.release", "release", "K"),
+            ("v", 0, 1, "Lock.acquire", "wait", "K", 1),
+            ("v", 2, 2, "Lock.release", "release", "K"),
+            *[(thread, start + 2, end + 2, *rest) for thread, start, end, *rest in passed_on("h")],
+        ],
+        ["held over I/O"],
+    ),
+    "a third lock in one order": (
+        [
+            *both("a", 0, "X", "Y"),
+            *both("b", 20, "Y", "X"),
+            *both("c", 40, "X", "Z"),
+            *both("c", 60, "W", "Y"),
+        ],
+        ["lock order"],
+    ),
     "gets at once": (gets_without_waiting(0), []),
     "waits for work": (gets_without_waiting(1), ["held over a wait"]),
     "sleeps": (sleeps_without_waiting(1), ["held over sleep"]),

@@ -147,3 +147,25 @@ def test_a_writer_that_does_not_wait_or_that_waits_within_a_wait_is_none_for_who
             rows.append(("w", 100, 899, "Condition.wait", "wait", "C", 1))
         found = readers.findings(find_waits(trace_of(lines(rows))))
         assert "L" not in {name for one in found for name in one.objects}
+
+
+def test_what_two_readers_delay_is_told_of_each_the_most_first():
+    rows = [("q" if row[0] == "r" and row[1] // 40 % 2 else row[0], *row[1:]) for row in _reads()]
+    waits = find_waits(trace_of(lines([*rows, ("q", 0, 2000, "run")])))
+    (one,) = readers.findings(waits)
+    causes, sums = waits.causes, {}
+    for wait, *site, ns in zip(causes.wait, causes.thread, causes.function, causes.line, causes.ns):
+        if waits.ops.lasted[wait] == 798:
+            sums[*map(int, site)] = sums.get(tuple(map(int, site)), 0) + int(ns)
+    assert len(sums) == 2
+    assert one.causes == tuple((*site, ns) for site, ns in sorted(sums.items(), key=lambda of: -of[1]))
+
+
+def test_an_operation_of_no_length_may_itself_be_that_which_reads():
+    rows = [("r", 0, 2000, "run"), ("w", 0, 2000, "run"), ("w", 100, 900, "wrlock", "wait", "L", 1)]
+    for i in range(9):
+        rows.append(("r", 110 + 40 * i, 110 + 40 * i, "rdlock", "wait", "L", 0))
+        # Something else begins at the same moment.
+        rows.append(("r", 110 + 40 * i, 110 + 40 * i, "write"))
+        rows.append(("r", 140 + 40 * i, 142 + 40 * i, "unlock", "release", "L"))
+    assert len(readers.findings(find_waits(trace_of(lines(rows))))) == 1

@@ -73,7 +73,7 @@ def loads_of(
     """
     known = {track.key: track for track in tracks_of(trace, palette)}
     if of == "auto":
-        busy = int(np.count_nonzero(busy_time(trace, window))) if len(trace.calls) else 0
+        busy = int(np.count_nonzero(busy_time(trace, window)))
         of = "threads" if busy >= FEWEST else "modules" if "modules" in known else "tracks"
     if of == "threads":
         return "Share of time in which each thread runs", _threads(trace, window)
@@ -89,7 +89,7 @@ def loads_of(
 
 
 def _threads(trace: Trace, window: tuple[int, int]) -> tuple[Load, ...]:
-    busy = busy_time(trace, window) if len(trace.calls) else np.zeros(0, np.int64)
+    busy = busy_time(trace, window)
     busiest = np.argsort(-busy, kind="stable")[: min(MOST, int(np.count_nonzero(busy)))]
     if not len(busiest):
         raise UsageError("spokes=threads: no thread runs in this window")

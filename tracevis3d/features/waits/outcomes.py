@@ -74,7 +74,7 @@ class Outcomes:
         rows = rows[ops.end[rows] >= last[ops.thread[rows]] - 0.01 * span]
         rows = rows[ops.lasted[rows] >= 0.05 * span]
         # A thread that does something after it was not waiting any more.
-        latest = np.full(len(threads), -1, np.int64)
+        latest = np.zeros(len(threads), np.int64)
         np.maximum.at(latest, calls.thread, calls.start)
         np.maximum.at(latest, ops.thread, ops.start)
         found[rows[latest[ops.thread[rows]] < ops.end[rows]]] = True

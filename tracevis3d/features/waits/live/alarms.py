@@ -281,5 +281,5 @@ class WaitAlarms:
 
     def _title(self, thread: int) -> str:
         threads = self._growing.threads()
-        _, tid, name = threads[thread] if 0 <= thread < len(threads) else (0, thread, "")
+        tid, name = threads[thread][1:] if 0 <= thread < len(threads) else (thread, "")
         return name or f"thread {tid}"
