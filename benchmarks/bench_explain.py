@@ -5,7 +5,7 @@ from benchmarks.explain.rivals import RIVALS
 
 
 def rows():
-    verdicts = judge_all()
+    verdicts = judge_all("pairs")
     ours = sum(verdict.place == 1 for verdict in verdicts)
     changed = [verdict for verdict in verdicts if verdict.pair.functions]
     best, name = max((sum(v.rivals[name] == 1 for v in changed), name) for name in RIVALS)

@@ -136,3 +136,37 @@ def test_what_has_no_name_and_is_dropped_is_told_by_what_it_calls():
     first = found(run(False), run(True))[0]
     assert (first.kind, first.functions) == ("alone", ("volume", ""))
     assert first.details["elsewhere"] == 10
+
+
+def test_a_function_that_the_other_run_never_calls_is_told_once():
+    """A class gets a constructor of its own; where it is called alone is no second finding."""
+
+    def run(subclassed):
+        made = ("Machine.init", 5, [leaf("state", 20)] * 6)
+        made = ("Nested.init", 5, [made]) if subclassed else made
+        moved = ("parse", 300, [("rare", 400, [made] * 4), *[leaf("line", 90)] * 20])
+        places = [("section", 50, [moved]), ("later", 50, [])] if not subclassed else [
+            ("section", 50, []), ("later", 50, [moved]),
+        ]  # fmt: skip
+        lists = [(name, 20, [made] * (9 if subclassed else 2)) for name in ("list", "field", "note")]
+        return traced(("main", 300, [*places, *lists, *[leaf("rest")] * 30]))
+
+    told = [f for f in found(run(False), run(True)) if "Nested.init" in f.functions]
+    assert [(f.kind, f.calls) for f in told] == [("only", (0, 31))]
+    # What it wraps is done by both, so that it counts by itself.
+    assert told[0].score < 31 * 3 / len(run(True))
+
+
+def test_what_fewer_calls_let_expect_and_never_happens_is_told():
+    """A page has a list: 26 of 30 lines belong to it; of 13 lines of the other run none does."""
+
+    def run(lines, bullets):
+        read = [("line", 10, [leaf("bullet", 400)])] * bullets + [leaf("line", 10)] * (lines - bullets)
+        return traced(("main", 300, [("page", 5, read), *[leaf("rest")] * 800]))
+
+    def told(a, b):
+        return {f.functions[0] for f in found(a, b) if f.kind not in NOISE}
+
+    assert told(run(30, 26), run(13, 0)) == {"line", "bullet"}
+    # Of 13 lines two had to be bullets, had they as many: that there are none says nothing.
+    assert told(run(30, 4), run(13, 0)) == {"line"}

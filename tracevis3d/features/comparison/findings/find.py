@@ -45,7 +45,7 @@ from .disturbances import drifts, importing, inner, slow_start, stalls
 from .durations import changed, extra_times, pace, times
 from .evidence import FEW_CALLS, LEAST, Evidence, Finding
 from .likeness import groups_of
-from .moves import add_most_similar, joined, together
+from .moves import add_most_similar, joined, together, told_once
 from .order import find_pairs, offsets, out_of_order
 from .ranking import NOISE, rank
 from .stretches import stretches
@@ -81,6 +81,8 @@ _LEAST_COUNTED = {
 _GOES_WITH = 1.25
 #: Findings about calls that one trace makes alone, or more often.
 _CALLED = ("unmatched", "moved", "only", "alone", "repetitions")
+#: That none of this many expected calls is made is no chance.
+_EXPECTED = 3
 #: A finding is left out if another explains this share of it.
 _EXPLAINED = 0.5
 #: Maximum number of findings reported.
@@ -163,7 +165,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
 def _reported(evidence: Evidence, worth: list[Finding]) -> list[Finding]:
     """Return findings that are worth reporting, the most important first: those with one cause as one."""
     worth = sorted(worth, key=rank)
-    worth = together(evidence, joined(evidence, add_most_similar(evidence, worth)))
+    worth = told_once(together(evidence, joined(evidence, add_most_similar(evidence, worth))))
     worth.sort(key=rank)
     reported: list[Finding] = []
     for finding in worth:
@@ -216,9 +218,9 @@ def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
             if (count[0] == count[1]).all() and np.isin(above, finding.nodes).any():
                 return True
         if reported.kind == "repetitions" and (s := finding.details.get("trace")):
-            # More calls don't explain calls that only the other trace makes.
+            # More calls don't explain calls that only the other trace makes, or that it would make, too.
             more = reported.calls[1] > reported.calls[0]
-            if more != (s == "B"):
+            if more != (s == "B") or _expected_in_both(reported, finding, "AB".index(s)):
                 return False
         # Moved calls are reported as a whole; there may be more findings within them.
         if reported.kind == "moved":
@@ -237,6 +239,16 @@ def _explains(evidence: Evidence, reported: Finding, finding: Finding) -> bool:
         same = finding.details["cause"] == reported.details["within"]
         return bool(same and near <= (1 - _EXPLAINED) * abs(finding.details["change_ns"]))
     return False
+
+
+def _expected_in_both(reported: Finding, finding: Finding, trace: int) -> bool:
+    """Return whether one trace never makes calls that its own, fewer repetitions let expect.
+
+    Units of work are unlike each other: what is in some of them alone follows from their number.
+    """
+    if reported.details["unit"] or finding.details.get("elsewhere"):
+        return False
+    return finding.calls[trace] * reported.calls[1 - trace] >= _EXPECTED * reported.calls[trace]
 
 
 def _alike(evidence: Evidence) -> Finding:

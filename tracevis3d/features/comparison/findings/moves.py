@@ -92,6 +92,34 @@ def together(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     return [kept for f in found if (kept := instead.get(id(f), f)) is not None]
 
 
+def told_once(found: list[Finding]) -> list[Finding]:
+    """Take calls of a function that the other trace never calls, in one place and in all, as one finding.
+
+    It is told of all its calls, and counts what counts more.
+
+    Parameters
+    ----------
+    found : list of Finding
+
+    Returns
+    -------
+    list of Finding
+    """
+    never = {
+        (f.details["trace"], f.functions): f
+        for f in found
+        if f.kind == "alone" and not f.details["elsewhere"] and not f.details.get("with")
+    }
+    kept, told = [], set()
+    for f in found:
+        part = never.get((f.details["trace"], f.functions)) if f.kind == "only" else None
+        if part is not None and len(f.nodes) > len(part.nodes):
+            f = replace(f, score=max(f.score, part.score))
+            told.add(id(part))
+        kept.append(f)
+    return [f for f in kept if id(f) not in told]
+
+
 def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     """Join findings of the kind ``alone`` that are the same work: one finding of the kind ``moved``.
 
@@ -139,6 +167,7 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
 
     by_name: dict[int, int] = {}
     by_callers: dict[frozenset[int], list[int]] = {}
+    beyond: dict[int, float] = {}
     for i in which:
         f = found[i]
         s = "AB".index(f.details["trace"])
@@ -148,8 +177,10 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
         by_name.setdefault(function, i)
         beside = by_callers.setdefault(frozenset(paths.parent[f.nodes].tolist()), [])
         for j in beside:
-            if _goes_through(evidence, f, found[j]):
-                join(i, j)
+            for inner, outer in ((i, j), (j, i)):
+                if (itself := _beyond(evidence, found[inner], found[outer])) is not None:
+                    join(i, j)
+                    beyond[outer] = itself
         beside.append(i)
         if best := f.details.get("most_alike"):
             node = int(top[paths.of_call[1 - s][best["call"]]])
@@ -169,7 +200,7 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     left = []
     for i, f in enumerate(found):
         if f.kind != "alone" or not _is_move(parts[lead(i)]):
-            left.append(f)
+            left.append(replace(f, score=beyond[i]) if i in beyond else f)
         elif i in parts:
             left.append(_moved(evidence, parts[i]))
     causes = [f for f in left if f.kind in ("moved", "alone")]
@@ -191,15 +222,19 @@ def _as_many(one: Finding, other: Finding) -> bool:
     )
 
 
-def _goes_through(evidence: Evidence, one: Finding, other: Finding) -> bool:
-    """Return whether one of two functions is called directly in one trace, and by the other in the other."""
+def _beyond(evidence: Evidence, inner: Finding, outer: Finding) -> float | None:
+    """Return the share of calls without those of a function that the other trace calls directly.
+
+    None if they are calls of one trace, or don't call that function.
+    """
     paths = evidence.paths
-    for inner, outer in ((one, other), (other, one)):
-        s, t = ("AB".index(f.details["trace"]) for f in (inner, outer))
-        called = paths.function[t, np.isin(paths.parent, outer.nodes)]
-        if s != t and (called == paths.function[s, inner.nodes[0]]).any():
-            return True
-    return False
+    s, t = ("AB".index(f.details["trace"]) for f in (inner, outer))
+    called = np.isin(paths.parent, outer.nodes) & (paths.function[t] == paths.function[s, inner.nodes[0]])
+    called &= paths.calls[t] > 0
+    if s == t or not called.any():
+        return None
+    time = evidence.calm_time[t, outer.nodes].sum() - evidence.calm_time[t, called].sum()
+    return evidence.share(float(time), float(outer.below[t] - paths.below[t, called].sum()))
 
 
 def _functions(evidence: Evidence, finding: Finding) -> NDArray[np.int64]:
