@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.overlay.test_compose import HEIGHT, WIDTH, measure, seen_from
+from tests.overlay.test_compose import AXES, HEIGHT, WIDTH, measure, seen_from
 from tracevis3d.drawing.primitives import Axis
 from tracevis3d.overlay.items import Overlay, Theme
 from tracevis3d.overlay.rulers import lay_rulers
@@ -46,3 +46,16 @@ def test_a_ruler_covers_the_part_of_its_axis_that_is_in_sight(start, end, where)
         step = np.linalg.norm(np.diff(seen, axis=0), axis=1).max()
         ends = np.array([seen[0], seen[-1]])
         assert np.abs(np.array(found) - ends).max() <= step + 1
+
+
+def test_rulers_of_time_are_in_one_unit():
+    right, up, forward = AXES
+    eye, out = seen_from(-8 * forward), Overlay()
+    axes = [
+        Axis(tuple(high * up - 2 * right), tuple(right), 4.0, (), (), window=(0, last))
+        for high, last in ((1.0, 1_330_000_000), (-1.0, 980_000_000))
+    ]
+    lay_rulers(tuple(axes), eye, FREE, np.zeros(3), THEME, measure, out)
+    units = [text.text.split()[-1] for text in out.texts]
+    assert len(units) > 4
+    assert set(units) == {"s"}

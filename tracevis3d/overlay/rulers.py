@@ -91,8 +91,7 @@ def lay_rulers(
     measure : Measure
     out : Overlay
     """
-    edges: set[str] = set()
-    drawn = 0
+    shown: list[tuple[Axis, _Line, str | None]] = []
     # A line in ``free`` may have its texts just outside.
     size = theme.type
     bounds = (
@@ -102,12 +101,11 @@ def lay_rulers(
         min(free[3] + size, eye.height),
     )
     for axis in axes:
-        if drawn >= _MOST or not (np.isfinite(axis.length) and axis.length > 0):
+        if len(shown) >= _MOST or not (np.isfinite(axis.length) and axis.length > 0):
             continue
         on_it = _in_sight(axis, eye, free, np.zeros(3))
         if on_it is not None and on_it.length >= _LEAST * theme.scale:
-            _draw(axis, on_it, eye, bounds, theme, measure, out, None)
-            drawn += 1
+            shown.append((axis, on_it, None))
             continue
         direction = np.asarray(axis.direction, np.float64)
         origin = np.asarray(axis.origin, np.float64)
@@ -117,17 +115,19 @@ def lay_rulers(
             continue
         (x0, y0), (x1, y1) = seen.ends
         edge = "bottom" if abs(x1 - x0) >= abs(y1 - y0) else "left"
-        if edge in edges:
+        if any(edge == other for _, _, other in shown):
             continue
-        edges.add(edge)
-        drawn += 1
         left, bottom, _, _ = free
         strip = _STRIP * theme.scale
         if edge == "bottom":
             moved = seen._replace(y=bottom + strip)
         else:
             moved = seen._replace(x=left + 2 * strip)
-        _draw(axis, moved, eye, bounds, theme, measure, out, edge)
+        shown.append((axis, moved, edge))
+    # Two rulers of time are compared: both are in one unit.
+    largest = max((abs(t) for axis, line, _ in shown for t in _times(axis, line.low, line.high)), default=0)
+    for axis, line, along in shown:
+        _draw(axis, line, eye, bounds, theme, measure, out, along, largest)
 
 
 def _in_sight(axis: Axis, eye: ViewProjection, free: Rectangle, away: Floats) -> _Line | None:
@@ -162,7 +162,18 @@ def _in_sight(axis: Axis, eye: ViewProjection, free: Rectangle, away: Floats) ->
 _time_ticks = lru_cache(maxsize=256)(ticks.time_ticks)
 
 
-def ticks_of(axis: Axis, low: float, high: float, most: int) -> tuple[NDArray[np.float64], list[str], str]:
+def _times(axis: Axis, low: float, high: float) -> tuple[int, ...]:
+    """Return the nanoseconds at two distances along an axis, earlier first; none without time."""
+    if axis.window is None:
+        return ()
+    first, last = axis.window
+    per_unit = (last - first) / axis.length
+    return tuple(sorted(round(first + along * per_unit) for along in (low, high)))
+
+
+def ticks_of(
+    axis: Axis, low: float, high: float, most: int, largest_ns: int = 0
+) -> tuple[NDArray[np.float64], list[str], str]:
     """Return the ticks of a part of an axis.
 
     Parameters
@@ -172,6 +183,8 @@ def ticks_of(axis: Axis, low: float, high: float, most: int) -> tuple[NDArray[np
         Distances along it.
     most : int
         How many ticks there may be.
+    largest_ns : int, optional
+        The largest time of rulers beside it: all are in one unit.
 
     Returns
     -------
@@ -195,8 +208,7 @@ def ticks_of(axis: Axis, low: float, high: float, most: int) -> tuple[NDArray[np
         return np.array([axis.tick[i] for i in kept]), [axis.text[i] for i in kept], axis.title
     first, last = axis.window
     per_unit = (last - first) / axis.length
-    ends = sorted((first + low * per_unit, first + high * per_unit))
-    found = _time_ticks(round(ends[0]), round(ends[1]), max(most, 2))
+    found = _time_ticks(*_times(axis, low, high), max(most, 2), largest_ns)
     along = (np.array(found.at, np.float64) - first) / per_unit if per_unit else np.empty(0)
     text = [f"{words} {found.unit}".strip() for words in found.text]
     order = np.argsort(along, kind="stable")
@@ -212,12 +224,13 @@ def _draw(
     measure: Measure,
     out: Overlay,
     edge: str | None,
+    largest: int,
 ) -> None:
     scale, size = theme.scale, theme.type
     ends = (x0, y0), (x1, y1) = line.ends
     level = abs(x1 - x0) >= abs(y1 - y0)
     apart = _APART * scale if level else 3.0 * size
-    along, texts, title = ticks_of(axis, line.low, line.high, max(2, int(line.length / apart)))
+    along, texts, title = ticks_of(axis, line.low, line.high, max(2, int(line.length / apart)), largest)
     if not len(along):
         return
     ink: Color = (*theme.ink, 0.9)
