@@ -17,13 +17,14 @@ from tests.waits.programs.fresh_waits import PROGRAMS as FRESH
 from tests.waits.programs.known_waits import PROGRAMS as KNOWN
 from tests.waits.programs.known_waits import Known
 from tests.waits.programs.later_waits import PROGRAMS as LATER
+from tests.waits.programs.signal_waits import PROGRAMS as SIGNALS
 from tests.waits.programs.unseen_waits import PROGRAMS as UNSEEN
 from tracevis3d import api
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import KINDS
 from tracevis3d.features.waits.waits import Waits, find_waits
 
-PROGRAMS = (*KNOWN, *LATER, *UNSEEN, *FRESH)
+PROGRAMS = (*KNOWN, *LATER, *UNSEEN, *FRESH, *SIGNALS)
 ROOT = Path(__file__).resolve().parents[1]
 #: Share of all waiting that those who hold something may cause where nobody is to blame.
 _HARDLY = 0.05

@@ -195,13 +195,13 @@ def plain_operations(trace, rules):
 
 
 def plain_places(rows):
-    """Return the objects that somebody takes again without giving it back, and that no taker gives back."""
+    """Return the objects that others give than take them."""
     found = set()
     for object in {object for row in rows for object in row["objects"]}:
         takers = [row["thread"] for row in rows for of in row["objects"] if row["holds"] and of == object]
         gives = [row for row in rows if row["kind"] == RELEASE and row["gives"] is not None]
         givers = {row["thread"] for row in gives if object in row["objects"]}
-        if givers and not givers & set(takers) and len(takers) > len(set(takers)):
+        if givers and takers and not givers & set(takers):
             found.add(object)
     return found
 

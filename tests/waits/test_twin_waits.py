@@ -493,9 +493,10 @@ class Hold:
 
 
 def test_what_another_thread_releases_first_of_all_is_released() -> None:
-    told = summary(Waits(trace_of("a 20 20 Lock.release release L\nb 0 1 Lock.acquire wait L 0")))
-    (lock,) = told["objects"]
-    assert (lock["held_ns"], lock["never_released"]) == (19, 0)
+    rows = "a 20 20 Lock.release release L\nb 0 1 Lock.acquire wait L 0"
+    rows += "\nb 30 31 Lock.acquire wait L 0\nb 40 40 Lock.release release L"
+    (lock,) = summary(Waits(trace_of(rows)))["objects"]
+    assert (lock["held_ns"], lock["never_released"]) == (19 + 9, 0)
 
 
 def test_a_semaphore_that_one_of_two_has_released_is_held_by_the_other() -> None:

@@ -144,6 +144,7 @@ def test_two_that_get_a_semaphore_by_one_release_were_both_woken_by_it():
     a 10 10 Semaphore.release release S
     b 0 10 Semaphore.acquire wait S 1
     c 0 20 Semaphore.acquire wait S 1
+    c 80 80 Semaphore.release release S
     """)
     )
     assert waits.woken_by[waits.own].tolist() == [0, 0]
@@ -636,6 +637,18 @@ def test_places_that_one_thread_hands_out_are_not_held():
     # Somebody gives one back: it is his meanwhile.
     rows.append(("w0", 125, 125, "Semaphore.release", "release", "S"))
     assert len(find_waits(trace_of(lines(rows))).blame)
+
+
+def test_what_another_thread_releases_is_kept_by_nobody():
+    """A lock as a signal, and one that is passed on: neither is its last owner's to release."""
+    main = ("main", 0, 100, "run")
+    takes = [(who, at, at + 1, "Lock.acquire", "wait", "L", 0) for who, at in (("a", 5), ("b", 30))]
+    gives = [(who, 20, 20, "Lock.release", "release", "L") for who in "cba"]
+    assert len(find_waits(trace_of(lines([main, *takes, gives[0]]))).held) == 0
+    passed_on, own = ([main, *takes, one] for one in gives[1:])
+    assert find_waits(trace_of(lines(passed_on))).held.release.tolist().count(-1) == 1
+    assert "held to the end" not in kinds_of(lines(passed_on))
+    assert "held to the end" in kinds_of(lines(own))
 
 
 def test_a_worker_that_has_had_work_is_merely_idle_at_the_end():

@@ -465,7 +465,7 @@ class Plain:
                 hold for hold in self.holds
                 if hold.object == object and not hold.released and hold.lasted >= 0.01 * self.span
             ]  # fmt: skip
-            if mine:
+            if mine and not any(self.passed_on(hold) for hold in self.holds if hold.object == object):
                 one = max(mine, key=lambda hold: hold.lasted)
                 how = "ends without releasing" if self.ended(one.thread) else "never releases"
                 said = f"{self.title(one.thread)} {how} {object}, which it has held for "
@@ -495,7 +495,7 @@ class Plain:
                     if len(got) >= 3 and max(length for _, length in events[open_ : i + 1]) >= 2:
                         stretches.append((events[open_ : i + 1], got))
                     open_ = None
-            if not stretches:
+            if not stretches or self.most_of_their_own(object) < 2:
                 continue
             waited = sum(
                 length * (later - time)
@@ -534,6 +534,11 @@ class Plain:
                 self.causes([(hold, self.delay(hold)) for hold in mine]),
             ))  # fmt: skip
         return found
+
+    def most_of_their_own(self, object):
+        """Return how many wait for an object at once by waits that are no part of others."""
+        mine = [op for op in self.ops if op.blocked and not op.nested and object in op.of]
+        return max((sum(op.start <= one.start < op.end for op in mine) for one in mine), default=0)
 
     def waiting(self, hold, low, high):
         """Return the nanoseconds that threads wait for what is held between two times, by its share."""

@@ -50,11 +50,18 @@ class Known:
     nobody: bool = False
 
 
-def together(*works: tuple[str, Callable[[], Any]], daemon: bool = False, patience: float = 30.0) -> None:
-    """Run functions in threads of these names; daemons are left to themselves after a while."""
+def together(
+    *works: tuple[str, Callable[[], Any]],
+    daemon: bool = False,
+    patience: float = 30.0,
+    begun: threading.Event | None = None,
+) -> None:
+    """Run functions in threads of these names; daemons are left to themselves a while after ``begun``."""
     threads = [threading.Thread(target=work, name=name, daemon=daemon) for name, work in works]
     for thread in threads:
         thread.start()
+    if begun is not None:
+        begun.wait(30)
     for thread in threads:
         thread.join(patience)
 

@@ -230,18 +230,23 @@ def broken_barrier(parties: int) -> None:
 
 def lost_wakeup(timeout: float | None) -> None:
     """The signal comes before anybody waits for it."""
-    ready = threading.Condition()
+    ready, signalled, waits = threading.Condition(), threading.Event(), threading.Event()
 
     def signal() -> None:
         with ready:
             ready.notify()
+        signalled.set()
 
     def wait() -> None:
+        signalled.wait()
         time.sleep(0.03)
         with ready:
+            waits.set()
             ready.wait(timeout)
 
-    together(("waiter", wait), ("signaller", signal), daemon=timeout is None, patience=0.2)
+    for_ever = timeout is None
+    together(("waiter", wait), ("signaller", signal), daemon=for_ever, patience=0.2 if for_ever else 30.0,
+        begun=waits)  # fmt: skip
 
 
 def inversion(times: int) -> None:
@@ -548,7 +553,7 @@ def join_deadlock() -> None:
             taken.set()
             wanter.join()
 
-    together(("joiner", hold), daemon=True, patience=0.2)
+    together(("joiner", hold), daemon=True, patience=0.2, begun=taken)
 
 
 def crashed() -> None:
@@ -567,7 +572,7 @@ def crashed() -> None:
     # So that it is known to be released at times.
     with shared:
         pass
-    together(("crasher", crash), ("wanter", want), daemon=True, patience=0.2)
+    together(("crasher", crash), ("wanter", want), daemon=True, patience=0.2, begun=taken)
 
 
 def philosophers(ordered: bool) -> None:

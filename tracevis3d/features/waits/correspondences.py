@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...errors import InputError
 from ...kernels.waits.sync import find_releases, link_others, list_pairs, serve
 from ...trace.model import IO, WAIT
-from .operations import DONE, Operations
+from .operations import ARRIVAL, DONE, Operations
 
 Ints = NDArray[np.int64]
 #: Maximum number of listed pairs: a long wait for a busy object has as many as there are releases.
@@ -98,6 +98,42 @@ class _Matching:
         found[order] = served
         return found[which]
 
+    def end_rounds(self, ops: Operations, low: Ints, high: Ints, last: Ints) -> None:
+        """Set ``last`` of waits at a barrier to the last arrival of their round.
+
+        Others may come to the next round before a thread that waits runs again. Which arrivals are of one
+        round is known of a barrier to which all threads come equally often, but for its last round.
+        """
+        if ARRIVAL not in ops.gifts:
+            return
+        waits = np.flatnonzero(ops.wants[self.row] == ops.gifts.index(ARRIVAL))
+        key = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
+        comes = np.flatnonzero(np.isin(key, self.key[waits]))
+        n, threads = len(comes), int(ops.thread.max(initial=0)) + 1
+        arrives = np.arange(n + len(waits)) < n
+        key = np.concatenate([key[comes], self.key[waits]])
+        time = np.concatenate([self.time[comes], ops.start[self.row[waits]]])
+        who = key * threads + np.concatenate([self.release_thread[comes], ops.thread[self.row[waits]]])
+        # A wait begins with the last arrival of its thread, of which this is the number.
+        order = np.lexsort((~arrives, time, who))
+        counted = np.cumsum(arrives[order])
+        begin = np.flatnonzero(np.diff(who[order], prepend=-1))
+        number = np.empty(len(key), np.int64)
+        number[order] = counted - np.repeat(
+            counted[begin] - arrives[order[begin]], np.diff(begin, append=len(key))
+        )
+        each, times = np.unique(who[:n], return_counts=True)
+        most, least = np.zeros(len(self.first) - 1, np.int64), np.full(len(self.first) - 1, n)
+        np.maximum.at(most, each // threads, times)
+        np.minimum.at(least, each // threads, times)
+        round_ = np.unique(key * (n + 1) + number, return_inverse=True)[1].reshape(-1)
+        ends = np.full(len(key), -1, np.int64)
+        np.maximum.at(ends, round_[:n], comes)
+        found = ends[round_[n:]]
+        known = (number[n:] > 0) & (most[key[n:]] - least[key[n:]] <= 1)
+        known &= (found >= low[waits]) & (found < high[waits])
+        last[waits[known]] = found[known]
+
 
 def every_release(ops: Operations) -> Correspondences:
     """Return the paper's correspondences: each release of a shared object within the wait (Eq. 6 and 7).
@@ -156,11 +192,12 @@ def waking_releases(ops: Operations) -> Correspondences:
     """
     ended = (ops.kind == WAIT) & (ops.ending == DONE)
     matching = _Matching(ops, np.flatnonzero(ended & (ops.blocked | ops.one)))
-    _, _, _, last = matching.find(ops)
+    _, low, high, last = matching.find(ops)
     one = np.flatnonzero(ops.one[matching.row])
     served = matching.serve(ops, one)
     # A semaphore may be released by several at the same time.
     last[one] = np.where((served < 0) & ops.asks[matching.row[one]], last[one], served)
+    matching.end_rounds(ops, low, high, last)
     waits = np.flatnonzero(ended & ops.blocked)
     some = (last >= 0) & ops.blocked[matching.row]
     some[some] = matching.release_thread[last[some]] != ops.thread[matching.row[some]]

@@ -221,9 +221,20 @@ class Queues:
     length: NDArray[Any]
 
 
-def queues(ops: Operations) -> Queues:
-    """Return the queues of blocked waits at each object."""
-    rows, object = ops.per_object(np.flatnonzero(ops.blocked & ~repeated(ops)))
+def queues(ops: Operations, which: NDArray[np.bool_]) -> Queues:
+    """Return the queues of some waits at each object.
+
+    Parameters
+    ----------
+    ops : Operations
+    which : bool (n,)
+        The waits that count.
+
+    Returns
+    -------
+    Queues
+    """
+    rows, object = ops.per_object(np.flatnonzero(which))
     n = len(rows)
     time = np.concatenate([ops.start[rows], ops.end[rows]])
     step = np.concatenate([np.ones(n, np.int64), -np.ones(n, np.int64)])

@@ -20,6 +20,8 @@ from .rules import GIFT, KINDS, STATES, Rule, Rules
 Ints = NDArray[np.int64]
 #: Shown where a wait's release is a thread's end, or a thread had nothing to do.
 ENDED, IDLE = "thread end", "idle"
+#: What threads that come to a barrier give to those that wait at it.
+ARRIVAL = "arrival"
 #: Releases that only represent the end of a thread or process.
 THREAD_ENDS = ("Thread.end", ENDED, "Process.end", "end of thread")
 #: How an operation ended, as far as the recording says so: it was given up after a while, it raised an error,
@@ -252,10 +254,9 @@ def operations(trace: Trace, rules: Rules) -> Operations:
 
 
 def without_places(ops: Operations) -> Operations:
-    """Return operations in which what is only given and taken is not held: places that one thread hands out.
+    """Return operations in which what is only given and taken is not held: a signal, or places handed out.
 
-    A thread takes it again without having given it back, and none that takes it ever gives it back. Waits for
-    it are for a signal.
+    None that takes it ever gives it back, and others give it. Waits for it are for a signal.
 
     Parameters
     ----------
@@ -270,13 +271,13 @@ def without_places(ops: Operations) -> Operations:
         return ops
     gave, given = ops.per_object(np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0)))
     threads = int(ops.thread.max()) + 1
-    takers, times = np.unique(object.astype(np.int64) * threads + ops.thread[got], return_counts=True)
+    takers = np.unique(object.astype(np.int64) * threads + ops.thread[got])
     givers = np.unique(given.astype(np.int64) * threads + ops.thread[gave])
-    again, gives, both = np.zeros((3, len(ops.objects)), np.bool_)
-    again[takers[times > 1] // threads] = True
+    taken, gives, both = np.zeros((3, len(ops.objects)), np.bool_)
+    taken[takers // threads] = True
     gives[givers // threads] = True
     both[np.intersect1d(takers, givers) // threads] = True
-    place = again & gives & ~both
+    place = taken & gives & ~both
     if not place.any():
         return ops
     waits, of = ops.per_object(np.flatnonzero(ops.asks))

@@ -21,6 +21,7 @@ from .holds import (
     lock_order,
     next_holds,
     queues,
+    repeated,
     shared_queues,
 )
 from .operations import THREAD_ENDS
@@ -100,7 +101,13 @@ class Waits(Synchronization):
     @cached_property
     def queues(self) -> Queues:
         """How many wait for each object at once."""
-        return queues(self.ops)
+        return queues(self.ops, self.ops.blocked & ~repeated(self.ops))
+
+    @cached_property
+    def passed_on(self) -> NDArray[np.bool_]:
+        """Which holds another thread ended than the one that had them. Bool (holds,)."""
+        held = self.held
+        return (held.release >= 0) & (np.append(self.ops.thread, -1)[held.release] != held.thread)
 
     @cached_property
     def hold_delay(self) -> Ints:
@@ -139,10 +146,9 @@ class Waits(Synchronization):
 
         What one thread acquires and another releases, such as readers do, is no thread's own.
         """
-        held, thread = self.held, self.ops.thread
-        passed_on = (held.release >= 0) & (thread[held.release] != held.thread)
+        held = self.held
         shared = np.zeros(len(self.ops.objects), np.bool_)
-        shared[held.object[passed_on]] = True
+        shared[held.object[self.passed_on]] = True
         return lock_order(held, np.flatnonzero(~shared[held.object]))
 
     @cached_property

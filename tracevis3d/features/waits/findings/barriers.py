@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....units import counted, duration
-from ..operations import DONE
+from ..operations import ARRIVAL, DONE
 from .finding import Finding, several, titles
 
 if TYPE_CHECKING:
@@ -31,15 +31,15 @@ def findings(waits: Waits) -> list[Finding]:
     list of Finding
     """
     ops, trace = waits.ops, waits.trace
-    if "arrival" not in ops.gifts:
+    if ARRIVAL not in ops.gifts:
         return []
     rows = waits.own
-    rows = rows[(ops.wants[rows] == ops.gifts.index("arrival")) & (np.diff(ops.first)[rows] > 0)]
+    rows = rows[(ops.wants[rows] == ops.gifts.index(ARRIVAL)) & (np.diff(ops.first)[rows] > 0)]
     rows = rows[(ops.ending[rows] == DONE) & (waits.woken_by[rows] >= 0)]
-    # Before a thread began, nobody waited for what it does.
+    # Before a thread began, nobody waited for what it does, nor once it has come.
     since = np.maximum(ops.start[rows], _begins(waits)[waits.woken_by[rows]])
     lasted = np.zeros(len(ops), np.int64)
-    lasted[rows] = np.maximum(ops.end[rows] - since, 0)
+    lasted[rows] = np.maximum(waits.woken_at[rows] - since, 0)
     object, found = ops.object[ops.first[rows]], []
     for o in np.unique(object).tolist():
         mine = rows[object == o]

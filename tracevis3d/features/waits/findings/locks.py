@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ....trace.model import IO, WAIT
 from ....units import duration
-from ..holds import within
+from ..holds import queues, within
 from ..outcomes import KINDS_OF_WAITING
 from .finding import Finding, place, several, some, titles
 
@@ -56,9 +56,11 @@ def findings(waits: Waits) -> list[Finding]:
 def _held(waits: Waits) -> list[Finding]:
     held, ops = waits.held, waits.ops
     open_ = np.flatnonzero((held.release < 0) & (held.end - held.start >= _HELD * waits.trace.span_ns))
-    # Objects without any release don't count as held (their releases aren't recorded).
+    # Objects without any release don't count as held (their releases aren't recorded). What one thread
+    # acquires and another releases is a signal, or passed on: it is not its last owner's to release.
     released = np.zeros(len(ops.objects), np.bool_)
     released[held.object[held.release >= 0]] = True
+    released[held.object[waits.passed_on]] = False
     found = []
     for object in np.unique(held.object[open_[released[held.object[open_]]]]).tolist():
         mine = open_[held.object[open_] == object]
@@ -101,7 +103,9 @@ def _convoys(waits: Waits) -> list[Finding]:
     """Return one finding for each object that threads queue for while it is passed on."""
     queue, held, ops, title = waits.queues, waits.held, waits.ops, waits.trace.threads.title
     found = []
-    for object in np.flatnonzero(queue.longest >= 2).tolist():
+    # As threads leave a barrier or a condition's wait they pass its lock on: that is a part of that wait.
+    own = queues(ops, ops.blocked & ~ops.nested).longest
+    for object in np.flatnonzero(own >= 2).tolist():
         low, high = np.searchsorted(queue.object, [object, object + 1])
         begin, end = np.searchsorted(held.object, [object, object + 1])
         if begin == end:
@@ -187,8 +191,7 @@ def _held_over(waits: Waits) -> list[Finding]:
     """Return objects that others wait for while the holder transfers, sleeps, waits itself, or works."""
     held, ops, delay = waits.held, waits.ops, waits.hold_delay
     # What another thread releases was passed on: what its first holder does meanwhile delays nobody.
-    passed_on = (held.release >= 0) & (np.append(ops.thread, -1)[held.release] != held.thread)
-    holds = np.flatnonzero((delay > 0) & ~passed_on)
+    holds = np.flatnonzero((delay > 0) & ~waits.passed_on)
     if not len(holds):
         return []
     waiting = (ops.kind == WAIT) & ops.blocked
