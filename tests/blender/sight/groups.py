@@ -13,7 +13,6 @@ import bpy
 import support
 
 trace, place = map(Path, support.arguments())
-KIND = "thread group"
 
 
 def main():
@@ -41,29 +40,39 @@ def main():
 
     def met(x, y):
         x, y = x - at.region.x, y - at.region.y
-        hit = pointer.under(bpy.context, at.region, at.area.spaces.active, x, y)
-        return hit.kind if hit else ""
+        return pointer.under(bpy.context, at.region, at.area.spaces.active, x, y)
 
     # Looked for all over the 3D view: what a hand can reach, and not what a box is computed to hold.
     grid = product(range(10, at.region.width, 20), range(10, at.region.height, 10))
     pixels = [(x, y) for x, y in (at.placed(pixel) for pixel in grid) if at.is_free(x, y)]
     kinds = {pixel: met(*pixel) for pixel in pixels}
     support.screenshot(place / "groups.png")
-    found = [pixel for pixel, kind in kinds.items() if kind == KIND]
-    print("under the mouse", Counter(kinds.values()), "rows", rows(), "places", found[:5], flush=True)
-    assert found, "nowhere is a row of several threads under the mouse"
+    print("under the mouse", Counter(hit.kind for hit in kinds.values() if hit), "rows", rows(), flush=True)
     before = rows()
-    x, y = found[len(found) // 2]
-    at.move(x, y)
-    yield support.at_rest()
-    support.screenshot(place / "groups_pointed.png")
-    at.press("LEFTMOUSE", x, y)
-    at.press("LEFTMOUSE", x, y)
-    yield lambda: group.opened != ""
-    yield support.at_rest()
-    support.screenshot(place / "groups_opened.png")
-    after = rows()
-    assert set(before) < set(after), (before, after)
+    # Its bands, its plate and the sphere beside it are all of the row.
+    for kind in ("thread group", "row", "thread"):
+        found = [
+            pixel for pixel, hit in kinds.items()
+            if hit and hit.kind == kind and dict(hit.picked.values).get("threads", 1) > 1
+        ]  # fmt: skip
+        assert found, f"nowhere is a row of several threads under the mouse: {kind}"
+        x, y = found[len(found) // 2]
+        at.move(x, y)
+        yield support.at_rest()
+        support.screenshot(place / f"groups_{kind.replace(' ', '_')}.png")
+        at.press("LEFTMOUSE", x, y)
+        at.press("LEFTMOUSE", x, y)
+        yield lambda: group.opened != ""
+        assert group.main == "auto", group.main
+        yield support.at_rest()
+        support.screenshot(place / "groups_opened.png")
+        after = rows()
+        assert set(before) < set(after), (kind, before, after)
+        with at.inside():
+            group.opened = ""
+            assert bpy.ops.tracevis3d.rebuild() == {"FINISHED"}
+        yield support.at_rest()
+        assert rows() == before
 
 
 support.drive(main(), place, "opened", patience=60.0)

@@ -208,6 +208,34 @@ def test_a_group_opens_and_closes() -> None:
         opening.run(replace(state, element=None, call=alone))
 
 
+@pytest.mark.parametrize("kind", ["thread group", "row", "thread"])
+def test_a_double_click_opens_a_group_at_its_bands_its_plate_and_its_sphere(kind) -> None:
+    trace = pool(40)
+    names, drawing = names_of(trace)
+    meaning = drawing.meaning[kind]
+
+    def pressed(id):
+        values = tuple((title, float(of[id])) for title, of in meaning.values)
+        element = PickedElement(kind, id=id, values=values)
+        state = State(VIEW, (trace,), {"opened": "", "main": "auto"}, element=element)
+        actions = [one for one in VIEW.actions if "double click" in one.triggers and one.applies(state)]
+        texts = {title: text[int(of[id])] for title, text, of in meaning.texts if of[id] >= 0}
+        return actions[0].run(state).parameters, dict(values), texts
+
+    group, alone = (["×" in name for name in names].index(many) for many in (True, False))
+    shown = next(element for element in drawing.elements if element.kind == "row").id.tolist()
+    change, values, texts = pressed(shown[group])
+    assert len(names_of(trace, **change)[0]) == 42
+    assert values["threads"] == 39
+    # It says nothing of one of its threads.
+    assert "thread" not in texts
+    if kind != "thread group":
+        change, values, texts = pressed(shown[alone])
+        assert [*change] == ["main"]
+        assert np.isnan(values["threads"])
+        assert texts["thread"].startswith(names[alone])
+
+
 def test_the_list_of_threads_has_a_row_for_a_group() -> None:
     trace = pool(40)
     _, drawing = names_of(trace)

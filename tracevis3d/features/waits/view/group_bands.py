@@ -14,10 +14,10 @@ from ..running import DOES, states
 from .calls import THICK, one_window
 from .colors import DOING, CallColors
 from .layout import Layout
+from .rows.alike import KIND, MANY
 
 Ints = NDArray[np.int64]
 
-KIND = "thread group"
 #: Pixels that a step along time is wide.
 _STEP_PX = 3.0
 #: From the row's foot: what they do, what is loud first, and what the legend calls it.
@@ -108,14 +108,14 @@ def _blocks(picture: Layout, i: int) -> NDArray[np.float64]:
 
 
 def meaning(picture: Layout) -> Meaning:
-    """Return what rows of several threads represent: which threads, and how long they wait together."""
-    waits, n = picture.waits, len(picture.trace.threads)
-    rows = [row for row in picture.rows if len(row.threads) > 1]
+    """Return what rows represent: which threads, and of several how many, and how long they wait together."""
+    waits, n, rows = picture.waits, len(picture.trace.threads), picture.rows
     many, waited = np.full(n, np.nan), np.full(n, np.nan)
     for row in rows:
-        many[row.thread], waited[row.thread] = len(row.threads), waits.waited[row.threads].sum()
+        if len(row.threads) > 1:
+            many[row.thread], waited[row.thread] = len(row.threads), waits.waited[row.threads].sum()
     owner = np.repeat([row.thread for row in rows], [len(row.threads) for row in rows])
     first, thing = lists(owner, np.concatenate([row.threads for row in rows]) if rows else owner, n)
     return Meaning(
-        values=(("threads", many), ("together they wait (ns)", waited)), links=(Link("thread", thing, first),)
+        values=((MANY, many), ("together they wait (ns)", waited)), links=(Link("thread", thing, first),)
     )

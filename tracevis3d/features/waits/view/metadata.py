@@ -11,11 +11,24 @@ from ..outcomes import HOW, KINDS_OF_WAITING, OUTCOMES
 from ..waits import INFERRED, IO, WAIT, Waits
 from . import calls as blocks
 from .correspondences import OPEN
+from .rows.alike import MANY
 from .skyline import RUNNING
 
 
-def metadata(waits: Waits) -> dict[str, Meaning]:
-    """Return what the ids of waits represent: who waits, how long, for what, and who ended and held it."""
+def metadata(waits: Waits, rows: Meaning) -> dict[str, Meaning]:
+    """Return what the ids of waits represent: who waits, how long, for what, and who ended and held it.
+
+    Parameters
+    ----------
+    waits : Waits
+    rows : Meaning
+        What rows are, by their first threads.
+
+    Returns
+    -------
+    dict
+        A kind of elements -> its meaning.
+    """
     ops, trace = waits.ops, waits.trace
     titles = [trace.threads.title(t) for t in range(len(trace.threads))]
     values = (
@@ -42,7 +55,7 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
         ("evidence", list(HOW), of_blocked(outcomes.how)),
         ("kind of wait", list(KINDS_OF_WAITING), of_blocked(outcomes.state)),
     )
-    rows = Meaning(calls=((0, ops.call),), values=values, texts=texts, links=_links(waits))
+    of_waits = Meaning(calls=((0, ops.call),), values=values, texts=texts, links=_links(waits))
     kinds = ("correspondence", "correspondence out of sight", "release", "wait marker", "wait start",
              "wait plate", "wait line", "wait for several", "idle", "hold", OPEN)  # fmt: skip
     shares = {}
@@ -62,17 +75,19 @@ def metadata(waits: Waits) -> dict[str, Meaning]:
         links=(Link("object", np.arange(len(ops.objects))),),
     )
     each = np.arange(len(titles) + 1)
+    # A row of several is none of its threads.
+    several = dict(rows.values)[MANY] > 1
     threads = Meaning(
-        calls=(),
         values=(
-            ("waits (ns)", waits.waited.astype(np.float64)),
-            ("ended waits (ns)", waits.hubs()[0] * 1.0),
+            ("waits (ns)", np.where(several, np.nan, waits.waited)),
+            ("ended waits (ns)", np.where(several, np.nan, waits.hubs()[0])),
+            *rows.values,
         ),
-        texts=(("thread", titles, each[:-1]),),
-        links=(Link("thread", each[:-1]),),
+        texts=(("thread", titles, np.where(several, -1, each[:-1])),),
+        links=rows.links,
     )
     return {
-        **dict.fromkeys(kinds, rows),
+        **dict.fromkeys(kinds, of_waits),
         **dict.fromkeys(("row", "thread"), threads),
         RUNNING: Meaning(calls=(), values=((RUNNING, each * 1.0),)),
         **dict.fromkeys(("start", "overview"), blocks.meaning(trace)),

@@ -45,7 +45,7 @@ from .found_waits import findings_of, waits_of
 from .layout import Layout, compose
 from .metadata import metadata
 from .parameters import Parameters
-from .rows.alike import GROUP_ACTIONS
+from .rows.alike import GROUP_ACTIONS, KIND
 from .rows.rearrange import ROW_ACTIONS
 from .rows.thread_list import THREADS
 from .skyline import LIVE_BYTES, QUEUE, RUNNING, memory_strip, queue_strip, skyline
@@ -153,7 +153,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     drawing.point_out(*first_of_all, *others[: 1 if first_of_all else None])
     drawing.keep_uncovered(QUEUE, RUNNING, LIVE_BYTES)
     drawing.note(*noted.notes(picture, found, chosen, short))
-    drawing.meaning |= {**metadata(waits), corr.MERGED: corr.merged_meaning(picture, short)}
+    drawing.meaning |= metadata(waits, drawing.meaning[KIND])
+    drawing.meaning |= {corr.MERGED: corr.merged_meaning(picture, short)}
     progress(1.0, "drawn")
     return drawing.finish(
         picture.camera,
@@ -181,7 +182,7 @@ def _draw_rows(drawing: DrawingBuilder, picture: Layout, colors: CallColors) -> 
     drawing.add(*over.bars(picture, colors, surface), *over.frames(picture, drawing.color(_FRAME)))
     split, of_split = over.splitter(picture, idle)
     drawing.add(split)
-    drawing.meaning |= {over.SPLITTER: of_split, group_bands.KIND: group_bands.meaning(picture)}
+    drawing.meaning |= {over.SPLITTER: of_split, KIND: group_bands.meaning(picture)}
     return stacks
 
 

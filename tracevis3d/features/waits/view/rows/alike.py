@@ -16,6 +16,8 @@ from .....views.actions import Action, Change, State
 
 Ints = NDArray[np.int64]
 
+#: The kind of a row's bands, and the value that says of how many threads a row is.
+KIND, MANY = "thread group", "threads"
 #: Numbers in a thread's name tell the workers of a pool apart.
 _NUMBER = re.compile(r"\d+")
 
@@ -97,12 +99,13 @@ def _thread_of(state: State) -> int:
     if state.call >= 0:
         return int(state.trace.calls.thread[state.call])
     element = state.element
-    return element.id if element is not None and element.kind in ("thread group", "row", "thread") else -1
+    return element.id if element is not None and element.kind in (KIND, "row", "thread") else -1
 
 
-def _is_group(state: State) -> bool:
-    """Return whether an element is the row of several threads."""
-    return state.element is not None and state.element.kind == "thread group"
+def is_group(state: State) -> bool:
+    """Return whether an element is of a row of several threads: its bands, its plate or its sphere."""
+    element = state.element
+    return element is not None and (element.kind == KIND or dict(element.values).get(MANY, 1) > 1)
 
 
 def _open_group(state: State) -> Change:
@@ -135,7 +138,7 @@ GROUP_ACTIONS = (
         _open_group,
         icon="COMMUNITY",
         triggers=("menu", "double click"),
-        applies=_is_group,
+        applies=is_group,
         about="view",
     ),
     Action(

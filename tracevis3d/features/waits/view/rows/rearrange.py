@@ -14,13 +14,14 @@ from .....views.time_window import time_window
 from ..found_waits import waits_of
 from ..overview import SHARE_OF_HEIGHT, SPLITTER
 from ..story import staged, story
+from .alike import KIND, is_group
 from .choice import ROOM, Chosen, choose
 
 if TYPE_CHECKING:
     from ..parameters import Parameters
 
 #: Kinds of elements whose ids are threads, and the one that is dragged.
-_THREADS, _HANDLE = ("thread", "row", "thread group", "overview row"), "thread"
+_THREADS, _HANDLE = ("thread", "row", KIND, "overview row"), "thread"
 #: Least and greatest share of the picture's height that the main thread's part is dragged to.
 _LEAST, _MOST = 0.05, 0.8
 
@@ -95,7 +96,7 @@ def make_main(state: State) -> Change:
 
 def is_row(state: State) -> bool:
     """Return whether an element stands for a single row's thread."""
-    return state.element is not None and state.element.kind in ("thread", "row")
+    return state.element is not None and state.element.kind in ("thread", "row") and not is_group(state)
 
 
 def is_splitter(state: State) -> bool:

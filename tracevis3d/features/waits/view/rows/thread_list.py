@@ -11,8 +11,7 @@ from .....drawing.primitives import Drawing, Image
 from .....trace.model import Trace
 from .....views.actions import Choice
 from .....views.lists import ListRow, RowList, RowLook
-from ..group_bands import KIND
-from .alike import groups
+from .alike import KIND, groups
 
 #: Rows that the list has at most.
 _MOST = 600
