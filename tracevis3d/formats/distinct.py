@@ -42,8 +42,24 @@ def distinct(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     return np.flatnonzero(is_there) + low, number[values - low]
 
 
-def _by_hash(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the same as :func:`distinct`, without sorting more than the keys."""
+def numbered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the distinct values in the order of their appearance, and the index of each among them.
+
+    Parameters
+    ----------
+    values : int64 (n,)
+
+    Returns
+    -------
+    keys : int64 (k,)
+    index : int32 (n,)
+
+    Examples
+    --------
+    >>> keys, index = numbered(np.array([7, 3, 7]))
+    >>> keys.tolist(), index.tolist()
+    ([7, 3], [0, 1, 0])
+    """
     number, state = np.empty(len(values), np.int32), np.zeros(2, np.int64)
     keys = np.empty(_ROOM, np.int64)
     while True:
@@ -51,7 +67,12 @@ def _by_hash(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
         if state[0] == len(values):
             break
         keys = np.append(keys, np.empty(3 * len(keys), np.int64))
-    keys = keys[: state[1]]
+    return keys[: state[1]], number
+
+
+def _by_hash(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the same as :func:`distinct`, without sorting more than the keys."""
+    keys, number = numbered(values)
     order = np.argsort(keys)
     place = np.empty(len(keys), np.int64)
     place[order] = np.arange(len(keys))

@@ -1,10 +1,13 @@
 """Protobuf messages without their schema: fields of many messages at once, as columns.
 
 Each level of nesting is one pass over its bytes: all samples of a profile, then all labels of all samples. A
-message ends where it is damaged, which is counted. Source: https://protobuf.dev/programming-guides/encoding/
+message ends where it is damaged, which is counted. :class:`Messages` keeps all fields, :class:`Taken` those
+that are wanted. Source: https://protobuf.dev/programming-guides/encoding/
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 import numpy as np
 from numpy.typing import NDArray
@@ -258,3 +261,108 @@ class Messages:
         for owner, text in zip(self.message[rows].tolist(), self.texts(number), strict=True):
             found[owner] = text
         return found
+
+
+class Taken:
+    """Wanted fields of messages of one kind, in one pass; other fields are passed over.
+
+    Parameters
+    ----------
+    data : uint8 (n,)
+        The bytes that they lie in.
+    first, stop : int64 (k,)
+        Where each begins and ends.
+    problems : Problems
+        Gets what is damaged, or of the wrong kind on the wire.
+    numbers, eights, places, lists : collection of int
+        Fields that are varints, fixed64, and bytes, of several in a message the last; and repeated bytes.
+
+    Examples
+    --------
+    >>> data = np.frombuffer(bytes([0x08, 0x96, 0x01, 0x12, 0x02, 0x68, 0x69]), np.uint8)
+    >>> first, stop = np.array([0]), np.array([7])
+    >>> taken = Taken(data, first, stop, Problems(), numbers=(1,), places=(2,))
+    >>> taken.number(1).tolist(), [column.tolist() for column in taken.place(2)]
+    ([150], [[5], [7]])
+    """
+
+    def __init__(
+        self,
+        data: NDArray[np.uint8],
+        first: Ints,
+        stop: Ints,
+        problems: Problems,
+        *,
+        numbers: Collection[int] = (),
+        eights: Collection[int] = (),
+        places: Collection[int] = (),
+        lists: Collection[int] = (),
+    ) -> None:
+        self._data, self._problems = data, problems
+        first, stop = (np.ascontiguousarray(column, np.int64) for column in (first, stop))
+        fields = [*numbers, *eights, *places, *lists]
+        kind, self._slot = np.zeros(max(fields) + 1, np.uint8), np.zeros(max(fields) + 1, np.int64)
+        single = len(fields) - len(lists)
+        self._slot[fields[:single]] = np.arange(single)
+        ways = (kernels.NUMBER, kernels.EIGHT, kernels.PLACE, kernels.LIST)
+        for of, way in zip((numbers, eights, places, lists), ways, strict=True):
+            kind[list(of)] = way
+        state = np.zeros(kernels.TAKE_STATE_SIZE, np.int64)
+        self._value = np.zeros((single, len(first)), np.int64)
+        self._size = np.full((single, len(first)), kernels.MISSING, np.int64)
+        # Memory that is not written is not taken.
+        room = int((stop - first).sum()) // 2 if lists else 0
+        rows = np.empty((4, room), np.int64)
+        kernels.take_fields(data, first, stop, kind, self._slot, state, self._value, self._size, *rows)
+        if state[kernels.S_DAMAGED]:
+            is_last = state[kernels.S_DAMAGED] == 1 and stop[state[kernels.S_MESSAGE]] == len(data)
+            what = "truncated" if is_last else "malformed"
+            problems.add(what, f"byte {state[kernels.S_BYTE]:,}", int(state[kernels.S_DAMAGED]))
+        problems.add("bad value", f"field {state[kernels.S_ODD_NUMBER]}", int(state[kernels.S_ODD]))
+        self._owner, self._number, self._begin, self._end = rows[:, : state[kernels.S_ROWS]]
+        self._is_one_list = len(lists) == 1
+
+    def number(self, field: int, other: int = 0) -> Ints:
+        """Return a varint or a fixed64 of each message.
+
+        Parameters
+        ----------
+        field : int
+        other : int
+            Where it is missing.
+
+        Returns
+        -------
+        int64 (messages,)
+        """
+        row = self._slot[field]
+        value: Ints = self._value[row]
+        return np.where(self._size[row] != kernels.MISSING, value, other) if other else value
+
+    def place(self, field: int) -> tuple[Ints, Ints]:
+        """Return where the bytes of a field are in each message; two zeros where it is missing.
+
+        Parameters
+        ----------
+        field : int
+
+        Returns
+        -------
+        first, stop : int64 (messages,)
+        """
+        row = self._slot[field]
+        return self._value[row], self._value[row] + np.maximum(self._size[row], 0)
+
+    def items(self, field: int) -> tuple[Ints, Ints, Ints]:
+        """Return the items of a repeated field: where each is, and the message that it lies in.
+
+        Parameters
+        ----------
+        field : int
+
+        Returns
+        -------
+        first, stop, owner : int64 (k,)
+        """
+        rows = slice(None) if self._is_one_list else self._number == field
+        return self._begin[rows], self._end[rows], self._owner[rows]

@@ -4,7 +4,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.formats.wire import Messages
+from tracevis3d.formats.wire import Messages, Taken
+from tracevis3d.kernels.formats.protobuf.fields import find_records
 from tracevis3d.trace.problems import Problems
 
 
@@ -104,3 +105,53 @@ def test_fixed_numbers():
     message = Messages.of(data, Problems())
     assert message.fixed64(1).tolist() == [258]
     assert message.fixed64(3, 7).tolist() == [7]
+
+
+eights = st.binary(min_size=8, max_size=8)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(fields, max_size=4), eights)
+def test_wanted_fields_are_those_that_all_fields_hold(messages, eight):
+    eight = varint(5 << 3 | 1) + eight
+    parts = [written(one) + eight * (k % 2) for k, one in enumerate(messages)]
+    bounds = np.cumsum([0, *map(len, parts)])
+    data = np.frombuffer(b"".join(parts) or b"\0", np.uint8)[: bounds[-1]]
+    problems, others = Problems(), Problems()
+    taken = Taken(data, bounds[:-1], bounds[1:], problems, numbers=(1,), eights=(5,), places=(2,), lists=(3,))
+    plain = Messages(data, bounds[:-1], bounds[1:], others)
+    assert taken.number(1, 7).tolist() == plain.last(1, 7).tolist()
+    assert taken.number(5, -1).tolist() == plain.fixed64(5, -1).tolist()
+    first, stop = taken.place(2)
+    assert [data[low:high].tobytes() for low, high in zip(first, stop)] == [
+        next((bytes(data[v : v + s]) for v, s in rows[::-1]), b"")
+        for rows in ([(v, s) for m, n, v, s in zip(plain.message, plain.number, plain.value, plain.size)
+                      if m == k and n == 2 and s >= 0] for k in range(len(messages)))
+    ]  # fmt: skip
+    inside, owner = plain.inner(3)
+    begin, end, of = taken.items(3)
+    assert (begin.tolist(), end.tolist(), of.tolist()) == (
+        inside.first.tolist(), inside.stop.tolist(), owner.tolist()
+    )  # fmt: skip
+    plain.rows(1, is_varint=True), plain.rows(2, is_varint=False)
+    assert sum(one.count for one in problems.values()) == len(
+        [1 for n, s in zip(plain.number, plain.size) if (n == 1 and s >= 0) or (n in (2, 3) and s < 0)]
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.binary(min_size=1, max_size=5), max_size=5), st.booleans(), st.binary(max_size=6))
+def test_records_behind_their_sizes(records, is_ended, rest):
+    data = b"head" + b"".join(len(one).to_bytes(4, "little") + one for one in records)
+    data += bytes(4 * is_ended) + rest
+    found, at, ended = [], 4, False
+    while at + 4 <= len(data):
+        size = int.from_bytes(data[at : at + 4], "little")
+        if not size:
+            ended = True
+            break
+        found.append(at)
+        at += 4 + size
+    places = np.empty(len(data) // 5 + 2, np.int64)
+    count, stop, has_end = find_records(np.frombuffer(data, np.uint8), 4, places)
+    assert (places[:count].tolist(), stop, has_end) == (found, at, ended)

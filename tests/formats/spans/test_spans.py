@@ -13,7 +13,6 @@ from tests.support.profile_facts import spans as calls_of
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.names import split
-from tracevis3d.formats.spans import lanes
 from tracevis3d.formats.spans.lanes import Span, add_spans
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording
@@ -148,45 +147,3 @@ def test_what_is_damaged_is_counted(tmp_path):
     data = (DATA / "shop.otlp.pb").read_bytes()
     path.write_bytes(data[:-50])
     assert registry.open_trace(path).problems
-
-
-class PlainLanes(lanes._Lanes):
-    """Looks at all lanes in turn."""
-
-    def put_free(self, row):
-        span = self._spans[row]
-        stacks = self._lanes.setdefault(span.service, [])
-        for number, stack in enumerate(stacks):
-            self._end(stack, span.start)
-            if not stack:
-                self._put(row, number, stack)
-                return
-        stacks.append([])
-        self._put(row, len(stacks) - 1, stacks[-1])
-
-
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("ab"), st.integers(0, 9), st.integers(0, 4), st.integers(-1, 12)),
-        min_size=1,
-        max_size=24,
-    )
-)
-@settings(max_examples=100, deadline=None)
-def test_lanes_are_those_that_a_search_in_turn_finds(rows):
-    def threads_of(kind):
-        before, lanes._Lanes = lanes._Lanes, kind
-        try:
-            recording = Recording()
-            spans = [
-                Span("t", str(k), str(parent) if parent >= 0 else "", service, f"s{k}", start, start + lasts)
-                for k, (service, start, lasts, parent) in enumerate(rows)
-            ]
-            add_spans(spans, recording)
-        finally:
-            lanes._Lanes = before
-        trace = recording.finish(Source(), split)
-        names = [trace.functions.label[k] for k in trace.calls.function.tolist()]
-        return sorted(zip(names, trace.calls.thread.tolist(), trace.calls.depth.tolist(), strict=True))
-
-    assert threads_of(lanes._Lanes) == threads_of(PlainLanes)

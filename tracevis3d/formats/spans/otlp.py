@@ -10,23 +10,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import Unreadable
+from ...kernels.intern import InternedNames
 from ...progress import Progress, part
 from ...trace.problems import Problems
 from ...trace.recording import Recording
 from .. import registry
+from ..distinct import numbered
 from ..profiles.documents import fields_of, finish, items_of, read_json, text_of
 from ..text import utf8
 from ..unpack import problem_of, unpack_file
-from ..wire import Messages
-from .lanes import Span, add_spans
+from ..wire import Messages, Taken
+from .lanes import Span, Spans, add_columns, add_spans
 
 if TYPE_CHECKING:
     from ...trace.model import Trace
 
 _ERROR = (2, "STATUS_CODE_ERROR")
 _UNKNOWN = "unknown service"
+_TITLE = "OpenTelemetry trace"
+#: Room for ids at first; a power of two.
+_MOST_ROOM = 1 << 20
+
+Ints = NDArray[np.int64]
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -88,12 +96,12 @@ def read(path: Path, progress: Progress) -> Trace:
     if bytes(unpacked.data[:1]) == b"\n" and _is_wire(bytes(unpacked.data[: registry.HEAD])):
         if unpacked.damage:
             recording.problems.add(problem_of(unpacked.damage), unpacked.damage)
-        spans = _wire_spans(unpacked.data, recording.problems)
-    else:
-        spans = []
-        for value in _documents(path, bytes(utf8(unpacked.data)), recording.problems, progress):
-            spans += _json_spans(value, recording.problems)
-    return finish(path, lambda: add_spans(spans, recording), recording, "OpenTelemetry trace", progress)
+        columns = _wire_spans(unpacked.data, recording.problems)
+        return finish(path, lambda: add_columns(columns, recording), recording, _TITLE, progress)
+    spans: list[Span] = []
+    for value in _documents(path, bytes(utf8(unpacked.data)), recording.problems, progress):
+        spans += _json_spans(value, recording.problems)
+    return finish(path, lambda: add_spans(spans, recording), recording, _TITLE, progress)
 
 
 def _documents(path: Path, text: bytes, problems: Problems, progress: Progress) -> Iterator[Any]:
@@ -102,7 +110,7 @@ def _documents(path: Path, text: bytes, problems: Problems, progress: Progress) 
 
     rows = [row for row in text.split(b"\n") if row.strip()]
     if len(rows) < 2 or not rows[1].lstrip().startswith(b'{"resource'):
-        yield read_json(path, problems, "OpenTelemetry trace", progress)
+        yield read_json(path, problems, _TITLE, progress)
         return
     good = 0
     for number, row in enumerate(rows, 1):
@@ -168,61 +176,113 @@ def _time(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
-def _wire_spans(data: memoryview, problems: Problems) -> list[Span]:
-    groups, _ = Messages.of(data, problems).inner(1)
-    resources, group_of_resource = groups.inner(1)
-    services = [_UNKNOWN] * len(groups)
-    attributes, owner = resources.inner(1)
-    values, of_attribute = attributes.inner(2)
-    texts = dict(zip(of_attribute.tolist(), values.text(1), strict=True))
-    for row, key in enumerate(attributes.text(1)):
-        if key == "service.name":
-            services[int(group_of_resource[owner[row]])] = texts.get(row) or _UNKNOWN
-    scopes, group_of_scope = groups.inner(2)
-    spans, scope_of = scopes.inner(2)
-    keys = [_ids(spans, number) for number in (1, 2, 4)]
-    start, end = spans.fixed64(7, -1).tolist(), spans.fixed64(8, -1).tolist()
-    found = [
-        Span(trace, key, parent, services[int(group_of_scope[scope])], name or "(unnamed)", begin, stop)
-        for trace, key, parent, scope, name, begin, stop in zip(
-            *keys, scope_of.tolist(), spans.text(5), start, end, strict=True
+def _wire_spans(data: memoryview, problems: Problems) -> Spans:
+    # Always read-only, like a mapped file: kernels are compiled for one type.
+    column = np.frombuffer(data.toreadonly(), np.uint8)
+    whole = Taken(column, np.zeros(1, np.int64), np.array([len(column)]), problems, lists=(1,))
+    first, stop, _ = whole.items(1)
+    groups = Taken(column, first, stop, problems, lists=(1, 2))
+    service, services = _services(column, groups, len(first), problems)
+    first, stop, group = groups.items(2)
+    first, stop, scope = Taken(column, first, stop, problems, lists=(2,)).items(2)
+    spans = Taken(column, first, stop, problems, eights=(7, 8), places=(1, 2, 4, 5), lists=(11, 13, 15))
+    name, names = _texts(column, *spans.place(5), "(unnamed)")
+    noted, moment, text, texts = _moments(column, spans, problems)
+    first, stop, link = spans.items(13)
+    links = Taken(column, first, stop, problems, places=(1, 2))
+    trace, key, parent, of_link, to = _numbered(
+        column, *(spans.place(number) for number in (1, 2, 4)), *(links.place(number) for number in (1, 2))
+    )
+    n, begin = len(trace), spans.place(2)
+    # An id is one within its trace.
+    pairs = np.concatenate((trace, trace, of_link)) << 32 | np.concatenate((key, parent, to))
+    known, index = numbered(pairs)
+    number = index.astype(np.int64)
+    low, high = spans.place(4)
+    return Spans(
+        start=spans.number(7, -1),
+        end=spans.number(8, -1),
+        key=number[:n],
+        parent=np.where(high > low, number[n : 2 * n], -1),
+        service=service[group[scope]],
+        name=name,
+        link=link,
+        target=number[2 * n :],
+        noted=noted,
+        moment=moment,
+        text=text,
+        services=services,
+        names=names,
+        texts=texts,
+        ids=len(known),
+        named=lambda row: column[begin[0][row] : begin[1][row]].tobytes().hex(),
+    )
+
+
+def _services(
+    data: NDArray[np.uint8], groups: Taken, count: int, problems: Problems
+) -> tuple[Ints, list[str]]:
+    """Return the index of the service of each group, and what they are called."""
+    first, stop, group = groups.items(1)
+    first, stop, resource = Taken(data, first, stop, problems, lists=(1,)).items(1)
+    attributes = Taken(data, first, stop, problems, places=(1, 2))
+    key, keys = _texts(data, *attributes.place(1), "")
+    # Of several the last one counts.
+    said = np.flatnonzero(np.array([name == "service.name" for name in keys] or [False])[key])
+    low, high = (column[said] for column in attributes.place(2))
+    values = Taken(data, low, high, problems, places=(1,))
+    text, texts = _texts(data, *values.place(1), _UNKNOWN)
+    services = list(dict.fromkeys([*texts, _UNKNOWN]))
+    service = np.full(count, services.index(_UNKNOWN), np.int64)
+    service[group[resource[said]]] = text
+    return service, services
+
+
+def _moments(data: NDArray[np.uint8], spans: Taken, problems: Problems) -> tuple[Ints, Ints, Ints, list[str]]:
+    """Return the span, the time and the text of each event and failure, and the texts."""
+    first, stop, of_event = spans.items(11)
+    events = Taken(data, first, stop, problems, eights=(1,), places=(2,))
+    text, texts = _texts(data, *events.place(2), "(unnamed)")
+    start, end = spans.number(7, -1), spans.number(8, -1)
+    time = events.number(1, -1)
+    first, stop, of_status = spans.items(15)
+    status = Taken(data, first, stop, problems, numbers=(3,), places=(2,))
+    failed = np.flatnonzero(status.number(3) == _ERROR[0])
+    low, high = status.place(2)
+    said, messages = _texts(data, low[failed], high[failed], "")
+    of_status = of_status[failed]
+    noted = np.concatenate((of_event, of_status))
+    moment = np.concatenate(
+        (
+            np.where(time >= 0, time, start[of_event]),
+            np.maximum(np.maximum(end, start), 0)[of_status],
         )
-    ]
-    events, span_of = spans.inner(11)
-    for row, time, name in zip(span_of.tolist(), events.fixed64(1, -1).tolist(), events.text(2), strict=True):
-        found[row].moments.append((time if time >= 0 else found[row].start, name or "(unnamed)"))
-    links, span_of = spans.inner(13)
-    for row, trace, key in zip(span_of.tolist(), _ids(links, 1), _ids(links, 2), strict=True):
-        found[row].links.append((trace, key))
-    status, span_of = spans.inner(15)
-    for row, code, message in zip(span_of.tolist(), status.last(3).tolist(), status.text(2), strict=True):
-        if code in _ERROR:
-            time = max(found[row].end, found[row].start, 0)
-            found[row].moments.append((time, f"error: {message}" if message else "error"))
-    return found
+    )
+    order = np.argsort(noted, kind="stable")
+    errors = [f"error: {message}" if message else "error" for message in messages]
+    return noted[order], moment[order], np.append(text, said + len(texts))[order], [*texts, *errors]
 
 
-def _ids(messages: Messages, number: int) -> list[str]:
-    """Return a field of bytes of each message, in hexadecimal."""
-    found = [""] * len(messages)
-    rows = messages.rows(number, is_varint=False)
-    size = messages.size[rows]
-    # Nearly all are as long as the first one.
-    usual = int(size[0]) if len(rows) else 0
-    alike = rows[size == usual]
-    block = messages.data[messages.value[alike][:, None] + np.arange(usual)].tobytes().hex()
-    texts = [block[at : at + 2 * usual] for at in range(0, len(block), 2 * usual)] if usual else []
-    for owner, text in zip(messages.message[alike].tolist(), texts, strict=False):
-        found[owner] = text
-    for row in rows[size != usual].tolist():
-        at, length = int(messages.value[row]), int(messages.size[row])
-        found[int(messages.message[row])] = messages.data[at : at + length].tobytes().hex()
-    return found
+def _numbered(data: NDArray[np.uint8], *places: tuple[Ints, Ints]) -> list[Ints]:
+    """Return columns in which equal bytes have one number."""
+    low, high = (np.concatenate([of[k] for of in places]) for k in range(2))
+    room = 1 << max(len(low) - 1, 1).bit_length()
+    number, _ = InternedNames(min(room, _MOST_ROOM)).all_of(data, low, high)
+    return np.split(number, np.cumsum([len(of[0]) for of in places])[:-1])
+
+
+def _texts(data: NDArray[np.uint8], low: Ints, high: Ints, other: str) -> tuple[Ints, list[str]]:
+    """Return the index of each text, and the texts, each once; ``other`` instead of empty ones."""
+    names = InternedNames()
+    number, count = names.all_of(data, low, high)
+    known: dict[str, int] = {}
+    same = [known.setdefault(text or other, len(known)) for text in names.texts(data, count)]
+    return (number if len(known) == count else np.array(same)[number]), [*known]
 
 
 FORMAT = registry.Format(
     name="otlp",
-    title="OpenTelemetry trace",
+    title=_TITLE,
     suffixes=(".otlp.json", ".otlp", ".otlp.pb", ".jsonl"),
     sniff=sniff,
     read=read,

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....kernels.formats.protobuf.fields import find_records
+from ....kernels.intern import InternedNames
 from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
 from ...distinct import distinct
 from ...unpack import whole
-from ...wire import Messages
+from ...wire import Messages, Taken
 from ..documents import finish
-from ..samples import COUNTED, add_timed, tree_of_stacks
+from ..samples import COUNTED, add_timed, tree_of_places
 
 if TYPE_CHECKING:
     from ....trace.model import Trace
@@ -82,30 +83,33 @@ def read(path: Path, progress: Progress) -> Trace:
 def _take(data: memoryview, recording: Recording) -> None:
     first, stop = _records(data, recording)
     column = np.frombuffer(data.toreadonly(), np.uint8)
-    records = Messages(column, first, stop, recording.problems)
-    samples, _ = records.inner(_SAMPLE)
-    if not len(samples):
+    records = Taken(column, first, stop, recording.problems, lists=(_SAMPLE, _LOST, _FILE, _THREAD, _META))
+    first, stop, _ = records.items(_SAMPLE)
+    n = len(first)
+    if not n:
         raise ValueError("it has no samples")
-    lost, _ = records.inner(_LOST)
+    samples = Taken(column, first, stop, recording.problems, numbers=(1, 2, 4, 5), lists=(3,))
+    lost = Messages(column, *records.items(_LOST)[:2], recording.problems)
     many = int(np.clip(lost.last(2), 0, _MOST).sum())
     if many:
         recording.problems.add("lost", "samples that simpleperf could not store", many)
-    of_frame = _functions(records, samples, recording)
-    _, owner = samples.inner(3)
+    first, stop, owner = samples.items(3)
+    # Frames that are alike are the same bytes: each is read once.
+    entries = InternedNames()
+    entry, many = entries.all_of(column, first, stop)
+    begin, size = entries.starts[:many], entries.lengths[:many]
+    different = Taken(column, begin, begin + size, recording.problems, numbers=(1, 2, 3))
+    function, named = _functions(column, records, different, recording), np.arange(many + 1)
+    bounds = np.append(0, np.cumsum(np.bincount(owner, minlength=n)))
     # Stacks are written innermost first.
-    order = np.lexsort((-np.arange(len(owner)), owner))
-    bounds = np.zeros(len(samples) + 1, np.int64)
-    np.cumsum(np.bincount(owner, minlength=len(samples)), out=bounds[1:])
-    function = of_frame[order].astype(np.int32)
-    stack, frames = tree_of_stacks(bounds, function, np.zeros(len(function), np.int32))
-    meta, _ = records.inner(_META)
+    stack, frames = tree_of_places(bounds, entry, named, function, np.zeros(many, np.int32))
+    meta = Messages(column, *records.items(_META)[:2], recording.problems)
     events = meta.texts(1) or [COUNTED]
-    used, kind = np.unique(np.clip(samples.last(5), 0, len(events) - 1), return_inverse=True)
-    kind = kind.reshape(-1)
-    count = samples.last(4, 1)
-    wrong = (count < 0) | (count > _MOST // max(len(count), 1))
+    used, kind = distinct(np.clip(samples.number(5), 0, len(events) - 1))
+    count = samples.number(4, 1)
+    wrong = (count < 0) | (count > _MOST // max(n, 1))
     recording.problems.add("bad value", "events of a sample", int(wrong.sum()))
-    time = samples.last(1)
+    time = samples.number(1)
     early = (time < 0) | (time > _LATEST)
     recording.problems.add("bad time", "a sample", int(early.sum()))
     keep = np.flatnonzero(~early)
@@ -116,7 +120,7 @@ def _take(data: memoryview, recording: Recording) -> None:
     add_timed(
         recording,
         frames,
-        _threads(records, samples, recording)[keep],
+        _threads(column, records, samples, recording)[keep],
         stack[keep],
         time[keep],
         kinds=names,
@@ -142,48 +146,35 @@ def _records(data: memoryview, recording: Recording) -> tuple[Ints, Ints]:
     return places[:count] + 4, places[1 : count + 1]
 
 
-def _functions(records: Messages, samples: Messages, recording: Recording) -> Ints:
-    """Return the function of each frame of each stack."""
-    files, _ = records.inner(_FILE)
+def _functions(
+    data: NDArray[np.uint8], records: Taken, entries: Taken, recording: Recording
+) -> NDArray[np.int32]:
+    """Return the function of each of the different frames of stacks."""
+    files = Messages(data, *records.items(_FILE)[:2], recording.problems)
     symbols: dict[int, list[str]] = {}
-    paths: dict[int, str] = {}
     rows = files.rows(3, is_varint=False)
-    number, path = files.last(1), files.text(2)
+    number = files.last(1)
     for owner, name in zip(files.message[rows].tolist(), files.texts(3), strict=True):
         symbols.setdefault(int(number[owner]), []).append(name)
-    for of, said in zip(number.tolist(), path, strict=True):
-        paths[of] = said
-    entries, _ = samples.inner(3)
-    address, file, symbol = entries.last(1), entries.last(2), entries.last(3, -1).astype(np.int32)
-    files_of, of = distinct(file)
-    named = np.array([len(symbols.get(one, [])) for one in files_of.tolist()], np.int64)
-    has_name = (symbol >= 0) & (symbol < named[of])
-    whiches, which = distinct(np.where(has_name, symbol, -1).astype(np.int64))
-    addresses, at = distinct(np.where(has_name, 0, address))
-    _, pair = distinct(of * len(whiches) + which)
-    keys, key = distinct(pair * len(addresses) + at)
-    # Where each was first: functions are numbered in the order of the file.
-    first = np.empty(len(keys), np.int64)
-    first[key[::-1]] = np.arange(len(key))[::-1]
-    number_of = np.empty(len(keys), np.int64)
-    for one in np.argsort(first).tolist():
-        row = int(first[one])
-        library = paths.get(int(file[row]), "")
-        short = library.rpartition("/")[2]
-        if has_name[row]:
-            name = symbols[int(file[row])][int(symbol[row])]
-        else:
-            name = f"0x{int(address[row]) & (1 << 64) - 1:x}"
+    paths = dict(zip(number.tolist(), files.text(2), strict=True))
+    found = []
+    symbol = entries.number(3, -1).astype(np.int32).tolist()
+    for address, file, one in zip(
+        entries.number(1).tolist(), entries.number(2).tolist(), symbol, strict=True
+    ):
+        library = paths.get(file, "")
+        named = symbols.get(file, ())
+        name = named[one] if 0 <= one < len(named) else f"0x{address & (1 << 64) - 1:x}"
         full = f"{name} ({library})" if library else name
+        short = library.rpartition("/")[2]
         inside = (("module", short),) if short else None
-        number_of[one] = recording.function(full, label=name, containers=inside)
-    found: Ints = number_of[key]
-    return found
+        found.append(recording.function(full, label=name, containers=inside))
+    return np.array(found, np.int32)
 
 
-def _threads(records: Messages, samples: Messages, recording: Recording) -> Ints:
+def _threads(data: NDArray[np.uint8], records: Taken, samples: Taken, recording: Recording) -> Ints:
     """Return the thread of each sample."""
-    threads, _ = records.inner(_THREAD)
+    threads = Messages(data, *records.items(_THREAD)[:2], recording.problems)
     process: dict[int, int] = {}
     columns = threads.last(1).tolist(), threads.last(2).tolist(), threads.text(3)
     for tid, pid, name in zip(*columns, strict=True):
@@ -191,9 +182,9 @@ def _threads(records: Messages, samples: Messages, recording: Recording) -> Ints
         recording.name_thread(pid, tid, name)
         if tid == pid:
             recording.name_process(pid, name)
-    tids, of = np.unique(samples.last(2), return_inverse=True)
+    tids, of = distinct(samples.number(2))
     numbers = [recording.thread(process.get(tid, 0), tid) for tid in tids.tolist()]
-    return np.asarray(np.array(numbers, np.int64)[of.reshape(-1)])
+    return np.asarray(np.array(numbers, np.int64)[of])
 
 
 FORMAT = registry.Format(

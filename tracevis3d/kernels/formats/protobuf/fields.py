@@ -178,3 +178,94 @@ def scan_packed(data, first, stop, is_dry, state, message, value):  # type: igno
                 value[rows] = np.int64(plain)
             rows += 1
     state[S_ROWS] = rows
+
+
+#: What a field is wanted as: not at all, a varint, the eight bytes of a fixed64, where its bytes are, or
+#: where those of each of several are.
+UNWANTED, NUMBER, EIGHT, PLACE, LIST = 0, 1, 2, 3, 4
+#: Further fields of the state: fields that are another kind on the wire, and the number of the first.
+S_ODD, S_ODD_NUMBER, TAKE_STATE_SIZE = 4, 5, 6
+#: The size of a field that a message does not have.
+MISSING = -2
+
+
+@kernel
+def take_fields(data, first, stop, kind, slot, state, value, size, owner, number, begin, end):  # type: ignore[no-untyped-def]
+    """Write the wanted fields of messages: a column for each field, of several in a message the last counts.
+
+    A message ends where it is damaged.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    first, stop : int64 (messages,)
+        Message ``i`` is ``data[first[i]:stop[i]]``.
+    kind : uint8 (fields,)
+        What the field of each number is wanted as: NUMBER, EIGHT, PLACE or LIST.
+    slot : int64 (fields,)
+        Its row of ``value`` and ``size``.
+    state : int64 (TAKE_STATE_SIZE,)
+        Zeros before; filled.
+    value : int64 (slots, messages)
+        What missing fields are, before; filled: the number, or the byte where the bytes begin.
+    size : int64 (slots, messages)
+        MISSING before; filled: how many bytes that has; -1: a varint.
+    owner, number, begin, end : int64 (room,)
+        Filled: message and field of each item of lists, and where its bytes are. There is room for one for
+        two bytes of a message.
+    """
+    rows = np.int64(0)
+    for i in range(len(first)):
+        at = np.int64(first[i])
+        last = np.int64(stop[i])
+        while at < last:
+            place = at
+            tag, at = read_varint(data, at, last)
+            wire = np.int64(tag & np.uint64(7))
+            field = np.int64(tag >> np.uint64(3))
+            length = np.int64(-1)
+            found = np.int64(0)
+            is_good = at >= 0 and field > 0
+            if is_good:
+                if wire == VARINT:
+                    plain, at = read_varint(data, at, last)
+                    found = np.int64(plain)
+                    is_good = at >= 0
+                elif wire == BYTES:
+                    plain, at = read_varint(data, at, last)
+                    length = np.int64(plain)
+                    found = at
+                    is_good = at >= 0 and length >= 0 and length <= last - at
+                elif wire in (FIXED64, FIXED32):
+                    length = np.int64(8) if wire == FIXED64 else np.int64(4)
+                    found = at
+                    is_good = length <= last - at
+                else:
+                    is_good = False
+            if not is_good:
+                if state[S_DAMAGED] == 0:
+                    state[S_BYTE] = place
+                    state[S_MESSAGE] = i
+                state[S_DAMAGED] += 1
+                break
+            if length > 0:
+                at += length
+            if field >= len(kind) or kind[field] == UNWANTED:
+                continue
+            wanted = kind[field]
+            if (length < 0) != (wanted == NUMBER):
+                if state[S_ODD] == 0:
+                    state[S_ODD_NUMBER] = field
+                state[S_ODD] += 1
+            elif wanted == LIST:
+                owner[rows], number[rows], begin[rows], end[rows] = i, field, found, found + length
+                rows += 1
+            elif wanted != EIGHT or length == 8:
+                if wanted == EIGHT:
+                    word = np.uint64(0)
+                    for k in range(8):
+                        word |= np.uint64(data[found + k]) << np.uint64(8 * k)
+                    found = np.int64(word)
+                value[slot[field], i] = found
+                size[slot[field], i] = length
+    state[S_ROWS] = rows
