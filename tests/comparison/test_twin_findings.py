@@ -25,7 +25,7 @@ from tracevis3d.features.comparison.findings.durations import changed, extra_tim
 from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
 from tracevis3d.features.comparison.findings.find import KINDS, _explains, _goes_with, find
 from tracevis3d.features.comparison.findings.likeness import groups_of
-from tracevis3d.features.comparison.findings.moves import add_most_similar, joined, together
+from tracevis3d.features.comparison.findings.moves import add_most_similar, joined, together, told_once
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
 from tracevis3d.features.comparison.findings.ranking import rank as code_rank
 from tracevis3d.features.comparison.findings.stretches import stretches
@@ -276,7 +276,9 @@ def test_what_was_moved(pair, tau):
     all_same(alike, expected)
     moved, expected = joined(evidence, alike), plain.joined(expected)
     all_same(moved, expected)
-    all_same(together(evidence, moved), plain.together(expected))
+    beside, expected = together(evidence, moved), plain.together(expected)
+    all_same(beside, expected)
+    all_same(told_once(beside), plain.told_once(expected))
 
 
 def test_calls_that_are_made_elsewhere_are_one_finding():
@@ -339,7 +341,7 @@ def test_what_is_reported_and_in_which_order(pair, tau, top):
     def reported(worth):
         found = []
         first = joined(evidence, add_most_similar(evidence, worth))
-        for f in sorted(together(evidence, first), key=rank):
+        for f in sorted(told_once(together(evidence, first)), key=rank):
             if any(plain.explains(row(other), row(f)) for other in found):
                 continue
             unit = next((other for other in found if plain.goes_with(row(other), row(f))), None)

@@ -915,6 +915,7 @@ class Plain:
         lone = [f for f in found if f["kind"] == "alone"]
         group = {id(f): {id(f)} for f in lone}
         of_id = {id(f): f for f in lone}
+        itself = {}
 
         def join(f, g):
             both = group[id(f)] | group[id(g)]
@@ -956,14 +957,21 @@ class Plain:
                 join(f, named[0])
             for g in lone[:i]:
                 beside = [{self.parent[n] for n in one["nodes"]} for one in (f, g)]
-                through = [
-                    {self.function[side(one)][n] for n in range(self.n) if self.parent[n] in one["nodes"]}
-                    for one in (f, g)
-                ]
-                first = [self.function[side(one)][one["nodes"][0]] for one in (f, g)]
-                called = first[0] in through[1] or first[1] in through[0]
-                if side(f) != side(g) and beside[0] == beside[1] and called:
-                    join(f, g)
+                if side(f) == side(g) or beside[0] != beside[1]:
+                    continue
+                for inner, outer in ((f, g), (g, f)):
+                    s, t = side(inner), side(outer)
+                    called = [
+                        n for n in range(self.n)
+                        if self.parent[n] in outer["nodes"] and self.calls[t][n]
+                        and self.function[t][n] == self.function[s][inner["nodes"][0]]
+                    ]  # fmt: skip
+                    if called:
+                        join(f, g)
+                        time = sum(self.calm_time[t][n] for n in outer["nodes"])
+                        time -= sum(self.calm_time[t][n] for n in called)
+                        calls = outer["below"][t] - sum(self.below[t][n] for n in called)
+                        itself.setdefault(id(outer), []).append(self.share(time, calls))
             if best := f["details"].get("most_alike"):
                 node = top(self.traces[1 - side(f)].node[best["call"]])
                 for g in lone:
@@ -984,13 +992,32 @@ class Plain:
             members = [g for g in lone if id(g) in group.get(id(f), ())]
             below = [sum(g["below"][s] for g in members if side(g) == s) for s in range(2)]
             if 3 * min(below) < max(below) or not members:
-                result.append(f)
+                result.append({**f, "score": min(itself.get(id(f), [f["score"]]))})
             elif id(f) not in done:
                 done |= {id(g) for g in members}
                 result.append(self.moved(members, side))
         assert len(of_id) == len(lone)
         causes = [f for f in result if f["kind"] in ("moved", "alone")]
         return [f for f in result if not any(self.comes_of(f, cause) for cause in causes)]
+
+    def told_once(self, found):
+        """Leave out calls in one place where all of a function are told that the other never calls."""
+        kept = []
+        for f in found:
+            same = [g for g in found if (g["details"].get("trace"), g["functions"]) ==
+                    (f["details"].get("trace"), f["functions"])]  # fmt: skip
+            places = [
+                g for g in same
+                if g["kind"] == "alone" and not g["details"]["elsewhere"] and not g["details"].get("with")
+            ]  # fmt: skip
+            every = [g for g in same if g["kind"] == "only"]
+            if f["kind"] == "alone" and f in places and any(len(g["nodes"]) > len(f["nodes"]) for g in every):
+                continue
+            if f["kind"] == "only":
+                more = [g["score"] for g in places if len(g["nodes"]) < len(f["nodes"])]
+                f = {**f, "score": max([f["score"], *more])}
+            kept.append(f)
+        return kept
 
     def moved(self, members, side):
         sides = [[f for f in members if side(f) == s] for s in range(2)]
@@ -1072,6 +1099,9 @@ class Plain:
             if result["kind"] == "repetitions" and "trace" in f["details"]:
                 a, b = result["calls"]
                 if f["details"]["trace"] != ("B" if b > a else "A"):
+                    return False
+                new = not f["details"].get("elsewhere") and not result["details"]["unit"]
+                if new and max(f["calls"]) * min(a, b) >= 3 * max(a, b):
                     return False
             inside = set(result["nodes"]) if result["kind"] == "moved" else self.under(result["nodes"])
             if f["kind"] == "moved" and result["kind"] == "repetitions":

@@ -180,7 +180,7 @@ def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
             for inner, outer in ((i, j), (j, i)):
                 if (itself := _beyond(evidence, found[inner], found[outer])) is not None:
                     join(i, j)
-                    beyond[outer] = itself
+                    beyond[outer] = min(beyond.get(outer, itself), itself)
         beside.append(i)
         if best := f.details.get("most_alike"):
             node = int(top[paths.of_call[1 - s][best["call"]]])
