@@ -119,6 +119,29 @@ def test_title_legend_and_caption_stay_while_the_camera_moves(folder):
     assert np.abs(first[top:-foot] - last[top:-foot]).max() > 50
 
 
+def test_nothing_shifts_between_pictures_of_one_view(folder):
+    story = told(
+        {"shot": "hold", "seconds": 1},
+        {"shot": "hold", "seconds": 1, "title": "Named", "set": {"color": "module"}, "callout": 0},
+        {"shot": "hold", "seconds": 1, "view": "cone"},
+        size="640x360",
+    )
+    film = Film(story, TRACES, output_of(story))
+    scenes = [film.frames[k].now[0].scenery for k in (0, 4, 8)]
+    one, other, cone = (scene.framing for scene in scenes)
+    assert one.whole == other.whole != cone.whole
+    assert one.framed[1] == other.framed[1]
+    # Each alone would be seen from elsewhere: their legends are not as wide.
+    alone = [stage.Framing(scene.drawing, "paper", scene.frame, 49).framed for scene in scenes[:2]]
+    assert one.framed[1][3] == min(region[3] for _, region in alone)
+    for scene in scenes[:2]:
+        words = scene.drawing.camera
+        inside = one.view.pixels(np.array([words.low, words.high]))
+        left, bottom, right, top = one.framed[1]
+        assert (inside >= [left - 1, bottom - 1]).all()
+        assert (inside <= [right + 1, top + 1]).all()
+
+
 def test_a_dissolve_is_between_both_pictures(folder):
     story = told(*SHOTS[1:])
     film = Film(story, TRACES, output_of(story))

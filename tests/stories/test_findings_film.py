@@ -72,6 +72,18 @@ def test_the_first_three_findings_are_shown(stories):
     assert story.shots[-1].picture == whole
 
 
+def test_each_finding_is_pointed_at_alone_and_what_is_everywhere_is_shown_at_all_times(stories):
+    pointing = [shot for shot in stories["explain"].shots[1:-1] if shot.kind == "hold" and shot.callout]
+    own = [shot for shot in stories["explain"].shots if shot.kind == "fly_to"]
+    assert [shot.callout for shot in pointing] == list(range(1, len(own) + 1))
+    assert stories["explain"].shots[-1].callout is None
+    shown = [dict(shot.picture.settings) for shot in stories["memory"].shots]
+    own = [settings for settings in shown if "finding" in settings]
+    assert own
+    places = [shot.kind == "fly_to" for shot in stories["memory"].shots]
+    assert sum(settings.get("start") == "0ns" for settings in own) == len(own) - sum(places)
+
+
 def test_a_place_is_gone_to_and_one_sentence_is_read():
     whole, own = Picture("icicle", ("a",)), Picture("cone", ("a",))
     story = story_of_findings(

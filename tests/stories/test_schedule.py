@@ -147,8 +147,10 @@ def test_who_sees_it_from_the_front_stays_there_until_the_overview():
 
 def test_callouts_are_shown_where_they_were_laid_out_for():
     frames = film("hold", FLY, {"shot": "hold", "seconds": 1}, fps=4)
-    assert frames[0].looks[0].callouts
-    assert not frames[-1].looks[0].callouts  # the hold after a flight stays there
+    assert frames[0].looks[0].callout is None  # all of them
+    assert frames[-1].looks[0].callout == 0  # the hold after a flight stays there
+    one = film({"shot": "hold", "seconds": 1, "callout": 2}, FLY, {"shot": "hold", "callout": 2}, fps=4)
+    assert [one[0].looks[0].callout, one[-1].looks[0].callout] == [2, 0]
     assert frames[-1].looks[0].pose == frames[-5].looks[0].pose
 
 

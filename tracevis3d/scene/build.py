@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -35,6 +36,12 @@ _END_ON = 0.98
 GRID = 1.1
 #: How often texts are laid out and the camera is moved if the type has a given size.
 _FITTINGS = 3
+#: Room at the foot of pictures with callouts, as a share of their height.
+_FOOT = 0.015
+#: Most rows of a legend in a picture whose camera moves.
+_FILM_ROWS = 1
+#: From where a picture is seen, and which part of it shows the data, in pixels from the lower left corner.
+Framed = tuple[camera.View, camera.Rectangle]
 #: What texts lie on that belong to no call.
 _PLATE = "tag"
 #: Inks on coloured surfaces.
@@ -104,6 +111,7 @@ def build(
     purpose: Purpose = "still",
     caption: float = 0.0,
     hidden: NDArray[np.bool_] | None = None,
+    framed: Framed | None = None,
     progress: Progress = silent,
 ) -> Built:
     """Make the objects of ``drawing`` in a scene, in one collection.
@@ -127,6 +135,9 @@ def build(
         behind title and legends.
     hidden : bool (height, width), optional
         Pixels in which something would hide a text, the lowest row first: no name is written there.
+    framed : (View, Rectangle), optional
+        From where it is seen, and which part of the picture shows the data, as :func:`seen_alike` returns
+        them; left out: as :func:`seen` does.
     progress : Progress
 
     Returns
@@ -141,7 +152,7 @@ def build(
         If ``progress`` says so.
     """
     look, frame, scene = styles.named(style), frame or Frame(), scene or bpy.context.scene
-    made = _Making(drawing, look, frame, scene, name, collection, purpose, caption, hidden)
+    made = _Making(drawing, look, frame, scene, name, collection, purpose, caption, hidden, framed)
     try:
         made.compose(progress)
         progress(0.3, "building the scene")
@@ -179,6 +190,38 @@ def seen(
     made.surround = made.around(drawing)
     made.fit(drawing)
     return made.view, made.surround.region
+
+
+def seen_alike(drawings: Sequence[Drawing], style: str, frame: Frame, caption: float = 0.0) -> Framed:
+    """Return from where each of several drawings is in its picture whole: nothing shifts between them.
+
+    Parameters
+    ----------
+    drawings : sequence of Drawing
+        They are looked at from the same direction.
+    style, frame, caption
+        As for :func:`seen`.
+
+    Returns
+    -------
+    view : View
+    region : (float, float, float, float)
+        What title and legends of all of them leave.
+    """
+    many = [_Making(one, styles.named(style), frame, None, "", None, "draft", caption) for one in drawings]
+    left, bottom, right, top = np.array([made.around(made.drawing).region for made in many]).T
+    region = float(left.max()), float(bottom.max()), float(right.min()), float(top.min())
+    words, typed = many[0].camera_words, list(drawings)
+    for _ in range(1 + _FITTINGS * bool(frame.points)):
+        points = np.concatenate([made.points(one) for made, one in zip(many, typed)])
+        view = camera.fit(words, frame, region, points)
+        if frame.points:
+            typed = [type_size.in_type(one, view, many[0].typeface) for one in typed]
+    if any(one.callouts for one in drawings):
+        # The room that is left lies above, where callouts find it.
+        below = float(view.pixels(points)[:, 1].min()) - region[1] - _FOOT * frame.height
+        view = replace(view, centre=(view.centre[0], view.centre[1] - max(below, 0.0)))
+    return view, region
 
 
 def pixels_of_unit(drawing: Drawing, style: str, frame: Frame) -> float | None:
@@ -242,7 +285,9 @@ class _Making:
         purpose: Purpose,
         caption: float = 0.0,
         hidden: NDArray[np.bool_] | None = None,
+        framed: Framed | None = None,
     ) -> None:
+        self.framed = framed
         self.drawing, self.style, self.frame, self.scene, self.name = drawing, style, frame, scene, name
         self.typeface: Typeface = typeface(frame.font)
         self.camera_words = straight(drawing.camera) if style.straight else drawing.camera
@@ -293,9 +338,13 @@ class _Making:
 
     def around(self, drawing: Drawing) -> legend.SurroundingTexts:
         """Lay out title, legends and notes."""
-        found = legend.lay_out(drawing, self.style, self.frame, self.typeface)
+        # Nobody reads many legends while the picture moves.
+        most = _FILM_ROWS if self.caption else None
+        found = legend.lay_out(drawing, self.style, self.frame, self.typeface, most)
         left, bottom, right, top = found.region
         found.region = (left, max(bottom, self.caption), right, top)
+        if self.framed:
+            found.region = self.framed[1]
         return found
 
     def fit(self, drawing: Drawing) -> Drawing:
@@ -310,6 +359,14 @@ class _Making:
 
     def look(self, drawing: Drawing) -> None:
         """Lay out the rulers, and move the camera back until all that has to be in the picture is."""
+        points = self.points(drawing)
+        if self.framed:
+            self.view = self.framed[0]
+        else:
+            self.view = camera.fit(self.camera_words, self.frame, self.surround.region, points)
+
+    def points(self, drawing: Drawing) -> NDArray[np.float64]:
+        """Lay out the rulers; return the points (n, 3) that have to be in the picture."""
         axes, typeface = camera.axes(self.camera_words), self.typeface
         self.rulers = [
             rulers_of.lay_out(axis, axes, typeface)
@@ -322,7 +379,7 @@ class _Making:
         if drawing.camera.whole:
             points += [ruler.extent() for ruler in self.rulers]
             points += [labels.extent(group, typeface) for group in drawing.labels if len(group)]
-        self.view = camera.fit(self.camera_words, self.frame, self.surround.region, np.concatenate(points))
+        return np.concatenate(points)
 
     def elements(self, progress: Progress) -> None:
         """Make the objects of the drawing's elements."""

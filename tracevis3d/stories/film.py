@@ -152,22 +152,45 @@ class Film:
     ) -> None:
         self.story, self.output, self._traces, self._progress = story, output, traces, progress
         self._drawings: dict[tuple[Picture, bool], Drawing] = {}
+        self._groups: dict[tuple[str, bool], list[list[Picture]]] = {}
         self._travels: dict[tuple[Look, Look], travel.Travel] = {}
-        self._sights: dict[tuple[Picture, bool, bool], _Sight] = {}
-        self.moments = moments(story, output.fps, lambda picture, half: self._sight(picture, half, False))
+        self._sights: dict[tuple[Picture, bool, int | None], _Sight] = {}
+        self.moments = moments(story, output.fps, lambda picture, half: self._sight(picture, half, 0))
         self.frames: list[Shown] = [self._shown(moment) for moment in self.moments]
 
-    def _sight(self, picture: Picture, half: bool, callouts: bool) -> _Sight:
+    def _sight(self, picture: Picture, half: bool, callout: int | None) -> _Sight:
         from ..scene.films.staged import Scenery
 
-        key = picture, half, callouts
+        key = picture, half, callout
         if key not in self._sights:
             drawing = self._drawn(picture, half)
-            if not callouts:
-                drawing = replace(drawing, callouts=())
+            if callout is not None:
+                said = (one for one in drawing.callouts if one.text.partition(" ")[0] == f"{callout}")
+                drawing = replace(drawing, callouts=tuple(said))
+            # Those with callouts make room for them, whether they are shown or not.
+            beside = [self._drawn(other, half) for other in (picture, *self._beside(picture, half))]
             traces = tuple(self._traces[name] for name in picture.traces)
-            self._sights[key] = _Sight(Scenery.of(drawing, self.output, half), traces)
+            self._sights[key] = _Sight(Scenery.of(drawing, self.output, half, beside), traces)
         return self._sights[key]
+
+    def _beside(self, picture: Picture, half: bool) -> list[Picture]:
+        """Return the other pictures that are seen from the same place: nothing shifts from one to another."""
+        from ..scene.films.staged import groups_of
+
+        # Calls at other paces are where they were.
+        picture = replace(picture, paces=())
+        key = picture.view, half
+        if key not in self._groups:
+            many, drawings = [], []
+            for one in self.story.pictures(half):
+                # What can't be drawn is told with its own shot.
+                with contextlib.suppress(UsageError):
+                    if one.view == picture.view:
+                        drawings.append(self._drawn(one, half))
+                        many.append(one)
+            self._groups[key] = [[many[i] for i in group] for group in groups_of(drawings, self.output, half)]
+        group = next(group for group in self._groups[key] if picture in group)
+        return [one for one in group if one != picture]
 
     def _drawn(self, picture: Picture, half: bool) -> Drawing:
         from ..scene.films.staged import frame_of
@@ -194,7 +217,7 @@ class Film:
         from ..scene.films.staged import Seen, Shown, Travelling
 
         def seen(look: Look) -> Seen:
-            return Seen(self._sight(look.picture, look.half, look.callouts).scenery, look.pose, look.now)
+            return Seen(self._sight(look.picture, look.half, look.callout).scenery, look.pose, look.now)
 
         def all_seen(looks: Looks) -> tuple[Seen | Travelling, ...]:
             return tuple(
@@ -216,7 +239,7 @@ class Film:
             files = self.story.files
             ends = []
             for look in key:
-                scenery = self._sight(look.picture, look.half, look.callouts).scenery
+                scenery = self._sight(look.picture, look.half, look.callout).scenery
                 ends.append((scenery.drawing, [files.index(name) for name in look.picture.traces], look.pose))
             traces = [self._traces.get(name) for name in files]
             self._travels[key] = travel.Travel.between(ends[0], ends[1], traces)

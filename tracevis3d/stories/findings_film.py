@@ -31,6 +31,8 @@ _CAPTION = 120
 #: What takes more of the time is everywhere; how much of it is seen at least, so that its surroundings are.
 _EVERYWHERE, _NEAREST = 0.6, 0.3
 _DISSOLVE = 0.8
+#: Parameters of the picture of a finding that is everywhere: all of the time, as in the picture of all.
+ALL_TIME = (("start", "0ns"),)
 _HEAD = "Change what you like, then: tracevis3d film {name} -o {film}"
 
 
@@ -48,12 +50,15 @@ class FilmedFinding:
         Its own picture.
     place : Selection or None
         Where it is in the whole picture; None: everywhere.
+    callout : int
+        The number of its callout in the whole picture; 0: it has none.
     """
 
     headline: str
     sentence: str
     picture: Picture
     place: Selection | None
+    callout: int = 0
 
 
 def story_of_findings(opening: str, whole: Picture, found: Sequence[FilmedFinding], closing: str) -> Story:
@@ -76,8 +81,8 @@ def story_of_findings(opening: str, whole: Picture, found: Sequence[FilmedFindin
     shots = [Shot("establish", whole, _OPENING, opening)]
     for one in found[:MOST]:
         if one.place is not None:
-            # Callouts show where it is; what is seen next comes while the camera is on its way.
-            shots.append(Shot("hold", whole, _SHOWING, one.headline, _DISSOLVE))
+            # Its callout shows where it is; what is seen next comes while the camera is on its way.
+            shots.append(Shot("hold", whole, _SHOWING, one.headline, _DISSOLVE, callout=one.callout))
             shots.append(Shot("fly_to", whole, _GOING, one.headline, 0.0, one.place, _GOING))
         words = point_of(one.sentence)
         reading = min(max(len(words) / _READ + 2.0, _LEAST), _LONGEST)

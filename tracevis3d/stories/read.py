@@ -141,7 +141,15 @@ def _shot(row: dict[str, Any], before: Picture | None, last: Shot | None, where:
         sides,
         morph,
         paces,
+        _callout(row, where),
     )
+
+
+def _callout(row: Mapping[str, Any], where: str) -> int | None:
+    given = row.get("callout")
+    if given is None or (isinstance(given, int) and not isinstance(given, bool) and given >= 0):
+        return given
+    raise UsageError(f"{where}: callout: {given!r}: the number of a callout is expected; 0: none is shown")
 
 
 def _paces(row: Mapping[str, Any], where: str) -> tuple[tuple[str, float], ...]:
@@ -293,6 +301,8 @@ def as_words(story: Story, folder: str | os.PathLike[str] = "") -> dict[str, Any
         row |= _words_of_selection(shot.selection)
         ways = {"travel": shot.travel, "degrees": shot.degrees, "span": shot.span}
         row |= {name: value for name, value in ways.items() if name in KINDS[shot.kind].words}
+        if shot.callout is not None:
+            row["callout"] = shot.callout
         if shot.paces:
             row["paces"] = dict(shot.paces)
         if shot.slow:

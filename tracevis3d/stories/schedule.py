@@ -66,8 +66,9 @@ class Look:
     half : bool
         It takes half of the frame's width.
     pose : Pose
-    callouts : bool
-        They are shown: the camera stands where they were laid out for.
+    callout : int or None
+        The number of the callout that is shown; 0: none is; None: all are, as the camera stands where they
+        were laid out for.
     now : float
         What appears later than this share of the picture's time is not seen.
     """
@@ -75,7 +76,7 @@ class Look:
     picture: Picture
     half: bool
     pose: Pose
-    callouts: bool = False
+    callout: int | None = 0
     now: float = 1.0
 
 
@@ -203,11 +204,11 @@ def _path(shot: Shot, last: Looks, sight_of: SightOf) -> Callable[[float], Looks
     start = next((look.pose for look in looks if replace(look.picture, paces=()) == shot.picture), None)
     if shot.kind == "play":
         return _play(shot, sight, start or sight.whole)
-    way = _ways[shot.kind](shot, sight, start or sight.whole)
+    way, still = _ways[shot.kind](shot, sight, start or sight.whole), shot.kind == "hold"
 
     def at(share: float) -> Looks:
         pose = way(share)
-        return (Look(shot.picture, False, pose, shot.kind == "hold" and pose == sight.whole),)
+        return (Look(shot.picture, False, pose, shot.callout if still and pose == sight.whole else 0),)
 
     return at
 

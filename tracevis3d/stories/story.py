@@ -36,7 +36,7 @@ PICTURE = ("view", "traces", "set", "filters", "title")
 #: The kinds of shots.
 KINDS: dict[str, Kind] = {
     "establish": Kind("the whole picture; the camera comes slowly to its place", 5.0),
-    "hold": Kind("the picture as it is, with its callouts; nothing moves", 6.0),
+    "hold": Kind("the picture as it is, with its callouts; nothing moves", 6.0, ("callout",)),
     "overview": Kind("the camera goes back until all is in the picture", 4.0),
     "fly_to": Kind("the camera goes to a selection, and stays there", 5.0, (*SELECTION, "travel")),
     "orbit": Kind("the camera turns around what it looks at", 4.0, ("degrees",)),
@@ -163,6 +163,8 @@ class Shot:
         For how many of its first seconds what the shot before shows, too, is on its way from there.
     paces : tuple of (str, float)
         Of ``play``: see :class:`Picture`.
+    callout : int or None
+        Of ``hold``: the number of the only callout that is shown; 0: none is; None: all are.
     """
 
     kind: str
@@ -178,6 +180,7 @@ class Shot:
     sides: tuple[Side, ...] = ()
     morph: float = 0.0
     paces: tuple[tuple[str, float], ...] = ()
+    callout: int | None = None
 
 
 @dataclass(frozen=True)
@@ -199,9 +202,25 @@ class Story:
         """How long it takes."""
         return sum(shot.seconds for shot in self.shots)
 
+    def pictures(self, half: bool) -> tuple[Picture, ...]:
+        """Return what is drawn, each once.
+
+        Parameters
+        ----------
+        half : bool
+            What takes half of a divided frame; else what takes all of it.
+
+        Returns
+        -------
+        tuple of Picture
+        """
+        sides = [side.picture for shot in self.shots for side in shot.sides]
+        return tuple(
+            dict.fromkeys(sides if half else [shot.picture for shot in self.shots if not shot.sides])
+        )
+
     @property
     def files(self) -> tuple[str, ...]:
         """The traces of all shots, each once."""
-        pictures = [side.picture for shot in self.shots for side in shot.sides]
-        pictures += [shot.picture for shot in self.shots]
+        pictures = [*self.pictures(True), *(shot.picture for shot in self.shots)]
         return tuple(dict.fromkeys(trace for picture in pictures for trace in picture.traces))

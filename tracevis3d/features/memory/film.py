@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from ...stories.findings_film import MOST, FilmedFinding, place_of, story_of_findings
+from ...stories.findings_film import ALL_TIME, MOST, FilmedFinding, place_of, story_of_findings
 from ...stories.story import Picture, Story
 from ...trace.model import Trace
 from ...units import byte_size, counted
 from .summary import heading, name_of
 from .view.arrangement import memory_use
+from .view.story import chosen
 
-#: Findings of one kind that a film tells.
-_MOST_OF_KIND = 2
 #: What each kind of finding means: the picture's title has the figures.
 MEANING = {
     "leak": "Its blocks are never freed, and there are more and more of them.",
@@ -19,9 +18,11 @@ MEANING = {
     "saw-tooth": "It fills up and is emptied, again and again.",
     "fragmentation": "There is free memory, but in holes between the blocks.",
     "churn": "Many blocks that live only briefly: one that is used again would do.",
-    "cohort": "These blocks were born together, and freed together.",
+    "cohort": "These blocks were allocated at about the same time, and freed at about the same.",
     "imports": "Imported modules stay to the end, which is no leak.",
 }
+#: What those are that have no common end.
+_STAY = "These blocks were allocated at about the same time, and none of them is freed."
 
 
 def story_of(trace: Trace, file: str) -> Story:
@@ -41,17 +42,15 @@ def story_of(trace: Trace, file: str) -> Story:
     use = memory_use(trace)
     name = trace.source.title
     whole = Picture("memory", (file,), title=f"The memory of {name}")
-    chosen: list[int] = []
-    for i, one in enumerate(use.findings):
-        if len(chosen) < MOST and sum(use.findings[k].kind == one.kind for k in chosen) < _MOST_OF_KIND:
-            chosen.append(i)
     found = []
-    for n, i in enumerate(chosen, 1):
-        one = use.findings[i]
+    # Those that the picture of all shows, and with its numbers.
+    for n, one in enumerate(chosen(use.findings, MOST), 1):
         place = place_of(one.start_ns, one.end_ns, trace.span_ns)
-        picture = Picture("memory", (file,), (("finding", f"{i + 1}"),), title=f"{n}. {heading(one, use)}")
+        settings = (("finding", f"{use.findings.index(one) + 1}"), *(() if place else ALL_TIME))
+        picture = Picture("memory", (file,), settings, title=f"{n}. {heading(one, use)}")
         headline = f"{n}. {one.kind.capitalize()}: {name_of(one, use)}"
-        found.append(FilmedFinding(headline, MEANING[one.kind], picture, place))
+        stays = one.kind == "cohort" and not one.details["freed"]
+        found.append(FilmedFinding(headline, _STAY if stays else MEANING[one.kind], picture, place, n))
     blocks = counted(len(use.blocks), "block")
     allocated = byte_size(int(use.blocks.size.sum()))
     opening = f"{name} allocates {blocks}, {allocated} in all. Each bar is a block, from birth to end."

@@ -264,7 +264,7 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
         )
     ends = f"freed until {when(finding.end_ns)}" if d["freed"] else "never freed"
     much = byte_size(finding.bytes)
-    return f"{count:,} blocks, {much}, have the same lifetime: born about {when(finding.start_ns)}, {ends}"
+    return f"{count:,} blocks, {much}, have the same lifetime: from about {when(finding.start_ns)} on, {ends}"
 
 
 def name_of(finding: MemoryFinding, use: MemoryUse) -> str:

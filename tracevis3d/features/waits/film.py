@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...stories.findings_film import MOST, FilmedFinding, place_of, point_of, story_of_findings
+from ...stories.findings_film import ALL_TIME, MOST, FilmedFinding, place_of, point_of, story_of_findings
 from ...stories.story import Picture, Story
 from ...trace.model import Trace
 from ...units import counted, duration
@@ -37,17 +37,13 @@ def story_of(trace: Trace, file: str, rules: str = "") -> Story:
     for i, one in enumerate(all_found):
         if len(chosen) < MOST and sum(all_found[k].kind == one.kind for k in chosen) < _MOST_OF_KIND:
             chosen.append(i)
-    found = [
-        FilmedFinding(
-            f"{n}. {all_found[i].title}",
-            _words(all_found[i]),
-            Picture(
-                "threads", (file,), (*settings, ("finding", f"{i + 1}")), title=f"{n}. {all_found[i].heading}"
-            ),
-            place_of(all_found[i].start, all_found[i].end, trace.span_ns),
-        )
-        for n, i in enumerate(chosen, 1)
-    ]
+    found = []
+    for n, i in enumerate(chosen, 1):
+        one = all_found[i]
+        place = place_of(one.start, one.end, trace.span_ns)
+        own = (*settings, ("finding", f"{i + 1}"), *(() if place else ALL_TIME))
+        picture = Picture("threads", (file,), own, title=f"{n}. {one.heading}")
+        found.append(FilmedFinding(f"{n}. {one.title}", _words(one), picture, place))
     waiting = counted(len(waits.own), "wait")
     who = counted(len(trace.threads), "thread")
     opening = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from ...drawing.projection import SENSOR_MM, straight
 from ...layout.sight.pose import Pose
 from ...progress import Progress, silent
 from .. import compat, styles
-from ..build import build, clear, seen
+from ..build import Framed, build, clear, seen_alike
 from ..camera import Pane, View, fit
 from ..digest import digest
 from ..geometry.forms import Purpose
@@ -29,6 +30,8 @@ from .eye import Eye
 _NEAREST = 0.2
 #: Margin around what fills the picture, as a share of it.
 _MARGIN = 0.12
+#: How much smaller a picture may become so that others are seen from the same place.
+_SMALLER = 1.5
 #: How far the pane with title and legends lies before the nearest data, as a share of its distance; and
 #: its least distance, as a share of that of what the camera looks at.
 _BEFORE, _LEAST = 0.5, 0.05
@@ -44,9 +47,13 @@ class Framing:
     frame : Frame
     caption : float
         Height in pixels that is kept for captions.
+    beside : sequence of Drawing
+        Others that are seen from the same place, so that nothing shifts between their pictures and this.
 
     Attributes
     ----------
+    framed : (View, Rectangle)
+        Where the camera is for the whole picture, and which part of the picture shows the data.
     whole : Pose
         From where all is in the picture.
     front : Pose
@@ -55,8 +62,11 @@ class Framing:
         Whether it is seen straight from the front.
     """
 
-    def __init__(self, drawing: Drawing, style: str, frame: Frame, caption: float) -> None:
-        self.view, self._region = seen(drawing, style, frame, caption)
+    def __init__(
+        self, drawing: Drawing, style: str, frame: Frame, caption: float, beside: Sequence[Drawing] = ()
+    ) -> None:
+        alike = [drawing, *beside]
+        self.framed = self.view, self._region = seen_alike(alike, style, frame, caption)
         look = styles.named(style)
         self._words = straight(drawing.camera) if look.straight else drawing.camera
         self._frame = frame
@@ -64,8 +74,8 @@ class Framing:
         self.whole = _pose(self.view)
         self.front = self.whole
         if not self.straight:
-            flat = replace(drawing, camera=straight(drawing.camera))
-            self.front = replace(_pose(seen(flat, style, frame, caption)[0]), front=1.0)
+            flat = [replace(one, camera=straight(one.camera)) for one in alike]
+            self.front = replace(_pose(seen_alike(flat, style, frame, caption)[0]), front=1.0)
 
     def eye(self, pose: Pose) -> Eye:
         """Return the camera of a pose."""
@@ -89,6 +99,42 @@ class Framing:
         pose = _pose(fit(self._words, self._frame, self._region, corners))
         width = min(max(pose.width * (1 + _MARGIN), _NEAREST * self.whole.width), self.whole.width)
         return replace(pose, width=width)
+
+
+def alike(drawings: Sequence[Drawing], style: str, frame: Frame, caption: float) -> list[list[int]]:
+    """Return which drawings are seen from one place.
+
+    Parameters
+    ----------
+    drawings : sequence of Drawing
+    style, frame, caption
+        As for :class:`Framing`.
+
+    Returns
+    -------
+    list of list of int
+        Each drawing is in one group, with earlier ones that are seen from the same direction, if none of them
+        becomes much smaller.
+    """
+
+    def width(which: Sequence[int]) -> float:
+        return _pose(seen_alike([drawings[i] for i in which], style, frame, caption)[0]).width
+
+    def way(i: int) -> tuple[object, ...]:
+        words = drawings[i].camera
+        return words.direction, words.up, words.projection, words.lens
+
+    own = [width([i]) for i in range(len(drawings))]
+    groups: list[list[int]] = []
+    for i in range(len(drawings)):
+        for group in groups:
+            joined = [*group, i]
+            if way(group[0]) == way(i) and width(joined) <= _SMALLER * min(own[k] for k in joined):
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    return groups
 
 
 def _pose(view: View) -> Pose:
@@ -130,6 +176,8 @@ class Stage:
     purpose : {"film", "draft"}
     caption : float
         Height in pixels that is kept for captions.
+    framed : (View, Rectangle) or None
+        See :class:`Framing`; None: as the drawing alone is seen.
     progress : Progress
     """
 
@@ -142,10 +190,11 @@ class Stage:
         samples: int,
         purpose: Purpose,
         caption: float,
+        framed: Framed | None,
         progress: Progress,
     ) -> None:
         self._scene: Any = bpy.data.scenes.new("TraceVis3D shot")
-        self._settings = style, frame, engine, samples, purpose, caption
+        self._settings = style, frame, engine, samples, purpose, caption, framed
         try:
             self._build(drawing, None, progress)
         except BaseException:
@@ -162,10 +211,10 @@ class Stage:
         self._build(drawing, self.built.collection, silent)
 
     def _build(self, drawing: Drawing, collection: Any, progress: Progress) -> None:
-        style, frame, engine, samples, purpose, caption = self._settings
+        style, frame, engine, samples, purpose, caption, framed = self._settings
         self.built = build(
             drawing, style=style, frame=frame, scene=self._scene, collection=collection, purpose=purpose,
-            caption=caption, progress=progress,
+            caption=caption, framed=framed, progress=progress,
         )  # fmt: skip
         render.prepare(self.built, engine, samples, transparent=False, purpose=purpose)
         if finer := fineness(engine, purpose, samples):

@@ -28,7 +28,7 @@ from ..output import engines, pixels
 from . import caption
 from .eye import Eye
 from .join import is_whole
-from .stage import Framing, Stage, fineness, name_of
+from .stage import Framing, Stage, alike, fineness, name_of
 
 #: How many drawings stay built.
 _KEPT = 4
@@ -58,7 +58,7 @@ class Scenery:
     name: str
 
     @classmethod
-    def of(cls, drawing: Drawing, output: Output, half: bool) -> Scenery:
+    def of(cls, drawing: Drawing, output: Output, half: bool, beside: Sequence[Drawing] = ()) -> Scenery:
         """Prepare a drawing for the frames of a film; notes are left out, which nobody could read.
 
         Parameters
@@ -67,15 +67,38 @@ class Scenery:
         output : Output
         half : bool
             It takes half of the frame.
+        beside : sequence of Drawing
+            Others whose pictures are seen from the same place.
 
         Returns
         -------
         Scenery
         """
         frame = frame_of(output.frame, half)
-        drawing = replace(drawing, notes=())
-        framing = Framing(drawing, output.style, frame, caption.height(frame))
-        return cls(drawing, frame, framing, name_of(drawing, output.style, frame))
+        drawing, *beside = (replace(one, notes=()) for one in (drawing, *beside))
+        framing = Framing(drawing, output.style, frame, caption.height(frame), beside)
+        view, region = framing.framed
+        place = view.eye, view.tangent, view.centre, region
+        return cls(drawing, frame, framing, name_of(drawing, output.style, frame, *place))
+
+
+def groups_of(drawings: Sequence[Drawing], output: Output, half: bool) -> list[list[int]]:
+    """Return which drawings are seen from one place; see :func:`.stage.alike`.
+
+    Parameters
+    ----------
+    drawings : sequence of Drawing
+    output : Output
+    half : bool
+        Each takes half of the frame.
+
+    Returns
+    -------
+    list of list of int
+    """
+    frame = frame_of(output.frame, half)
+    bare = [replace(one, notes=()) for one in drawings]
+    return alike(bare, output.style, frame, caption.height(frame))
 
 
 def key_of(output: Output) -> str:
@@ -311,9 +334,10 @@ class Frames:
             while len(self._stages) >= _KEPT:
                 self._stages.popitem(last=False)[1].close()
             output = self._output
+            framed = seen.scenery.framing.framed if isinstance(seen, Seen) else None
             stage = Stage(
                 seen.drawing(), output.style, seen.frame, self.engine, output.samples, self._purpose,
-                caption.height(seen.frame), silent,
+                caption.height(seen.frame), framed, silent,
             )  # fmt: skip
         elif isinstance(seen, Travelling):
             stage.redraw(seen.drawing())

@@ -291,14 +291,15 @@ def _place(
 ) -> Rectangle | None:  # fmt: skip
     """Return the place for a panel that hides least data, nearest to its point; None if there is none."""
     x, y = point
-    step = text
+    step, pad = text, 0.35 * text
     left = np.arange(region[0], region[2] - wide, step)
     low = np.arange(region[1], region[3] - high, step)
     if not len(left) or not len(low):
         return None
+    # Just below title and legends there is often room for one panel.
+    low = np.append(low, region[3] - high - 1.01 * pad)
     xs, ys = (grid.reshape(-1) for grid in np.meshgrid(left, low))
     columns, rows = data.shape[1] - 1, data.shape[0] - 1
-    pad = 0.35 * text
     i0, j0 = ((np.clip((v - pad) / _CELL, 0, n)).astype(np.int64) for v, n in ((xs, columns), (ys, rows)))
     i1, j1 = (
         np.ceil(np.clip((v + of + pad) / _CELL, 0, n)).astype(np.int64)

@@ -16,6 +16,8 @@ from ..color import mixed
 from ..styles import Style
 
 _MOST_ROWS, _FEW_ROWS = 5, 3
+#: Most legends where they have few rows.
+_MOST_LEGENDS = 2
 #: Space between two legends in a row, line heights.
 _APART = 2.2
 _SEPARATOR = "   ·   "
@@ -97,7 +99,10 @@ class _Cell:
 
 
 class _Layout:
-    def __init__(self, drawing: Drawing, style: Style, frame: Frame, typeface: Typeface) -> None:
+    def __init__(
+        self, drawing: Drawing, style: Style, frame: Frame, typeface: Typeface, rows: int | None
+    ) -> None:
+        self.rows = rows
         self.drawing, self.style, self.frame, self.typeface = drawing, style, frame, typeface
         if frame.points:
             line = typeface.line_of(frame.type_size)
@@ -136,10 +141,14 @@ class _Layout:
             top -= 1.35 * self.heading
         # Legends take at most a third of the height where there is data below.
         floor = top - (frame.height - 2 * margin) / (3 if self.drawing.elements else 1)
-        shown = self.drawing.legends[:1] if self.style.far else self.drawing.legends
+        shown = list(self.drawing.legends[:1] if self.style.far else self.drawing.legends)
+        while self.rows and len(shown) > _MOST_LEGENDS:
+            # Later ones go first.
+            shown.remove(min(reversed(shown), key=lambda legend: len(legend.entries)))
         for legend in shown:
             top = self.legend(legend, top, floor)
-        self.out.left_out += sum(len(legend.entries) for legend in self.drawing.legends[len(shown) :])
+        left_out = (legend for legend in self.drawing.legends if legend not in shown)
+        self.out.left_out += sum(len(legend.entries) for legend in left_out)
         if self.drawing.legends:
             top -= 0.3 * self.text
         bottom = self.notes(bottom)
@@ -196,6 +205,7 @@ class _Layout:
         # If the type has a given size, a small figure needs the room for its data.
         most = _FEW_ROWS if self.frame.points and self.drawing.elements else _MOST_ROWS
         most = _FAR_ROWS if self.style.far else most
+        most = min(most, self.rows or most)
         fit = max(1, min(most, int((top - floor) / (1.35 * h))))
         dropped = sum(map(len, rows[fit:]))
         rows = rows[:fit]
@@ -206,7 +216,8 @@ class _Layout:
                 rows[-1].pop()
                 dropped += 1
             self.out.left_out += dropped
-            rows[-1].append(_Cell(0.0, None, None, f"+ {dropped} more"))
+            more = f"+ {dropped} more"
+            rows[-1].append(_Cell(self.typeface.width(more) * size, None, None, more))
         for n, row in enumerate(rows):
             middle = top - 0.65 * h
             if n == 0 and title:
@@ -274,7 +285,9 @@ class _Layout:
             self.line(text, begin, below, self.small, self.style.ink)
 
 
-def lay_out(drawing: Drawing, style: Style, frame: Frame, typeface: Typeface) -> SurroundingTexts:
+def lay_out(
+    drawing: Drawing, style: Style, frame: Frame, typeface: Typeface, rows: int | None = None
+) -> SurroundingTexts:
     """Lay out title, legends and notes of a drawing.
 
     Parameters
@@ -283,12 +296,14 @@ def lay_out(drawing: Drawing, style: Style, frame: Frame, typeface: Typeface) ->
     style : Style
     frame : Frame
     typeface : Typeface
+    rows : int, optional
+        At most so many of each legend, and no more than two legends: those that tell most.
 
     Returns
     -------
     SurroundingTexts
     """
-    return _Layout(drawing, style, frame, typeface).run()
+    return _Layout(drawing, style, frame, typeface, rows).run()
 
 
 def quads(swatches: Sequence[Swatch]) -> tuple[NDArray[np.float64], NDArray[np.float32]]:

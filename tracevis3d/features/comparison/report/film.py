@@ -14,6 +14,8 @@ from .aim import of_comparison, windows
 from .explained import Explained
 from .sentences import sentence
 
+#: What the picture of all leaves out, as those of the findings do: nobody reads it in a few seconds.
+_BARE = {"annotate": "0", "repeats": "0", "overview": "no"}
 #: Where in the call tree something is: too long for a caption, and to be seen in the picture.
 _PATHS = re.compile(r"(, most of its time)? below `[^`]* > [^`]*`")
 
@@ -34,13 +36,15 @@ def story_of(explained: Explained, files: Sequence[str]) -> Story:
     a, b = explained.traces
     names = [trace.source.title for trace in (a, b)]
     comparison = tuple(of_comparison(explained.comparison).items())
-    whole = Picture("compare", tuple(files), comparison, title=f"{names[0]} (A) and {names[1]} (B)")
+    settings = (*comparison, *_BARE.items())
+    whole = Picture("compare", tuple(files), settings, title=f"{names[0]} (A) and {names[1]} (B)")
     found = [
         FilmedFinding(
             f"{i + 1}. {headline(finding)}",
             _PATHS.sub("", sentence(finding)).replace(" does there in ", " does in ").replace("`", ""),
             Picture("compare", tuple(files), tuple(explained.settings(i).items())),
             _place(explained, i),
+            i + 1,
         )
         for i, finding in enumerate(explained.findings.found[:MOST])
     ]

@@ -15,7 +15,7 @@ from ..findings import MemoryFinding
 from ..summary import MemoryUse
 from .arrangement import PACKED
 from .layout import PLATE, Layout
-from .story import story
+from .story import chosen, story
 from .terrain import Heights, Pieces
 from .wall import FOUND, FOUND_STEP, MOST_FOUND, on_wall
 
@@ -159,7 +159,7 @@ def findings(
     """
     use = picture.use
     about = story(use, picture.parameters)
-    shown = [about] if about is not None else _chosen(use.findings, picture.parameters.findings)
+    shown = [about] if about is not None else chosen(use.findings, picture.parameters.findings)
     entries: list[LegendEntry] = []
     callouts: list[Callout] = []
     points, numbers, bars, bar_numbers = [], [], [], []
@@ -217,17 +217,6 @@ def findings(
         # The only finding needs neither number nor legend.
         return made, [], None, callouts
     return made, labels, Legend("Found", tuple(entries)) if entries else None, callouts
-
-
-def _chosen(found: tuple[MemoryFinding, ...], most: int) -> list[MemoryFinding]:
-    """Return the first of each kind in turn: no kind takes all the room."""
-    by_kind: dict[str, list[MemoryFinding]] = {}
-    for finding in found:
-        by_kind.setdefault(finding.kind, []).append(finding)
-    chosen: list[MemoryFinding] = []
-    for turn in range(max((len(of) for of in by_kind.values()), default=0)):
-        chosen += [of[turn] for of in by_kind.values() if turn < len(of)]
-    return chosen[:most]
 
 
 def _place(picture: Layout, cut: Pieces, finding: MemoryFinding) -> tuple[float, float, float] | None:

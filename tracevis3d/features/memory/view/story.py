@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -43,6 +44,30 @@ def story(use: MemoryUse, p: Parameters) -> MemoryFinding | None:
     if p.finding > len(use.findings):
         raise UsageError(f"finding={p.finding}: there are {len(use.findings)} findings")
     return use.findings[p.finding - 1]
+
+
+def chosen(found: Sequence[MemoryFinding], most: int) -> list[MemoryFinding]:
+    """Return the findings that a picture of all shows: the first of each kind in turn.
+
+    Parameters
+    ----------
+    found : sequence of MemoryFinding
+        The most important first.
+    most : int
+        How many.
+
+    Returns
+    -------
+    list of MemoryFinding
+        No kind takes all the room.
+    """
+    by_kind: dict[str, list[MemoryFinding]] = {}
+    for finding in found:
+        by_kind.setdefault(finding.kind, []).append(finding)
+    turns: list[MemoryFinding] = []
+    for turn in range(max((len(of) for of in by_kind.values()), default=0)):
+        turns += [of[turn] for of in by_kind.values() if turn < len(of)]
+    return turns[:most]
 
 
 def headline_finding(use: MemoryUse, p: Parameters) -> MemoryFinding | None:
