@@ -121,6 +121,18 @@ def test_rounds_are_aligned_as_in_the_plain_twin(like, data):
     assert result == expected or clear(result) == pytest.approx(clear(expected))
 
 
+@pytest.mark.parametrize("end", range(20, 27))
+def test_a_round_is_compared_with_what_may_be_one_after_it(end):
+    rng = np.random.default_rng(8)
+    body = rng.random((9, 4))
+    feature = np.array([body[i] for length in (8, 7, 9, 8) for i in range(length)][:26]) + 0.3 * rng.random(
+        (26, 4)
+    )
+    feature /= np.linalg.norm(feature, axis=1, keepdims=True)
+    like = feature @ feature.T
+    assert module._aligned(like, 0, end, 8) == plain_aligned(like, 0, end, 8)
+
+
 def plain_rounds(found, low, high):
     """Return (edges, likeness) of the rounds, in order."""
     features = window_features(found, low, high)

@@ -116,8 +116,7 @@ def _sorted_by_barycentre(hierarchy: Hierarchy, number: Int32s, ways: _Ways) -> 
     first, stop = hierarchy.first_element()
     drawn = total[stop] - total[first]
     middle = 2 * np.pi * (first + stop) / 2 / ways.elements
-    above = np.where(hierarchy.parent >= 0, middle[np.maximum(hierarchy.parent, 0)], np.pi)
-    above[hierarchy.parent == 0] = np.pi
+    above = np.where(hierarchy.parent > 0, middle[hierarchy.parent], np.pi)
     turned = np.angle(drawn * np.exp(-1j * above))
     # Elements without interactions keep their place.
     rank = np.where(np.abs(drawn) > 1e-15, turned, np.angle(np.exp(1j * (middle - above))))
