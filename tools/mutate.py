@@ -374,7 +374,7 @@ def tried(
             print(f"\r{name}: {number} of {len(every)}", end="", file=sys.stderr, flush=True)
         copy.write_text(mutant.source)
         running = selected(source, mutant.line, coverage)
-        limit = 20 + 4 * sum(coverage[test][0] for test in running)
+        limit = 10 + 2 * sum(coverage[test][0] for test in running)
         if not running or passes(tree, running, limit):
             survived += 1
             if not running:

@@ -31,6 +31,13 @@ from tracevis3d.formats import registry
             ("main", 10, [leaf("a", 32), leaf("b", 30), leaf("c", 28)]),
             "100 % of the time goes to main and what it calls",
         ),
+        # Two fifths are most of it.
+        (("main", 24, [leaf("a", 40), leaf("b", 36)]), "a alone has 40 % of the time"),
+        # Of two with the same time it is the callee.
+        (
+            ("main", 0, [("work", 10, [leaf("a", 32), leaf("b", 30), leaf("c", 28)])]),
+            "100 % of the time goes to work and what it calls",
+        ),
         # Recursion: the time within it counts once.
         (("main", 50, [("f", 10, [("f", 10, [leaf("f", 10)])])]), "main alone has 62 % of the time"),
     ],

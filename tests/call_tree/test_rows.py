@@ -70,6 +70,14 @@ def test_a_key_says_how_its_tree_was_listed(filters, show_filtered, folded):
     assert TreeQuery.of_key(query.key) == query
 
 
+@pytest.mark.parametrize("folded", [False, True])
+def test_repetitions_are_found_beforehand_where_they_are_listed(folded):
+    trace = trace_of("main( a() b() a() b() )")
+    query = TreeQuery(folded=folded)
+    prepare(trace, query)
+    assert ("grammar" in vars(query.listed(trace).graph)) == folded
+
+
 def test_the_way_to_the_first_row_is_cut_in_front():
     deep = trace_of("a( b( c( d( e( f() ) ) ) ) )")
     navigation, texts = walked(OPEN, trace=deep)
@@ -84,6 +92,8 @@ def test_a_window_stands_for_the_calls_of_its_rows():
     rows = navigation.rows()
     assert texts.part([]) == (0, 0)
     assert texts.part(rows) == (0, len(LOOP.calls))
+    # Of an open row the rows below it are not part.
+    assert texts.part(rows[1:3]) == (1, 3)
     closed, texts = walked(replace(OPEN, levels=1))
     assert (
         texts.part(closed.rows()[:3])[1]

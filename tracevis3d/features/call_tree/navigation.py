@@ -354,7 +354,7 @@ class TreeNavigation:
         after = self.position
         if after == before:
             # There is no further page: the current row becomes the last one.
-            at = 0 if rows < 0 else self.page - 1
+            at = rows
         row = after + min(max(at, 0), self.page - 1)
         self._choose(self.tree.path_at(min(row, self.size - 1)))
 
