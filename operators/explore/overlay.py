@@ -16,6 +16,7 @@ from .. import signals
 from ..state import selection, settings, trace_state
 from ..views import viewport
 from . import marks, pointer, related, shapes
+from .tooltip_box import draw_tooltip
 
 #: Fill, edge and width of the edge in pixels of what is lit; colours that the colour-blind tell apart.
 _LOOKS = {
@@ -24,15 +25,11 @@ _LOOKS = {
     "selected": ((0.80, 0.47, 0.65, 0.25), (0.62, 0.0, 0.45, 1.0), 2.4),
     "same": ((0.84, 0.37, 0.0, 0.45), (0.55, 0.15, 0.0, 1.0), 2.2),
 }
-_INK, _QUIET, _GROUND = (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0), (0.08, 0.09, 0.11, 0.97)
 _BAND = (0.80, 0.47, 0.65, 0.22)
 _BAND_EDGE = (0.62, 0.0, 0.45, 0.9)
 _MARK = (0.0, 0.45, 0.70, 0.16)
 _MARK_EDGE = (0.0, 0.35, 0.60, 0.9)
-_TEXT = 12.0  # size of the type at scale 1
 _PAD = 0.3  # around the words of a band, in sizes of their type
-_LINE = 1.45  # of a line, in sizes
-_APART = 18.0  # from the mouse
 _BANNER_WIDEST = 62.0  # sizes of the type: longer lines are hard to read
 _HEADING = (0.95, 0.72, 0.30, 1.0)
 
@@ -63,6 +60,8 @@ class State:
         Pixels about the mouse on which no tooltip lies: something else is drawn there.
     cut : int
         Another number whenever a slab has moved.
+    tooltip : (float, float, float, float)
+        Where the last tooltip was drawn: left, lower, right and upper pixel of its region.
     banner : (str, str, list of (str, int)) or None
         Heading and sentence at the top of the views, and the traces' selections that they are about.
     """
@@ -78,6 +77,7 @@ class State:
     message: str = ""
     apart: float = 0.0
     cut: int = 0
+    tooltip: Rectangle = (0.0, 0.0, 0.0, 0.0)
     banner: tuple[str, str, list[tuple[str, int]]] | None = None
 
 
@@ -256,7 +256,9 @@ def _draw_texts() -> None:
     if not state.exploring:
         return
     if state.descriptions and state.region == region.as_pointer():
-        _draw_box(context.area, region, state.descriptions, state.place, scale)
+        state.tooltip = draw_tooltip(
+            context.area, region, state.descriptions, state.place, state.apart, scale
+        )
     if state.message:
         _draw_message(region, state.message, scale)
 
@@ -277,11 +279,11 @@ def _draw_band(region: Any, view: Any, quad: Floats, words: str, look: str, scal
     for a, b in ((0, 3), (1, 2)):
         shapes.stroke(at[[a, b]], edge, 1.5 * scale)
     if words:
-        size = 0.9 * _TEXT * scale
+        size = 0.9 * shapes.TEXT * scale
         left, low, right, top = _plate_of(at, words, size)
         shapes.rectangle(left, low, right, top, (*edge[:3], 0.95))
         pad = _PAD * size
-        shapes.write(words, left + pad, low + pad, size, _INK)
+        shapes.write(words, left + pad, low + pad, size, shapes.INK)
 
 
 def _plate_of(corners: Floats, words: str, size: float) -> Rectangle:
@@ -295,87 +297,16 @@ def _plate_of(corners: Floats, words: str, size: float) -> Rectangle:
 
 def covered(context: bpy.types.Context, region: Any, view: Any) -> tuple[Rectangle, ...]:
     """Return where the words of bands lie in a region, which other texts keep off."""
-    size, eye = 0.9 * _TEXT * context.preferences.system.ui_scale, pointer.projection_of(region, view)
+    size, eye = 0.9 * shapes.TEXT * context.preferences.system.ui_scale, pointer.projection_of(region, view)
     seen = ((eye.pixels_in_front(quad), words) for quad, words, _ in _bands(context) if words)
     return tuple(_plate_of(at, words, size) for at, words in seen if at is not None)
-
-
-def _draw_box(
-    area: Any, region: Any, descriptions: list[Description], place: tuple[int, int], scale: float
-) -> None:
-    """Draw the tooltip beside the mouse, in the part of the region that no sidebar covers."""
-    left_edge, right_edge, upper_edge = viewport.covered(area, region)
-    right_edge, upper_edge = region.width - right_edge, region.height - upper_edge
-    size = _TEXT * scale
-    step, pad = _LINE * size, 0.8 * size
-    lines = [(label, texts, kind * size) for label, texts, kind in tooltip_lines(descriptions)]
-    blf.size(0, size)
-    tab = max((blf.dimensions(0, label)[0] for label, _, _ in lines), default=0.0)
-    tab += 1.4 * size if tab else 0.0
-    columns = max((len(texts) for _, texts, _ in lines), default=1)
-    wides, widest, high = [0.0] * columns, 0.0, 0.0
-    for label, texts, type_size in lines:
-        blf.size(0, type_size)
-        if len(texts) == columns and (label or columns > 1):
-            for i, text in enumerate(texts):
-                wides[i] = max(wides[i], blf.dimensions(0, text.lstrip("\0"))[0])
-        elif texts:
-            widest = max(widest, (tab if label else 0.0) + blf.dimensions(0, texts[0].lstrip("\0"))[0])
-        high += step if texts else type_size
-    between = 2.0 * size
-    wide = max(tab + sum(wides) + between * (columns - 1), widest)
-    apart = max(_APART * scale, state.apart)
-    x, y = place[0] + apart, place[1] - _APART * scale
-    if x + wide + 2 * pad > right_edge:
-        x = max(min(place[0] - apart - wide - 2 * pad, right_edge - wide - 2 * pad), left_edge)
-    if y - high - 2 * pad < 0:
-        y = min(place[1] + _APART * scale + high + 2 * pad, float(upper_edge))
-    shapes.rectangle(x, y - high - 2 * pad, x + wide + 2 * pad, y, _GROUND)
-    base = y - pad
-    for label, texts, type_size in lines:
-        base -= step if texts else type_size
-        low = base + 0.35 * size
-        if label:
-            shapes.write(label, x + pad, low, size, _QUIET)
-        left = x + pad + (tab if label or len(texts) > 1 else 0.0)
-        for text, taken in zip(texts, wides, strict=False):
-            shapes.write(text.lstrip("\0"), left, low, type_size, _QUIET if text.startswith("\0") else _INK)
-            left += taken + between
-
-
-def tooltip_lines(descriptions: list[Description]) -> list[tuple[str, tuple[str, ...], float]]:
-    """Return label, texts and size of the type, in that of common text, of each line of a tooltip.
-
-    Of two descriptions that say the same of two things, such as of both calls of a match, the values stand
-    side by side. Texts that begin with a zero character are less important.
-    """
-    labels = [[label for label, _ in said.rows] for said in descriptions]
-    lines: list[tuple[str, tuple[str, ...], float]] = []
-    if len(descriptions) == 2 and len(set(labels[0]) & set(labels[1])) > 2:
-        one, other = descriptions
-        lines.append(("", (one.title, other.title), 1.05))
-        if one.where or other.where:
-            lines.append(("", ("\0" + one.where, "\0" + other.where), 0.8))
-        values = [dict(said.rows) for said in descriptions]
-        shared = [label for label in labels[0] if label in values[1]]
-        lines += [(label, (values[0][label], values[1][label]), 1.0) for label in shared]
-        rest = [row for said in descriptions for row in said.rows if row[0] not in shared]
-        return [*lines, *((label, (text,), 1.0) for label, text in rest)]
-    for i, said in enumerate(descriptions):
-        if i:
-            lines.append(("", (), 0.4))
-        lines.append(("", (said.title,), 1.15))
-        if said.where:
-            lines.append(("", ("\0" + said.where,), 0.85))
-        lines += [(label, (text,), 1.0) for label, text in said.rows]
-    return lines
 
 
 def _draw_banner(area: Any, region: Any, heading: str, sentence: str, scale: float) -> None:
     """Draw a heading and a sentence at the top of what no header and no sidebar covers."""
     left, right, top = viewport.covered(area, region)
-    size = 1.05 * _TEXT * scale
-    step, pad = _LINE * size, 0.8 * size
+    size = 1.05 * shapes.TEXT * scale
+    step, pad = shapes.LINE * size, 0.8 * size
     free = region.width - left - right - 4 * pad
     if free < 10 * size:
         return
@@ -383,10 +314,10 @@ def _draw_banner(area: Any, region: Any, heading: str, sentence: str, scale: flo
     lines = _wrapped(sentence, min(free, _BANNER_WIDEST * size))
     wide = max(blf.dimensions(0, line)[0] for line in [heading, *lines])
     x, y = left + pad, region.height - top - pad
-    shapes.rectangle(x, y - step * (len(lines) + 1) - 1.4 * pad, x + wide + 2 * pad, y, _GROUND)
+    shapes.rectangle(x, y - step * (len(lines) + 1) - 1.4 * pad, x + wide + 2 * pad, y, shapes.GROUND)
     shapes.write(heading, x + pad, y - pad - 0.75 * size, size, _HEADING)
     for i, line in enumerate(lines, 1):
-        shapes.write(line, x + pad, y - pad - 0.75 * size - i * step, size, _INK)
+        shapes.write(line, x + pad, y - pad - 0.75 * size - i * step, size, shapes.INK)
 
 
 def banner_is_shown() -> bool:
@@ -398,8 +329,8 @@ def banner_is_shown() -> bool:
 
 def banner_height() -> int:
     """Return how many pixels of a 3D view a sentence at its top takes, about: a heading and three lines."""
-    size = 1.05 * _TEXT * bpy.context.preferences.system.ui_scale
-    return round(4 * _LINE * size + 3 * size)
+    size = 1.05 * shapes.TEXT * bpy.context.preferences.system.ui_scale
+    return round(4 * shapes.LINE * size + 3 * size)
 
 
 def _wrapped(text: str, wide: float) -> list[str]:
@@ -415,12 +346,12 @@ def _wrapped(text: str, wide: float) -> list[str]:
 
 
 def _draw_message(region: Any, words: str, scale: float) -> None:
-    size = 1.1 * _TEXT * scale
+    size = 1.1 * shapes.TEXT * scale
     blf.size(0, size)
     wide, _ = blf.dimensions(0, words)
     left, low, pad = (region.width - wide) / 2, 2.5 * size, 0.6 * size
-    shapes.rectangle(left - pad, low - pad, left + wide + pad, low + size + 0.6 * pad, _GROUND)
-    shapes.write(words, left, low, size, _INK)
+    shapes.rectangle(left - pad, low - pad, left + wide + pad, low + size + 0.6 * pad, shapes.GROUND)
+    shapes.write(words, left, low, size, shapes.INK)
 
 
 def say(sentence: str) -> None:

@@ -12,6 +12,11 @@ import numpy as np
 from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
+#: Colours of texts, of those that matter less, and of what they lie on.
+INK, QUIET, GROUND = (1.0, 1.0, 1.0, 1.0), (0.75, 0.78, 0.82, 1.0), (0.08, 0.09, 0.11, 0.97)
+#: Size of the type in pixels at scale 1, and of a line in sizes of it.
+TEXT, LINE = 12.0, 1.45
+
 
 def write(words: str, x: float, y: float, size: float, color: tuple[float, ...]) -> None:
     """Write ``words`` from ``(x, y)`` on, in type of ``size`` pixels."""

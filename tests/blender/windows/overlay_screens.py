@@ -39,6 +39,7 @@ def main():
     support.enable()
     draw = support.extension(".operators.overlay.draw")
     legend = support.extension(".operators.overlay.legend")
+    state = support.extension(".operators.explore.overlay").state
     preferences = bpy.context.preferences
     window = bpy.context.window_manager.windows[0]
 
@@ -117,6 +118,37 @@ def main():
     yield support.at_rest()
     assert check(draw, regions_of(area)[0], "scale 2", 2 * support.LEAST)
     support.screenshot(place / "screens-scale.png")
+
+    # The tooltip lies in the region, beside the sidebar, too.
+    area.spaces.active.show_region_ui = True
+    yield support.at_rest()
+    region = regions_of(area)[0]
+    with bpy.context.temp_override(window=window, area=area, region=region):
+        assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+    yield support.at_rest()
+    pointer = support.extension(".operators.explore.pointer")
+    (shown,) = (o for o in support.only_view().objects if o.get("tracevis3d_kind") == "call")
+    element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
+    holds = element_metadata.pickable_mesh(shown)
+    matrix = np.array(shown.matrix_world)
+    covered = support.extension(".operators.views.viewport").covered(area, region)
+    free = np.array([covered[0], 0, region.width - covered[1], region.height - covered[2]])
+    widest = np.argmax(holds.size[:, 0])
+    for part in (0.08, 0.3):
+        point = matrix[:3, :3] @ (holds.low[widest] + holds.size[widest] * [part, 0, 0.5]) + matrix[:3, 3]
+        (at,) = pointer.projection_of(region, area.spaces.active.region_3d).pixels([point])
+        x, y = at[0] + region.x, at[1] + region.y
+        state.hit = None
+        window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=int(x), y=int(y))
+        yield lambda: state.hit is not None
+        yield support.at_rest()
+        support.screenshot(place / "screens-tooltip.png")
+        left, low, right, top = state.tooltip
+        support.say(tooltip=state.tooltip, free=free)
+        assert free[0] <= left < right <= free[2], (left, right)
+        assert free[1] <= low < top <= free[3], (low, top)
+    window.event_simulate(type="ESC", value="PRESS", x=int(x), y=int(y))
+    yield lambda: not state.exploring
     preferences.view.ui_scale = 1.0
     yield lambda: preferences.system.ui_scale < 1.1
     yield support.at_rest()
