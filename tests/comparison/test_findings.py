@@ -415,7 +415,12 @@ def test_a_pair_of_names_that_was_given_is_reported():
 
     parts = usual()
     renamed = [parts[0], ("construct", *parts[1][1:]), *parts[2:]]
-    kinds = found(run(parts), run(renamed), renamed=[Renamed("build", "construct")])
+    # Another pair is never called.
+    a, b = (
+        replace(trace, functions=trace_of(trace.calls, [*trace.functions.name, name]).functions)
+        for trace, name in ((run(parts), "idle"), (run(renamed), "lazy"))
+    )
+    kinds = found(a, b, renamed=[Renamed("idle", "lazy"), Renamed("build", "construct")])
     assert [f.functions for f in kinds if f.kind == "renamed"] == [("build", "construct")]
 
 

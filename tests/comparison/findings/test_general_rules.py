@@ -116,6 +116,17 @@ def test_a_wrapper_of_a_short_function_is_told_as_one():
     assert headline(one) == "B calls price through noted.call"
 
 
+@pytest.mark.parametrize(("long", "told"), [(4, False), (300, True)])
+def test_a_wrapper_that_takes_long_is_a_finding_of_its_own(long, told):
+    def run(wrapped):
+        price = ("price", 1, [leaf("toll", 1)])
+        each = ("noted.call", long, [price]) if wrapped else price
+        return traced(("main", 300, [("bills", 20, [each] * 40), leaf("rest", 1_000_000), *[leaf("x")] * 50]))
+
+    evidence = evidence_of((run(False), run(True)))
+    assert (("", "noted.call") in [f.functions for f in new_functions(evidence)]) == told
+
+
 def test_a_function_of_another_name_is_one_finding_wherever_it_is_called():
     def run(name):
         large = ("sum", 10, [(name, 400, [leaf("value", 50)])] * 5)

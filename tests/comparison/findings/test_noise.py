@@ -123,6 +123,30 @@ def test_of_the_stretches_between_calls_one_in_twenty_may_have_stalled(calls):
         assert getattr(judged, name) == pytest.approx([group[name] for group in expected], abs=1e-6), name
 
 
+@pytest.mark.parametrize("calls", [9, 10])
+def test_of_few_calls_all_but_outliers_must_agree_on_the_ratio(calls):
+    same, slow = (
+        ("more", 10, [leaf("job", 1000 + 7 * i + (i >= 4) * by) for i in range(calls)]) for by in (0, 1500)
+    )
+    tree = steps()
+    evidence = evidence_of([varied(i, (*tree[:2], [*tree[2], more])) for i, more in enumerate((same, slow))])
+    judged, expected = groups(evidence), Plain(evidence).groups()
+    assert judged.ratio == pytest.approx([group["ratio"] for group in expected], abs=1e-6)
+    job = evidence.labels.index("job")
+    (ratio,) = judged.ratio[judged.function == job]
+    assert (ratio > 0.5) == (calls == 10)
+
+
+@pytest.mark.parametrize("long", [1, 40])
+def test_a_function_takes_longer_if_that_is_a_hundredth_of_the_run(long):
+    tree = steps()
+    a, b = ((*tree[:2], [*tree[2], *[leaf("job", long * 10 + i) for i in range(12)]]) for _ in range(2))
+    evidence = evidence_of((varied(1, a), varied(2, b, slow={"job": 3})))
+    judged = groups(evidence)
+    assert [f.functions[1] for f in times(evidence, judged)] == ["job"] * (long > 1)
+    all_same(times(evidence, judged), Plain(evidence).times(Plain(evidence).groups()))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_runs_that_vary_and_stall_differ_by_nothing(seed):
     chance = np.random.default_rng(seed)
