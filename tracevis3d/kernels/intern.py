@@ -191,7 +191,7 @@ class InternedNames:
         fill_table(self.table, self.hashes, count)
 
     def all_of(
-        self, data: NDArray[np.uint8], low: NDArray[np.int64], high: NDArray[np.int64]
+        self, data: NDArray[np.uint8], low: NDArray[np.int64], high: NDArray[np.int64], known: int = 0
     ) -> tuple[NDArray[np.int64], int]:
         """Return the number of each name, by the order of their appearance, and how many there are.
 
@@ -200,13 +200,15 @@ class InternedNames:
         data : uint8 (bytes,)
         low, high : int64 (n,)
             Where they lie in it.
+        known : int
+            How many names there are before.
 
         Returns
         -------
         number : int64 (n,)
         count : int
         """
-        number, state = np.empty(len(low), np.int64), np.zeros(2, np.int64)
+        number, state = np.empty(len(low), np.int64), np.array([0, known])
         while True:
             intern_all(data, low, high, *self.arrays, state, number)
             if state[0] == len(low):

@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 from tests.support.profile_facts import spans, weights_of
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
-from tracevis3d.formats.profiles.jfr.chunks import chunks
+from tracevis3d.formats.profiles.jfr.chunks import Texts, chunks
 from tracevis3d.trace.problems import Problems
 
 PROFILES = ROOT / "tests" / "data" / "profiles"
@@ -281,7 +281,8 @@ def test_columns_are_what_was_written(many):
     wanted = {"Event": ("count", "items.size", "items.marks", "name", "one.size", "one.marks", "key"),
               "Item": ("size", "marks")}  # fmt: skip
     data, problems = np.frombuffer(b"".join(map(written, many)), np.uint8), Problems()
-    found = list(chunks(data, wanted, problems))
+    texts = Texts(data)
+    found = list(chunks(data, wanted, texts, problems))
     assert len(found) == len(many)
     for chunk, events in zip(found, many, strict=True):
         said = [one[1:] for one in events if one[0] == "Event"]
@@ -291,9 +292,8 @@ def test_columns_are_what_was_written(many):
         assert rows.columns["items.size"].tolist() == [size for _, size, _ in items]
         assert rows.owner["items.size"].tolist() == [k for k, _, _ in items]
         assert rows.columns["items.marks"].tolist() == [mark for _, _, marks in items for mark in marks]
-        assert [chunk.text(at) for at in rows.column("name").tolist()] == [one[2][0] for one in said]
-        texts, which = chunk.texts(rows.column("name"))
-        assert [texts[k] for k in which.tolist()] == [one[2][0] for one in said]
+        names = chunk.numbers(rows.column("name"))
+        assert [texts.text(number) for number in names.tolist()] == [one[2][0] for one in said]
         assert rows.column("one.size").tolist() == [one[3][1] for one in said]
         marks = [(k, mark) for k, one in enumerate(said) for mark in one[3][2]]
         assert (

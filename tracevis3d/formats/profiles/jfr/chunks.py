@@ -18,7 +18,7 @@ from ....kernels.formats.protobuf import fields as varints
 from ....kernels.formats.scan import jfr as s
 from ....kernels.intern import InternedNames
 from ....trace.problems import Problems
-from ...distinct import by_index
+from ...distinct import by_index, places_among
 
 Ints = NDArray[np.int64]
 
@@ -64,33 +64,21 @@ class Header(NamedTuple):
     per_second: int
     is_cut: bool
 
-    def moments(self, ticks: Ints) -> NDArray[np.float64]:
-        """Return nanoseconds since the chunk's start, as the JDK computes them.
 
-        Parameters
-        ----------
-        ticks : int64 (n,)
-            Of the chunk's clock.
+def nanoseconds(ticks: Ints, per_second: Ints) -> NDArray[np.float64]:
+    """Return nanoseconds of numbers of ticks, as the JDK computes them.
 
-        Returns
-        -------
-        float64 (n,)
-        """
-        return self.spans(ticks - self.ticks)
+    Parameters
+    ----------
+    ticks, per_second : int64 (n,)
+        Those of the chunk's clock.
 
-    def spans(self, ticks: Ints) -> NDArray[np.float64]:
-        """Return nanoseconds of numbers of ticks, as the JDK computes them.
-
-        Parameters
-        ----------
-        ticks : int64 (n,)
-
-        Returns
-        -------
-        float64 (n,)
-        """
-        found: NDArray[np.float64] = np.trunc(ticks / (self.per_second / 1e9))
-        return found
+    Returns
+    -------
+    float64 (n,)
+    """
+    found: NDArray[np.float64] = np.trunc(ticks / (per_second / 1e9))
+    return found
 
 
 @dataclass
@@ -126,6 +114,54 @@ class Rows:
         return self.columns.get(path, np.zeros(len(self.key), np.int64))
 
 
+class Texts:
+    """The texts of a recording by numbers: equal ones of all chunks have one. Number 0 is no text.
+
+    Parameters
+    ----------
+    data : uint8 (n,)
+        The recording.
+    """
+
+    def __init__(self, data: NDArray[np.uint8]) -> None:
+        self._data, self._names, self._count = data, InternedNames(), 0
+        self._known: dict[int, str] = {}
+        self.numbers(np.zeros(1, np.int64))
+
+    def numbers(self, begin: Ints) -> Ints:
+        """Return the numbers of texts.
+
+        Parameters
+        ----------
+        begin : int64 (n,)
+            Where each begins; 0: none.
+
+        Returns
+        -------
+        int64 (n,)
+        """
+        end = np.empty(len(begin), np.int64)
+        s.find_text_ends(self._data, begin, end)
+        number, self._count = self._names.all_of(self._data, begin, np.where(begin > 0, end, 0), self._count)
+        return number
+
+    def text(self, number: int) -> str:
+        """Return a text.
+
+        Parameters
+        ----------
+        number : int
+
+        Returns
+        -------
+        str
+        """
+        if number not in self._known:
+            at = int(self._names.starts[number])
+            self._known[number] = _text(self._data, at)[0] if at > 0 else ""
+        return self._known[number]
+
+
 class Chunk:
     """A chunk, read.
 
@@ -135,6 +171,7 @@ class Chunk:
         The recording.
     header : Header
     rows : dict of str to Rows
+    texts : Texts
 
     Attributes
     ----------
@@ -143,47 +180,35 @@ class Chunk:
         By the name of the class.
     """
 
-    def __init__(self, data: NDArray[np.uint8], header: Header, rows: dict[str, Rows]) -> None:
-        self._data, self.header, self.rows = data, header, rows
-        constants = rows.get(_TEXT)
-        keys = constants.key.tolist() if constants else []
-        self._constants = dict(
-            zip(keys, constants.columns[ITSELF].tolist() if constants else (), strict=True)
-        )
+    def __init__(self, data: NDArray[np.uint8], header: Header, rows: dict[str, Rows], texts: Texts) -> None:
+        self._data, self.header, self.rows, self._texts = data, header, rows, texts
 
-    def texts(self, begin: Ints) -> tuple[list[str], Ints]:
-        """Return the different texts of those that begin at some bytes, and the index of each among them.
+    def numbers(self, begin: Ints) -> Ints:
+        """Return the numbers of texts that begin at some bytes, or of the constants that these name.
 
         Parameters
         ----------
         begin : int64 (n,)
+            0: none.
 
         Returns
         -------
-        texts : list of str
-        index : int64 (n,)
+        int64 (n,)
         """
-        end = np.empty(len(begin), np.int64)
-        s.find_text_ends(self._data, begin, end)
-        names = InternedNames()
-        number, count = names.all_of(self._data, begin, end)
-        return [self.text(at) for at in names.starts[:count].tolist()], number
-
-    def text(self, at: int) -> str:
-        """Return the text that begins at a byte, or the constant that it names; empty for none.
-
-        Parameters
-        ----------
-        at : int
-
-        Returns
-        -------
-        str
-        """
-        if at > 0 and self._data[at] == s.CONSTANT:
-            key, _ = _number(self._data, at + 1)
-            at = self._constants.get(key, 0)
-        return _text(self._data, at)[0] if at > 0 else ""
+        rows = np.flatnonzero((begin > 0) & (self._data[begin] == s.CONSTANT))
+        constants = self.rows.get(_TEXT)
+        if not len(rows):
+            return self._texts.numbers(begin)
+        number = self._texts.numbers(begin[rows])
+        named, first, which = np.unique(number, return_index=True, return_inverse=True)
+        keys = [_number(self._data, at + 1)[0] for at in begin[rows[first]].tolist()]
+        found = np.zeros(len(named), np.int64)
+        if constants is not None:
+            at = places_among(np.array(keys, np.int64), constants.key)
+            found = np.append(constants.column(ITSELF), 0)[at]
+        begin = begin.copy()
+        begin[rows] = found[which.reshape(-1)]
+        return self._texts.numbers(begin)
 
 
 def _text(data: NDArray[np.uint8], at: int) -> tuple[str, int]:
@@ -225,7 +250,7 @@ def _number(data: NDArray[np.uint8], at: int) -> tuple[int, int]:
 
 
 def chunks(
-    data: NDArray[np.uint8], wanted: Mapping[str, Sequence[str]], problems: Problems
+    data: NDArray[np.uint8], wanted: Mapping[str, Sequence[str]], texts: Texts, problems: Problems
 ) -> Iterator[Chunk]:
     """Yield the chunks of a recording, each with the columns that are wanted.
 
@@ -235,6 +260,7 @@ def chunks(
         The recording; read-only.
     wanted : dict of str to sequence of str
         Names of classes, and the paths of their fields: ``frames.method``; :data:`ITSELF` for a text.
+    texts : Texts
     problems : Problems
         Gets what is damaged, and how many events of other classes there are.
 
@@ -270,7 +296,7 @@ def chunks(
         except (ValueError, IndexError):
             problems.add("malformed", f"byte {header.begin:,}: the metadata of this chunk are missing")
             continue
-        yield _scan(data, header, known, problems)
+        yield Chunk(data, header, _scan(data, header, known, problems), texts)
 
 
 def _header(data: NDArray[np.uint8], at: int) -> Header | None:
@@ -460,7 +486,7 @@ def _elements(numbers: list[int], texts: list[str]) -> tuple[list[int], list[str
     return ids, names, fields
 
 
-def _scan(data: NDArray[np.uint8], header: Header, known: _Classes, problems: Problems) -> Chunk:
+def _scan(data: NDArray[np.uint8], header: Header, known: _Classes, problems: Problems) -> dict[str, Rows]:
     size = header.stop - header.begin
     records, rows = np.empty((2, max(size // 16, 64)), np.int64), np.empty((3, max(size // 4, 256)), np.int64)
     state = np.zeros(s.STATE_SIZE, np.int64)
@@ -482,7 +508,7 @@ def _scan(data: NDArray[np.uint8], header: Header, known: _Classes, problems: Pr
         name = [*known.names, "an event that is not described"][int(np.argmax(counted))]
         problems.add("unsupported", name[:60], int(counted.sum()))
     n_records, n_rows = int(state[s.S_RECORDS]), int(state[s.S_ROWS])
-    return Chunk(data, header, _rows(known, *records[:, :n_records], *rows[:, :n_rows]))
+    return _rows(known, *records[:, :n_records], *rows[:, :n_rows])
 
 
 def _rows(
