@@ -16,7 +16,7 @@ from .. import signals
 from ..state import selection, settings, trace_state
 from ..views import viewport
 from . import marks, pointer, related, shapes
-from .tooltip_box import draw_tooltip
+from .tooltip import draw_tooltip
 
 #: Fill, edge and width of the edge in pixels of what is lit; colours that the colour-blind tell apart.
 _LOOKS = {
