@@ -152,6 +152,18 @@ def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
     all_same(stretches(evidence), plain.stretches())
 
 
+def test_what_has_another_name_elsewhere_and_is_called_here_in_one_trace_alone_has_no_match():
+    def run(name, more):
+        large = ("sum", 10, [(name, 400, [leaf("value", 50)])] * 5)
+        other = ("other", 900, [*map(leaf, "pqrst"), *[leaf(name)] * more])
+        return traced(("main", 300, [large, other, *[leaf("rest")] * 30]))
+
+    evidence = evidence_of((run("old", 2), run("new", 0)), "0.5")
+    expected = Plain(evidence).stretches()
+    assert len(expected) == 1
+    all_same(stretches(evidence), expected)
+
+
 @given(run_pairs())
 @settings(max_examples=60, deadline=None)
 def test_what_takes_longer(pair):

@@ -99,6 +99,18 @@ def test_a_function_itself_what_is_new_and_in_which_words(tmp_path):
     assert " call" not in sentence(first).replace("with all that it calls", "")
 
 
+@pytest.mark.parametrize("below", [0, 60])
+def test_of_a_function_that_calls_itself_the_outermost_paths_have_all_below(tmp_path, below):
+    walks = {"walk": 40, "walk;hop;walk": 20, "walk;step": below, "walk;hop;walk;step": below}
+    walks = {f"main;{stack}": count for stack, count in walks.items()}
+    a = profile(tmp_path, "a", {**PROGRAM, **walks})
+    b = profile(tmp_path, "b", {**PROGRAM, **{stack: 5 * count for stack, count in walks.items()}})
+    first = found(a, b).found[0]
+    # With nothing below it is the function itself that takes it.
+    assert (first.functions, first.details["itself"]) == (("walk", "walk"), not below)
+    assert len(first.nodes) == (1 if below else 2)
+
+
 def test_what_is_painted(tmp_path):
     a = profile(tmp_path, "a", PROGRAM)
     b = profile(tmp_path, "b", {**changed(parse=3, sort=0.2), "main;new": 200})

@@ -63,6 +63,14 @@ def test_the_longest_wait_comes_first_whether_earlier_or_later():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("wait", [999, 1000])
+def test_a_later_start_by_a_hundredth_of_the_longer_run_is_reported(wait):
+    a = run([leaf("x"), leaf("y", 98_700 - wait)], own=300)
+    b = run([leaf("x"), wait, leaf("y", 98_700 - wait)], own=300)
+    assert b.span_ns == 100_000
+    assert [f.functions[0] for f in found(a, b) if f.kind == "offset"] == ["y"] * (wait == 1000)
+
+
 def test_a_wait_after_something_else_is_no_later_start():
     parts = usual()
     quick = ("quick", 10, [])
