@@ -278,6 +278,27 @@ def test_callouts_keep_off_tubes_that_stand_out():
     assert not ((at > low) & (at < high)).all(axis=1).any()
 
 
+def test_callouts_keep_off_bars_that_are_to_stay_uncovered():
+    """Sparse bars near a point, and nothing farther from it."""
+    x = np.arange(0, 10, 0.8)
+    low = np.float32(np.stack([x, np.full(len(x), 3.0), np.zeros(len(x))], axis=1))
+    size = np.tile(np.float32([0.1, 4.0, 0.1]), (len(x), 1))
+    bars = Boxes("interval", low, size, np.zeros(len(x), np.int32), np.arange(len(x)))
+    said = (Callout("1  parse: only in B", "12 ms", (5.0, 5.0, 0.2), color=0),)
+    camera = Camera((0, 0, 1), (0, 0, 0), (10, 10, 1), up=(0, 1, 0), projection="orthographic", whole=False)
+    palette = np.array([[0.7, 0.7, 0.7, 1]], np.float32)
+    hidden = []
+    for kept in ((), ("interval",)):
+        drawing = Drawing(palette, (bars,), camera, callouts=said, uncovered=kept)
+        built = build(drawing, frame=Frame(960, 540))
+        panel = built.printed.panels.corner[4]
+        ends = built.view.pixels(np.concatenate([low, low + size]).astype(np.float64)).reshape(2, -1, 2)
+        apart = (ends[1] <= panel.min(axis=0)) | (ends[0] >= panel.max(axis=0))
+        hidden.append(int((~apart.any(axis=1)).sum()))
+    assert hidden[0] > 2
+    assert hidden[1] == 0
+
+
 def test_a_leader_does_not_run_past_what_another_callout_is_about():
     points = np.random.default_rng(3).uniform(0, 100, (60, 3, 2))
     for point, start, end in points.tolist():

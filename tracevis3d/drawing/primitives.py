@@ -554,7 +554,8 @@ class Drawing:
     callouts : tuple of Callout
         What is to be seen first, with leader lines in the window; most important first.
     uncovered : tuple of str
-        Kinds of elements that printed callouts keep off, as they keep off names beside the data.
+        Kinds of elements that printed callouts keep off: always, as off names beside the data, or for boxes
+        where another place is not much farther.
     stretches : tuple of Stretch
         Parts of the time, such as phases.
     relations : tuple of Relation

@@ -26,7 +26,9 @@ _FAR, _OVER, _MOST_OVER, _PAST, _CLOSE = 2.0, 1.2, 3.0, 0.6, 1.5
 _HIDES = 3.0
 #: Cost of hiding a name, and a ruler, relative to data of the same size; maximum number of names examined.
 _NAME, _RULER, _NAMES = 8.0, 16.0, 500
-#: Cost of hiding what is to stay uncovered, or of striking a name beside the data through: all other places
+#: Cost of hiding boxes that are to stay uncovered, relative to data of the same size.
+_KEPT = 4.0
+#: Cost of hiding what else is to stay uncovered, or of striking a name beside the data: all other places
 #: come first.
 _NEVER = 100.0
 #: Cost of a leader that crosses a name, what is added if it crosses names alone, and points examined on it.
@@ -122,6 +124,9 @@ def covered(drawing: Drawing, view: View, typeface: Typeface) -> NDArray[np.floa
             out = np.maximum(_QUIET * out, stand_out)
         else:
             out = np.maximum(out, _COMMON * (stand_out > 0))
+    for element in drawing.elements:
+        if isinstance(element, Boxes) and element.kind in drawing.uncovered:
+            _mark(out, _filled(_outer(element, view)), _KEPT)
     names = [_rows_of_names(group, typeface) for group in drawing.labels if len(group)]
     if names:
         _mark(out, view.pixels(np.concatenate(names)), _NAME)
@@ -181,6 +186,15 @@ def _spread(wedges: Wedges, view: View) -> NDArray[np.float64]:
     here = np.flatnonzero(goes_on)
     sides = [(at[here, k], at[here, k - 1], at[here + 1, k - 1], at[here + 1, k]) for k in range(4)]
     return _filled(np.concatenate([np.stack(side, axis=1) for side in sides]))
+
+
+def _outer(boxes: Boxes, view: View) -> NDArray[np.float64]:
+    """Return the rectangles (n, 4, 2) of the picture around boxes."""
+    share = np.array(list(np.ndindex(2, 2, 2)), np.float64)
+    corner = boxes.low[:, None] + share * boxes.size[:, None]
+    at = view.pixels(corner.reshape(-1, 3)).reshape(-1, 8, 2)
+    (left, low), (right, high) = at.min(axis=1).T, at.max(axis=1).T
+    return np.stack([left, low, right, low, right, high, left, high], axis=1).reshape(-1, 4, 2)
 
 
 def _filled(quad: NDArray[np.float64]) -> NDArray[np.float64]:

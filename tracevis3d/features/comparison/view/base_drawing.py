@@ -417,6 +417,7 @@ def _draw_overview(
     lines = skylines(comparison, picture, matches, windows, differing.found if differing else None)
     bars, legends, notes, scales = overview(lines, picture, drawing.paint, p, matches, differing)
     drawing.add(*bars)
+    drawing.keep_uncovered("interval", "unmatched")
     drawing.note(*notes)
     drawing.measure(*scales)
     if p.annotate:
