@@ -81,8 +81,8 @@ def test_a_ring_is_reported_once_it_has_lasted() -> None:
     feed.waits((0, "Lock.acquire", "Lock-2 b", 10, 1))
     assert feed.look(50, 400) == {}
     feed.waits((1, "Lock.acquire", "Lock-1 a", 410, 0))
-    assert feed.look(420, 500) == {}
-    assert feed.look(621) == {"deadlock": (0, 1)}
+    assert feed.look(420, 500, 609.999_999) == {}
+    assert feed.look(610) == {"deadlock": (0, 1)}
     (alarm,) = feed.alarms.look(feed.growing.now)
     assert alarm.sentence == (
         "2 threads wait for each other: t0 for Lock-2 b, which t1 holds, t1 for Lock-1 a, which t0 holds"
@@ -151,6 +151,39 @@ def test_who_holds_what_threads_queue_for_is_said_where_it_is_known(holder, word
     assert feed.look(100, 300, 400, 520) == {"convoy": (*((holder,) if holder >= 0 else ()), 1, 2, 3)}
     (alarm,) = feed.alarms.look(feed.growing.now)
     assert alarm.sentence.startswith(words)
+
+
+def test_half_a_second_of_two_that_wait_is_a_convoy() -> None:
+    feed = Feed()
+    feed.waits(*((t, "Lock.acquire", "Lock-1 a", 10, 0) for t in (1, 2)))
+    assert feed.look(100, 300, 509.999_999) == {}
+    assert feed.look(510) == {"convoy": (0, 1, 2)}
+    # Who waits less than a millisecond has not queued.
+    feed.did((4, "Lock.acquire", "Lock-1 a", 500, 501), (5, "Lock.acquire", "Lock-1 a", 500, 500.999_999))
+    assert feed.look(511) == {"convoy": (4, 1, 2)}
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert alarm.sentence == "2 threads queue for Lock-1 a: it was passed on 1 time in 500 ms"
+
+
+def grows(before, *steps) -> bool:
+    """Return whether a queue counts as growing that gets so many items in each tenth of a second."""
+    feed = Feed()
+    put = [10] * before + [100 * k + i for k, many in enumerate(steps, 1) for i in range(many)]
+    feed.did(*((0, "Queue.put", "Queue-1 jobs", at, at) for at in put))
+    return "growing queue" in feed.look(100 * len(steps) + 105)
+
+
+def test_by_how_much_a_queue_has_to_grow() -> None:
+    assert grows(0, 3, 3, 2, 3, 3, 2)
+    assert not grows(0, 3, 3, 2, 3, 2, 2)
+    # A fifth of what it holds, ...
+    assert grows(80, 4, 3, 3, 4, 3, 3)
+    assert not grows(81, 4, 3, 3, 4, 3, 3)
+    # ... and more than three twentieths of it in either half of the time.
+    assert grows(0, 0, 0, 4, 8, 4, 4)
+    assert not grows(0, 0, 0, 3, 9, 4, 4)
+    assert grows(0, 8, 4, 4, 0, 0, 4)
+    assert not grows(0, 9, 4, 4, 0, 0, 3)
 
 
 def test_a_queue_grows_beside_one_of_which_little_is_known() -> None:

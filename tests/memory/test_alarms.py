@@ -49,7 +49,7 @@ def test_a_call_site_that_only_allocates_is_reported(keeps, size, wanted) -> Non
     assert sites(keeps, size) == wanted
 
 
-def grows(steps, size: int = 60_000, every: int = 100) -> list[tuple[int, str, str]]:
+def grows(steps, size: int = 60_000, every: int = 100, looks: int = 1) -> list[tuple[int, str, str]]:
     """Return the alarms about a call site of which so many blocks live after each so many milliseconds."""
     growing = GrowingTrace()
     growing.begin(Welcome("s", "p", 1, 0))
@@ -72,7 +72,7 @@ def grows(steps, size: int = 60_000, every: int = 100) -> list[tuple[int, str, s
                 "time": np.array(time), "address": np.array(address, np.uint64),
                 "size": np.array(length), "stack": np.array(stack, np.int32),
             }))  # fmt: skip
-        found += [(step, alarm.kind, alarm.sentence) for alarm in alarms.look(at)]
+        found += [(step, alarm.kind, alarm.sentence) for _ in range(looks) for alarm in alarms.look(at)]
     return found
 
 
@@ -94,6 +94,15 @@ def test_that_memory_grows_takes_six_looks_and_half_a_second(every, before) -> N
         return
     assert [step for step, *_ in found] == [before + 6, before + 7]
     assert f"at each of 6 looks in {units.duration(6 * every * MS, 2)}, by " in found[0][2]
+
+
+def test_looks_at_one_moment_are_one() -> None:
+    assert [step for step, *_ in grows(range(1, 9), looks=2)] == [6, 7]
+
+
+def test_each_half_of_the_looks_has_a_quarter_of_the_growth() -> None:
+    assert [step for step, *_ in grows([1, 2, 3, 10, 11, 12, 13])] == [6]
+    assert grows([1, 2, 3, 11, 12, 13, 14]) == []
 
 
 @pytest.mark.parametrize(

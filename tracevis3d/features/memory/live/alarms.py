@@ -89,7 +89,7 @@ class MemoryAlarms:
         first, middle, last = (self._seen[i][1] for i in (0, _LOOKS // 2, _LOOKS - 1))
         sites = min(len(first), len(last))
         grown = last[:sites] - first[:sites]
-        mine = grown >= max(_GREW, _GREW_BY * live, 1)
+        mine = grown >= max(_GREW, _GREW_BY * live)
         for (_, before), (_, after) in pairwise(self._seen):
             mine &= after[:sites] > before[:sites]
         half = middle[:sites] - first[:sites]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ....live.growing import GrowingTrace, OpenWait
 from ....live.stream.alarms import Alarm
 from ....trace.model import RELEASE, WAIT
-from ....units import count, duration
+from ....units import count, counted, duration
 from ..rules import GIFT, STATES, Rule, default_rules
 
 Ints = NDArray[np.int64]
@@ -251,7 +251,7 @@ class WaitAlarms:
         queuing = f"{threads} threads queue for"
         passed = sum(end > since for _, end in object.waits)
         if passed:
-            words = f"{queuing} {name}: it was passed on {count(passed)} times in "
+            words = f"{queuing} {name}: it was passed on {counted(passed, 'time')} in "
             words += duration(_CONVOY_NS)
         elif holder >= 0:
             words = f"{self._title(holder)} holds {name} while {queuing} it, for {lasts} now"
