@@ -102,6 +102,7 @@ def taken(element: Any, which: NDArray[np.int64]) -> Any:
         rows: dict[str, Any] = {"first": first}
         if isinstance(element, Wedges):
             rows["corner"] = element.corner[point]
+            rows |= {"time": element.time[which]} if len(element.time) else {}
         else:
             rows["point"] = element.point[point]
         if isinstance(element, Tubes):

@@ -43,7 +43,7 @@ _FILM_ROWS = 1
 #: From where a picture is seen, and which part of it shows the data, in pixels from the lower left corner.
 Framed = tuple[camera.View, camera.Rectangle]
 #: What texts lie on that belong to no call.
-_PLATE = "tag"
+_PLATES = ("tag", "wait plate")
 #: Inks on coloured surfaces.
 _ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.01, 0.01, 0.015)
 
@@ -572,18 +572,25 @@ def without_empty_plates(drawing: Drawing, texts: labels.Texts, view: camera.Vie
     -------
     Drawing
     """
-    if not any(element.kind == _PLATE and len(element) for element in drawing.elements):
+    if not any(element.kind in _PLATES and len(element) for element in drawing.elements):
         return drawing
     outline = np.array(texts.outline, np.float64).reshape(-1, 4, 2)
     low, high = outline.min(axis=1), outline.max(axis=1)
     elements: list[Any] = []
     for element in drawing.elements:
-        if isinstance(element, Boxes) and element.kind == _PLATE and len(element):
-            middle = view.pixels(element.low.astype(np.float64) + element.size / 2)[:, None]
+        if isinstance(element, (Boxes, Wedges)) and element.kind in _PLATES and len(element):
+            middle = view.pixels(_middles(element))[:, None]
             has_text = ((middle >= low) & (middle <= high)).all(axis=2).any(axis=1)
             element = taken(element, np.flatnonzero(has_text))
         elements.append(element)
     return replace(drawing, elements=tuple(elements))
+
+
+def _middles(element: Boxes | Wedges) -> NDArray[np.float64]:
+    if isinstance(element, Boxes):
+        return np.asarray(element.low.astype(np.float64) + element.size / 2)
+    sections = element.corner.mean(axis=1, dtype=np.float64)
+    return np.asarray(np.add.reduceat(sections, element.first[:-1]) / np.diff(element.first)[:, None])
 
 
 def _shown(

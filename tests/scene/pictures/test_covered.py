@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 pytest.importorskip("bpy")
 
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.drawing.primitives import Boxes, Camera, Drawing, Labels, Lines
+from tracevis3d.drawing.primitives import Boxes, Camera, Drawing, Labels, Lines, Wedges
 from tracevis3d.layout.sight.view_projection import ViewProjection
 from tracevis3d.layout.sight.visible import shown_pixels
 from tracevis3d.scene.build import build, clear
@@ -116,16 +116,27 @@ def test_a_name_that_is_struck_through_ends_before_the_line_or_is_left_out():
     assert name.startswith("a_name")
 
 
-def test_a_plate_whose_text_is_left_out_is_not_drawn():
-    plates = replace(boxes((1, 1, 2, 2, 0.1, 0.5), (6, 1, 2, 2, 0.1, 0.5)), kind="tag")
+def bent(plates):
+    """The same plates as blocks of two sections."""
+    low, high = plates.low, plates.low + plates.size
+    corner = np.stack([low, low, high, high], axis=1)
+    corner[:, [1, 3], 2] = corner[:, [3, 1], 2]
+    sections = np.repeat(corner, 2, axis=0)
+    sections[::2, :, 0], sections[1::2, :, 0] = low[:, :1], high[:, :1]
+    return Wedges("wait plate", sections, np.arange(len(plates) + 1) * 2, plates.color, plates.id)
+
+
+@pytest.mark.parametrize("form", [lambda plates: replace(plates, kind="tag"), bent], ids=["box", "bent"])
+def test_a_plate_whose_text_is_left_out_is_not_drawn(form):
+    plates = form(boxes((1, 1, 2, 2, 0.1, 0.5), (6, 1, 2, 2, 0.1, 0.5)))
     wall = boxes((0, 0.2, 0, 4, 0.1, 4))
     texts = names(("hidden", 1.2, 0.95, 2.25), ("shown", 6.2, 0.95, 2.25))
     built = scene(wall, plates, labels=texts)
-    kept = next(e for e in built.drawing.elements if e.kind == "tag")
+    kept = next(e for e in built.drawing.elements if e.kind == plates.kind)
     written = list(built.printed.labels.text)
     clear(built.collection)
     assert written == ["shown"]
-    assert kept.low[:, 0].tolist() == [6]
+    assert kept.id.tolist() == [1]
 
 
 @given(st.integers(0, 10_000))

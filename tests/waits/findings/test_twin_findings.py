@@ -409,8 +409,8 @@ class Plain:
                 said += f"; {words}" * bool(words)
                 headline = f"{said.partition(', until')[0]}: {words}" * bool(words)
                 never.append((
-                    "never released", said, op.lasted, [op.thread, *early], op.of, op.start, op.end, 1,
-                    op.call,
+                    "never released", said, op.lasted, [op.thread, *early], op.of,
+                    self.since(op, op.start, op.end), op.end, 1, op.call,
                     HOW[RECORDED if op.ending == UNFINISHED else INFERRED], headline, (),
                 ))  # fmt: skip
         return never, found
@@ -418,17 +418,29 @@ class Plain:
     def ended(self, thread):
         return any(op.thread == thread and op.gives and op.name.lower().endswith("end") for op in self.ops)
 
-    def too_early(self, op):
-        """Say who signalled last before a wait, if nobody waited then."""
+    def since(self, op, start, end):
+        """Return the time of the signal before a wait in vain, if it is at most twice as long before."""
+        last = self.signal(op)
+        return last.start if last and start - last.start <= 2 * (end - start) else start
+
+    def signal(self, op):
+        """Return the last signal before a wait, if nobody waited then."""
         if op.asks or op.state == "idle" or op.wants != "object" or not op.of:
-            return [], ""
+            return None
         gave = [
             o for o in self.ops if o.gives and o.gave == op.wants and op.of[0] in o.of and o.start <= op.start
         ]  # fmt: skip
         if not gave:
-            return [], ""
+            return None
         last = max(gave, key=lambda o: (o.start, -o.row))
         if any(o.blocked and op.of[0] in o.of and o.start <= last.start <= o.end for o in self.ops):
+            return None
+        return last
+
+    def too_early(self, op):
+        """Say who signalled last before a wait, if nobody waited then."""
+        last = self.signal(op)
+        if not last:
             return [], ""
         before = duration(op.start - last.start)
         words = f"{self.title(last.thread)} had signalled it {before} before, when nobody waited"
@@ -453,7 +465,8 @@ class Plain:
             found.append((
                 "given up", said + f"; {words}" * bool(words), sum(op.lasted for op in ops),
                 list(dict.fromkeys([*threads, *early])), [object],
-                min(op.start for op in ops), max(op.end for op in ops), len(ops), ops[0].call,
+                self.since(ops[0], min(op.start for op in ops), max(op.end for op in ops)),
+                max(op.end for op in ops), len(ops), ops[0].call,
                 HOW[RECORDED], headline, (),
             ))  # fmt: skip
         return found
@@ -778,7 +791,7 @@ class Plain:
             if len(of) >= 3 and mine >= max(total / 2, 0.05 * self.span, 0.5):
                 workers = sorted(of, key=lambda t: (-sum(of[t]), t))
                 said = f"{self.title(thread)} ends waits of {len(of)} threads, "
-                said += f"{percentage(mine / total)} of all waiting: "
+                said += f"{percentage(mine / total)} of all waiting for work or a signal: "
                 said += some([self.title(w) for w in workers])
                 count = sum(map(len, of.values()))
                 found.append(

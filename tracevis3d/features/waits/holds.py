@@ -370,7 +370,10 @@ def lock_order(held: Holds, which: Ints) -> LockOrder:
     # Pairs come by the inner hold; sets of what is held with it are told apart by random numbers of objects.
     begin = np.flatnonzero(np.diff(inner, prepend=-1))
     lots = np.random.default_rng(1).integers(0, 2**63, int(held.object.max(initial=0)) + 1)
-    sums = np.bitwise_xor.reduceat(lots[held.object[outer]], begin) if pairs else np.empty(0, np.int64)
+    # What is held twice is in the set once.
+    once = np.zeros(pairs, np.int64)
+    once[np.unique(inner * len(lots) + held.object[outer], return_index=True)[1]] = -1
+    sums = np.bitwise_xor.reduceat(lots[held.object[outer]] & once, begin) if pairs else np.empty(0, np.int64)
     each = np.diff(begin, append=len(inner))
     keys = np.stack(
         [held.object[outer], held.object[inner], held.thread[inner], np.repeat(sums, each)], axis=1

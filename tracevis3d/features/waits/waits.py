@@ -219,7 +219,7 @@ class Waits(Synchronization):
         """
         return critical_path(self.trace, self.ops, self.woke, thread, time)
 
-    def kind_of_call(self, kind: int, contended: bool = False) -> NDArray[np.uint8]:
+    def kind_of_call(self, kind: int, which: NDArray[np.bool_] | None = None) -> NDArray[np.uint8]:
         """Return 1 for the calls of S_w, S_r or S_o (``kind`` is WAIT, RELEASE or IO), uint8 (calls,).
 
         What a blocked wait calls waits, too: a queue's get calls a condition's wait.
@@ -227,8 +227,8 @@ class Waits(Synchronization):
         Parameters
         ----------
         kind : int
-        contended : bool
-            Of waits only those for what another thread can hold.
+        which : bool (operations,), optional
+            Those that count; all if left out.
 
         Returns
         -------
@@ -237,8 +237,8 @@ class Waits(Synchronization):
         calls, ops = self.trace.calls, self.ops
         member = np.zeros(len(calls), np.uint8)
         rows = np.flatnonzero((ops.kind == kind) & (ops.call >= 0))
-        if contended:
-            rows = rows[ops.asks[rows]]
+        if which is not None:
+            rows = rows[which[rows]]
         member[ops.call[rows]] = 1
         if kind == WAIT:
             call = ops.call[rows[ops.blocked[rows]]]
@@ -249,15 +249,15 @@ class Waits(Synchronization):
             member[np.cumsum(inside[:-1], dtype=np.int32) > 0] = 1
         return member
 
-    def time_in(self, kind: int, contended: bool = False) -> Ints:
+    def time_in(self, kind: int, which: NDArray[np.bool_] | None = None) -> Ints:
         """Return dur^w, dur^r or dur^o of each call (SyncTrace, Eq. 4), in one pass.
 
         Parameters
         ----------
         kind : int
             WAIT, RELEASE or IO.
-        contended : bool
-            Of waits only those for what another thread can hold.
+        which : bool (operations,), optional
+            Those that count; all if left out.
 
         Returns
         -------
@@ -266,7 +266,7 @@ class Waits(Synchronization):
         """
         calls = self.trace.calls
         total = np.empty(len(calls), np.int64)
-        add_up(self.kind_of_call(kind, contended), calls.parent, calls.start, calls.end, total)
+        add_up(self.kind_of_call(kind, which), calls.parent, calls.start, calls.end, total)
         return total
 
     def hubs(self) -> tuple[Ints, Ints]:

@@ -72,6 +72,8 @@ class Finding:
         first.
     headline : str
         The sentence's point, where its beginning is not it.
+    signal : int
+        The release that came before a wait in vain, a row of the operations; -1: none is told.
     """
 
     kind: str
@@ -86,6 +88,7 @@ class Finding:
     how: str = HOW[FOLLOWS]
     causes: tuple[tuple[int, int, int, int], ...] = ()
     headline: str = ""
+    signal: int = -1
 
     @property
     def title(self) -> str:

@@ -28,6 +28,8 @@ _SLEEPS = re.compile("sleep|poll|select|timer", re.IGNORECASE)
 #: Polling lasts for at least this share of the trace, and is regular if most times between two looks differ
 #: by less than this share from the usual one; of the time what sleeps, or waits, does so for these shares.
 _POLLED, _REGULAR, _ASLEEP, _WAITING = 0.05, 0.15, 0.8, 0.5
+#: A signal before a wait in vain is told with it, if it came at most this many times its duration before.
+_BEFORE = 2
 #: An outlier lasts this many times as long as three quarters of its function's calls, both to the power of
 #: two below, and this share of all; a function with fewer calls has none.
 _FACTOR, _SHARE, _CALLS = 64, 0.01, 20
@@ -134,39 +136,46 @@ def _never_released(waits: Waits) -> list[Finding]:
         said = _NOTHING.get(int(ops.state[row]), "no thread releases it")
         if holder >= 0:
             said += f", {title(holder)} {'ended and still holds' if waits.ended[holder] else 'holds'} it"
-        early, words = _too_early(waits, row)
+        signal, words = _too_early(waits, row)
+        early = [int(ops.thread[signal])] if signal >= 0 else []
         point = f"{title(thread)} waits for {', '.join(ops.of(row))} for {duration(ops.lasted[row])}"
         found.append(
             Finding(
                 "never released",
                 f"{point}, until it ends: {said}{f'; {words}' if words else ''}",
-                int(ops.lasted[row]), (thread, *early), tuple(ops.of(row)), int(ops.start[row]),
-                int(ops.end[row]), 1, int(ops.call[row]),
-                how=HOW[RECORDED if ops.ending[row] == UNFINISHED else INFERRED],
-                headline=f"{point}: {words}" if words else "",
+                int(ops.lasted[row]), (thread, *early), tuple(ops.of(row)),
+                _since(waits, signal, int(ops.start[row]), int(ops.end[row])), int(ops.end[row]), 1,
+                int(ops.call[row]), how=HOW[RECORDED if ops.ending[row] == UNFINISHED else INFERRED],
+                headline=f"{point}: {words}" if words else "", signal=signal,
             )
         )  # fmt: skip
     return found
 
 
-def _too_early(waits: Waits, row: int) -> tuple[tuple[int, ...], str]:
-    """Return who signalled last before a wait in vain, when nobody waited, and words about it."""
+def _since(waits: Waits, signal: int, start: int, end: int) -> int:
+    """Return from when on a wait in vain is told: from the signal before it, if that is not long before."""
+    time = int(waits.ops.start[signal]) if signal >= 0 else start
+    return time if start - time <= _BEFORE * (end - start) else start
+
+
+def _too_early(waits: Waits, row: int) -> tuple[int, str]:
+    """Return the last signal before a wait in vain, when nobody waited, and words about it; -1: none."""
     ops = waits.ops
     signal = not ops.asks[row] and ops.state[row] != _IDLE and ops.wants[row] == ops.gifts.index(GIFT)
     if not signal or ops.first[row] == ops.first[row + 1]:
-        return (), ""
+        return -1, ""
     object = int(ops.object[ops.first[row]])
     gave, of = ops.per_object(np.flatnonzero((ops.kind == RELEASE) & (ops.gives == ops.wants[row])))
     gave = gave[(of == object) & (ops.start[gave] <= ops.start[row])]
     if not len(gave):
-        return (), ""
+        return -1, ""
     last = int(gave[ops.start[gave].argmax()])
     others, of = ops.per_object(np.flatnonzero(ops.blocked))
     others, time = others[of == object], int(ops.start[last])
     if bool(((ops.start[others] <= time) & (ops.end[others] >= time)).any()):
-        return (), ""
+        return -1, ""
     who, before = int(ops.thread[last]), duration(int(ops.start[row]) - time)
-    return (who,), f"{waits.trace.threads.title(who)} had signalled it {before} before, when nobody waited"
+    return last, f"{waits.trace.threads.title(who)} had signalled it {before} before, when nobody waited"
 
 
 def _given_up(waits: Waits) -> list[Finding]:
@@ -188,15 +197,17 @@ def _given_up(waits: Waits) -> list[Finding]:
         end = "gives up" if len(threads) == 1 else "give up"
         if (ops.ending[mine] == FAILED).all():
             end = "fails" if len(threads) == 1 else "fail"
-        early, words = _too_early(waits, longest)
+        signal, words = _too_early(waits, longest)
+        early = [int(ops.thread[signal])] if signal >= 0 else []
+        low, high = int(ops.start[mine].min()), int(ops.end[mine].max())
         who, lasted = several(titles(waits, threads)), duration(ops.lasted[longest])
         point = f"{who} {waits_for} {up_to}{lasted} for {ops.objects[o]} in vain"
         found.append(
             Finding(
                 "given up", f"{point}, and {end}{f'; {words}' if words else ''}",
                 int(ops.lasted[mine].sum()), tuple(dict.fromkeys((*threads, *early))), (ops.objects[o],),
-                int(ops.start[mine].min()), int(ops.end[mine].max()), len(mine), int(ops.call[longest]),
-                how=HOW[RECORDED], headline=f"{point}: {words}" if words else "",
+                _since(waits, signal, low, high), high, len(mine), int(ops.call[longest]),
+                how=HOW[RECORDED], headline=f"{point}: {words}" if words else "", signal=signal,
             )
         )  # fmt: skip
     return found
@@ -224,8 +235,8 @@ def _farmers(waits: Waits) -> list[Finding]:
         found.append(
             Finding(
                 "farmer and workers",
-                f"{title(t)} ends waits of {len(workers)} threads, {percentage(share)} of all waiting: "
-                f"{some(titles(waits, workers))}",
+                f"{title(t)} ends waits of {len(workers)} threads, {percentage(share)} of all waiting for "
+                f"work or a signal: {some(titles(waits, workers))}",
                 int(ended[t]), (t, *workers), (), 0, waits.trace.span_ns, int(mine.sum()),
             )
         )  # fmt: skip

@@ -133,7 +133,7 @@ def shown(picture: Layout) -> Shown:
     return Shown(
         wait, release, time, row, release_row, inside, low, high, np.clip(at, 0.0, 1.0),
         np.zeros(len(wait)),
-        _outward(picture, ops.call[release], ops.thread[release], time),
+        outward(picture, ops.call[release], ops.thread[release], time),
         ops.lasted[wait] >= resolution[row] if len(wait) else np.zeros(0, np.bool_), ended,
     )  # fmt: skip
 
@@ -153,8 +153,23 @@ def _never_ended(picture: Layout) -> tuple[Ints, Ints]:
     return pairs[:, 0], pairs[:, 1]
 
 
-def _outward(picture: Layout, call: Ints, thread: Indices, time: Ints) -> Floats:
-    """Return how far out the call is that waits or releases; that around an instant if it is no call."""
+def outward(picture: Layout, call: Ints, thread: Indices, time: Ints) -> Floats:
+    """Return how far out the call is that waits or releases; that around an instant if it is no call.
+
+    Parameters
+    ----------
+    picture : Layout
+    call : int64 (n,)
+        -1: none.
+    thread : int32 (n,)
+        Threads that are shown.
+    time : int64 (n,)
+        Nanoseconds.
+
+    Returns
+    -------
+    float64 (n,)
+    """
     calls, threads = picture.trace.calls, picture.trace.threads
     found = innermost(calls, threads.first, threads.count, thread, time)
     call = np.where(call >= 0, call, found)

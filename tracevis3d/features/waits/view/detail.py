@@ -19,6 +19,7 @@ from .calls import call_blocks, meaning, one_window
 from .colors import color_calls
 from .found_waits import waits_of
 from .layout import compose
+from .story import staged, story, told
 
 if TYPE_CHECKING:
     from .parameters import Parameters
@@ -41,7 +42,10 @@ class LevelOfDetail:
 
     def __init__(self, traces: Sequence[Trace], parameters: Parameters, frame: Frame) -> None:
         (self._trace,) = traces
-        self._picture = compose(self._trace, waits_of(self._trace, parameters.rules), parameters, frame)
+        waits = waits_of(self._trace, parameters.rules)
+        finding = story(waits, parameters)
+        staged_as = staged(waits, parameters, finding)
+        self._picture = compose(self._trace, waits, staged_as, frame)
         self.camera = self._picture.camera
         window = one_window(self._picture)
         self.panes: tuple[Pane, ...] = ()
@@ -53,7 +57,7 @@ class LevelOfDetail:
                 ),
             )  # fmt: skip
         self._paint = Paint()
-        self._colors = color_calls(self._picture, self._paint)
+        self._colors = color_calls(self._picture, self._paint, told(waits, staged_as, finding))
         self._buffers = CutBuffers()
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:

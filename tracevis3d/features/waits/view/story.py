@@ -11,11 +11,12 @@ from ....drawing.primitives import Callout, Wedges
 from ....errors import UsageError
 from ....trace.names import word_of_thread
 from ....units import duration
-from ..findings.finding import COSTLY, GRAVE, Finding
+from ..findings.finding import COSTLY, GRAVE, USUAL, Finding
 from ..operations import FAILED, TIMED_OUT
 from ..outcomes import HOW, INFERRED
 from ..waits import Waits
 from .calls import THICK
+from .correspondences import outward
 from .found_waits import findings_of
 from .layout import Layout
 from .parameters import Parameters
@@ -86,7 +87,7 @@ def staged(waits: Waits, p: Parameters, finding: Finding | None) -> Parameters:
         return p
     if automatic:
         causes = [cause[0] for cause in finding.causes]
-        threads = list(dict.fromkeys([*causes, *finding.threads, *_delayed(waits, finding)]))[:_MOST]
+        threads = list(dict.fromkeys([*causes, *finding.threads, *_involved(waits, finding)]))[:_MOST]
         p = replace(p, threads=", ".join(word_of_thread(trace, thread) for thread in threads))
     if not p.start.strip() and not p.end.strip() and finding.end > finding.start:
         around = max(int(_AROUND * (finding.end - finding.start)), 1)
@@ -95,13 +96,21 @@ def staged(waits: Waits, p: Parameters, finding: Finding | None) -> Parameters:
     return p
 
 
-def _delayed(waits: Waits, finding: Finding) -> list[int]:
-    """Return the threads that wait for what others hold in a finding, those that wait longest first."""
+def _involved(waits: Waits, finding: Finding) -> list[int]:
+    """Return the threads that wait for what others hold in a finding, those that wait longest first.
+
+    Of a thread that is idle these are those that end its waits; other findings without objects are about
+    their threads alone.
+    """
     ops = waits.ops
+    if not finding.objects and finding.kind not in USUAL:
+        return []
     rows = _its_waits(waits, finding)
-    rows = rows[ops.asks[rows]]
+    rows = rows[ops.asks[rows] if finding.objects else np.isin(ops.thread[rows], finding.threads)]
+    who = ops.thread[rows] if finding.objects else waits.woken_by[rows]
+    rows, who = rows[who >= 0], who[who >= 0]
     lasts = np.minimum(ops.end[rows], finding.end) - np.maximum(ops.start[rows], finding.start)
-    total = np.bincount(ops.thread[rows], lasts, len(waits.trace.threads))
+    total = np.bincount(who, lasts, len(waits.trace.threads))
     return [t for t in np.argsort(-total, kind="stable").tolist() if total[t] > 0]
 
 
@@ -114,6 +123,28 @@ def _its_waits(waits: Waits, finding: Finding) -> Ints:
     first = np.append(ops.object, -1)[ops.first[rows]]
     known = [i for i, name in enumerate(ops.objects) if name in finding.objects]
     return rows[(np.diff(ops.first)[rows] > 0) & np.isin(first, known)]
+
+
+def told(waits: Waits, p: Parameters, finding: Finding | None) -> NDArray[np.bool_]:
+    """Return the waits that a picture is about: those for a finding's objects if it is of that one alone.
+
+    Parameters
+    ----------
+    waits : Waits
+    p : Parameters
+    finding : Finding or None
+
+    Returns
+    -------
+    bool (operations,)
+    """
+    found = np.ones(len(waits.ops), np.bool_)
+    if p.finding and finding is not None:
+        rows, object = waits.ops.per_object(np.arange(len(found)))
+        known = [i for i, name in enumerate(waits.ops.objects) if name in finding.objects]
+        found[:] = False
+        found[rows[np.isin(object, known)]] = True
+    return found
 
 
 def in_vain(picture: Layout, finding: Finding | None) -> Ints:
@@ -213,7 +244,7 @@ def _merged(
 
 
 def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
-    """Point out the hold that delays others most; else the longest wait, if the finding is about waits.
+    """Point out the hold that delays others most; else the longest wait, or the call that a finding is about.
 
     Parameters
     ----------
@@ -230,7 +261,8 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
     which = holds(waits, finding)
     which = which[picture.row_of[held.thread[which]] >= 0]
     if not len(which):
-        return _longest_wait(picture, finding, color)
+        first = _long_call if finding is not None and finding.kind == "outlier" else _longest_wait
+        return (*first(picture, finding, color), *_signal(picture, finding, color))
     worst = which[int(waits.hold_delay[which].argmax())]
     row = picture.row_of[held.thread[worst]][None]
     times = np.array([held.start[worst], held.end[worst]])
@@ -259,6 +291,7 @@ _ABOUT = {
     "comes last": "until the last one comes",
     "polling": "it ends by itself, and begins again",
     "does nothing": "and does nothing else",
+    "mostly idle": "its longest wait",
 }
 
 
@@ -285,3 +318,41 @@ def _longest_wait(picture: Layout, finding: Finding | None, color: int) -> tuple
     spans = ((0, int(times[0]), int(times[1])),)
     about, guess = _ABOUT[finding.kind] + where, finding.how == HOW[INFERRED]
     return (Callout(words, about, place, 1e18, color, ((0, call),) if call >= 0 else (), spans, guess),)
+
+
+def _long_call(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
+    """Point out the call of a finding about one."""
+    calls = picture.trace.calls
+    if finding is None or finding.call < 0 or picture.row_of[calls.thread[finding.call]] < 0:
+        return ()
+    call = np.array([finding.call])
+    times = calls.start[call[0]], calls.end[call[0]]
+    place = _place(picture, call, calls.thread[call], (times[0] + times[1]) // 2)
+    words = f"{picture.trace.functions.label[calls.function[call[0]]]} takes {duration(times[1] - times[0])}"
+    usual = finding.sentence.partition(", ")[2]
+    spans = ((0, int(times[0]), int(times[1])),)
+    return (Callout(words, usual, place, 1e18, color, ((0, finding.call),), spans),)
+
+
+def _signal(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
+    """Point out the signal that came before a wait in vain, where it is shown."""
+    if finding is None or finding.signal < 0:
+        return ()
+    ops, row = picture.waits.ops, finding.signal
+    thread, time = int(ops.thread[row]), int(ops.start[row])
+    at = int(picture.row_of[thread])
+    if at < 0 or not picture.low[at] <= time <= picture.high[at]:
+        return ()
+    name = picture.trace.threads.name[thread] or picture.trace.threads.title(thread)
+    place = _place(picture, ops.call[[row]], ops.thread[[row]], time)
+    call, words = int(ops.call[row]), f"{name} signals {finding.objects[0]}"
+    calls = ((0, call),) if call >= 0 else ()
+    return (Callout(words, "nobody waits for it yet", place, 1e17, color, calls, ((0, time, time),)),)
+
+
+def _place(picture: Layout, call: Ints, thread: NDArray[np.int32], time: int) -> tuple[float, float, float]:
+    """Return where a call, or what is none, is met at a time."""
+    row, times = picture.row_of[thread], np.array([time])
+    share = np.clip(picture.share(row, times), 0.0, 1.0)
+    x, y, z = picture.theatre.place(row, share, outward(picture, call, thread, times), THICK)[0].tolist()
+    return x, y, z

@@ -49,7 +49,7 @@ from .rows.alike import GROUP_ACTIONS, KIND
 from .rows.rearrange import ROW_ACTIONS
 from .rows.thread_list import THREADS
 from .skyline import LIVE_BYTES, QUEUE, RUNNING, memory_strip, queue_strip, skyline
-from .story import callout, hold_bars, in_vain, staged, story
+from .story import callout, hold_bars, in_vain, staged, story, told
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
@@ -105,13 +105,14 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     picture = compose(trace, waits, p, frame)
     progress(0.6, "connecting waits")
     drawing = DrawingBuilder()
-    colors = color_calls(picture, drawing.paint)
+    about = told(waits, p, finding)
+    colors = color_calls(picture, drawing.paint, about)
     rows = thread_colors(picture, drawing.paint)
     stacks = _draw_rows(drawing, picture, colors)
 
     found = corr.shown(picture)
     chosen = found.only(_longest(picture, found))
-    color = _draw_funnels(drawing, picture, chosen, rows, colors)
+    color = _draw_funnels(drawing, picture, chosen, rows, colors, about)
     line, held = drawing.color(_LINE), drawing.color(_HELD)
     drawing.add(*certainty.lines(picture, chosen, line))
     bars = hold_bars(picture, finding, held)
@@ -148,7 +149,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         legends.longest_pairs(picture, chosen, color) if finding is None else None,
     )
     first_of_all = callout(picture, finding, held)
-    others = legends.callouts(picture, chosen, color)
+    # A picture of one finding tells nothing of others.
+    others = legends.callouts(picture, chosen.only(about[chosen.wait]), color[about[chosen.wait]])
     # Beside what is to be seen first one more is enough.
     drawing.point_out(*first_of_all, *others[: 1 if first_of_all else None])
     drawing.keep_uncovered(QUEUE, RUNNING, LIVE_BYTES)
@@ -187,13 +189,14 @@ def _draw_rows(drawing: DrawingBuilder, picture: Layout, colors: CallColors) -> 
 
 
 def _draw_funnels(
-    drawing: DrawingBuilder, picture: Layout, chosen: corr.Shown, rows: Indices, calls: CallColors
-) -> Indices:
+    drawing: DrawingBuilder, picture: Layout, chosen: corr.Shown, rows: Indices, calls: CallColors,
+    about: NDArray[np.bool_],
+) -> Indices:  # fmt: skip
     """Draw the funnels, through their objects' lanes where colour says objects; return their colours."""
     p = picture.parameters
     color, through = rows[chosen.row], None
     if p.waits == "state":
-        color, legend = state_colors(picture, drawing.paint, chosen.wait)
+        color, legend = state_colors(picture, drawing.paint, chosen.wait, about)
         drawing.explain(*said_once(calls.legends, legend))
     else:
         drawing.explain(*calls.legends)

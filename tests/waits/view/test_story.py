@@ -1,0 +1,139 @@
+"""A picture of one finding: what is in it, what is loud, what is pointed out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.waits.sync_traces import lines, trace_of
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.features.waits.view.detail import LevelOfDetail
+from tracevis3d.features.waits.view.found_waits import findings_of, waits_of
+from tracevis3d.features.waits.view.parameters import Parameters
+from tracevis3d.features.waits.view.view import VIEW
+from tracevis3d.progress import silent
+
+
+def draw(trace, **settings):
+    return VIEW.draw([trace], Parameters(**settings), Frame(), silent)
+
+
+def number_of(trace, kind, about=""):
+    """Return the number of the first finding of a kind, about a thread or an object."""
+    found = findings_of(waits_of(trace, ""), "")
+    names = trace.threads.name
+    return 1 + next(
+        i for i, one in enumerate(found)
+        if one.kind == kind and about in ("", names[one.threads[0]], *one.objects)
+    )  # fmt: skip
+
+
+def names_of(trace, drawing):
+    (spheres,) = (e for e in drawing.elements if e.kind == "thread")
+    return [trace.threads.name[t] for t in spheres.id.tolist()]
+
+
+def two_queues():
+    """Return a trace in which one thread holds L for long and another M for less, and workers get jobs."""
+    rows = []
+    for lock, until in (("L", 500), ("M", 200)):
+        rows += [(f"h{lock}", 0, 1000, "load"), (f"h{lock}", 5, 5, "Lock.acquire", "wait", lock, 0)]
+        rows.append((f"h{lock}", until, until, "Lock.release", "release", lock))
+        for i in range(3):
+            at = until + 1 + 50 * i
+            rows.append((f"w{lock}{i}", 0, 1000, "take"))
+            rows.append((f"w{lock}{i}", 10, at, "Lock.acquire", "wait", lock, 1))
+            rows.append((f"w{lock}{i}", at + 49, at + 49, "Lock.release", "release", lock))
+    rows += [("giver", 0, 1000, "give"), ("giver", 10, 700, "Lock.acquire", "wait", "L", 1)]
+    rows += [("giver", 701, 701, "Lock.release", "release", "L")]
+    for i in range(3):
+        rows += [(f"i{i}", 0, 1000, "serve"), (f"i{i}", 2, 980 + i, "Queue.get", "wait", "Q", 1)]
+        rows.append(("giver", 980 + i, 980 + i, "Queue.put", "release", "Q"))
+    return trace_of(lines(rows))
+
+
+def loud(drawing, kind):
+    """Return the ids of elements with a strong colour."""
+    return {
+        id for e in drawing.elements if e.kind == kind
+        for id, color in zip(e.id.tolist(), drawing.palette[e.color, :3]) if np.ptp(color) > 0.6
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("lock", "other"), [("L", "M"), ("M", "L")])
+def test_of_contention_only_what_a_finding_is_about_is_loud(lock, other) -> None:
+    trace = two_queues()
+    ops = waits_of(trace, "").ops
+    number = number_of(trace, "convoy", lock)
+    drawing = draw(trace, finding=number, threads="all", start="0", end="1us")
+    waits = loud(drawing, "correspondence")
+    assert {name for row in waits for name in ops.of(row)} == {lock}
+    assert {name for row in loud(draw(trace), "correspondence") for name in ops.of(row)} == {"L", "M"}
+    calls = loud(drawing, "call")
+    mine = ops.call[[row for row in range(len(ops)) if ops.blocked[row] and lock in ops.of(row)]].tolist()
+    others = ops.call[[row for row in range(len(ops)) if ops.blocked[row] and other in ops.of(row)]].tolist()
+    assert set(mine) <= calls
+    assert not calls.intersection(others)
+    entries = [entry.text for legend in drawing.legends for entry in legend.entries]
+    assert "contention that this is not about" in entries
+
+
+def test_a_thread_that_is_idle_is_shown_with_those_that_end_its_waits() -> None:
+    trace = two_queues()
+    drawing = draw(trace, finding=number_of(trace, "mostly idle", "i1"))
+    assert sorted(names_of(trace, drawing)) == ["giver", "i1"]
+    assert not loud(drawing, "correspondence")
+    (callout,) = drawing.callouts
+    assert (callout.text, callout.detail) == ("i1 waits 979 ns for Q", "its longest wait (in serve)")
+
+
+def test_a_farmer_is_shown_with_its_workers_alone() -> None:
+    trace = two_queues()
+    drawing = draw(trace, finding=number_of(trace, "farmer and workers"))
+    assert sorted(names_of(trace, drawing)) == ["giver", "i0", "i1", "i2"]
+    assert "of all waiting for work or a signal" in drawing.title
+
+
+def test_a_call_that_takes_long_is_pointed_out_by_itself() -> None:
+    rows = [("a", 10 * i, 10 * i + 1, "visit") for i in range(30)] + [("a", 400, 900, "visit")]
+    rows += [("w", 0, 1000, "run"), ("w", 10, 800, "Lock.acquire", "wait", "L", 1)]
+    trace = trace_of(lines([*rows, ("h", 0, 1000, "run"), ("h", 799, 799, "Lock.release", "release", "L")]))
+    drawing = draw(trace, finding=number_of(trace, "outlier"))
+    assert names_of(trace, drawing) == ["a"]
+    (callout,) = drawing.callouts
+    assert callout.text == "visit takes 500 ns"
+    assert callout.detail == "three quarters of its 31 calls take less than 2 ns"
+    assert callout.spans == ((0, 400, 900),)
+    assert callout.calls == ((0, int(np.flatnonzero(trace.calls.start == 400)[0])),)
+
+
+@pytest.mark.parametrize(("before", "shown"), [(100, True), (400, True), (401, False)])
+def test_the_signal_that_came_too_early_is_in_the_picture_if_it_is_near(before, shown) -> None:
+    at = 1000
+    rows = [("giver", 0, 2000, "run"), ("giver", at - before, at - before, "Event.set", "release", "E")]
+    rows += [("waiter", 0, 2000, "run"), ("waiter", at, at + 200, "Event.wait (timed out)", "wait", "E", 1)]
+    trace = trace_of(lines(rows))
+    number = number_of(trace, "given up")
+    finding = findings_of(waits_of(trace, ""), "")[number - 1]
+    assert finding.start == (at - before if shown else at)
+    assert trace.threads.name[waits_of(trace, "").ops.thread[finding.signal]] == "giver"
+    first, *others = draw(trace, finding=number).callouts
+    assert first.detail.startswith("in vain, and gives up")
+    said = [(callout.text, callout.detail) for callout in others]
+    assert said == [("giver signals E", "nobody waits for it yet")] * shown
+
+
+@pytest.mark.parametrize("finding", [0, 1, 2])
+def test_what_is_seen_from_near_stands_where_the_picture_has_it(finding) -> None:
+    trace = two_queues()
+    drawn = draw(trace, finding=finding)
+    closer = LevelOfDetail([trace], Parameters(finding=finding), Frame())
+    (pane,) = closer.panes
+    near = closer.look(0, pane.window, pane.pixels_per_unit)
+    before, after = (next(e for e in parts if e.kind == "call") for parts in (drawn.elements, near.parts))
+    place = {int(i): k for k, i in enumerate(after.id)}
+    assert set(before.id.tolist()) <= set(place)
+    for k, i in enumerate(before.id.tolist()):
+        new, old = (e.corner[e.first[j] : e.first[j + 1]] for e, j in ((after, place[i]), (before, k)))
+        assert np.allclose(new, old, atol=1e-5)
+        assert np.allclose(near.palette[after.color[place[i]]], drawn.palette[before.color[k]])
