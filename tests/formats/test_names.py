@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.formats.names import module_of, split
+from tracevis3d.formats.names import in_file, module_of, split
 from tracevis3d.trace.model import CONTAINER_KINDS
 
 LIBRARY = "/usr/local/lib/python-3.11.7/lib/python3.11"
@@ -121,3 +121,12 @@ def test_long_hostile_names_take_no_time():
         "a(:1)" * 20_000,
     ):
         split(name)
+
+
+@given(
+    st.text("ab_.<>(): 1", min_size=1, max_size=6),
+    st.text("ab/.(): 1<>py", min_size=1, max_size=8)
+    | st.sampled_from([f"{LIBRARY}/re.py", "C:\\a.py", "a:3"]),
+)
+def test_a_name_and_its_file_say_what_both_in_one_text_say(name, file):
+    assert in_file(name, file) == split(f"{name} ({file}:1)")

@@ -8,6 +8,7 @@ own label.
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import NamedTuple
 
@@ -42,6 +43,7 @@ _DOTTED = re.compile(r"[^\W\d][\w$-]*(?:\.(?:[^\W\d]|[$<])[\w$<>-]*)+")
 _LIBRARY = re.compile(
     r".*/(?:site-packages|dist-packages)/|.*/(?:python|pypy)\d[\d.]*t?/(?:lib-dynload/)?|.*/python\d+\.zip/"
 )
+_ODD_IN_FILE = re.compile(r"[():]")
 _FRAME_TYPE = re.compile(r"_\[[a-z0-9]\]$")
 _RUST_HASH = re.compile(r"h[0-9a-f]{16}")
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
@@ -114,6 +116,22 @@ def _place_in_brackets(name: str) -> tuple[str, str, int] | None:
     return None
 
 
+def in_file(name: str, file: str) -> Split:
+    """Return the parts of a function whose name and file are recorded: those of ``name (file:1)``.
+
+    Parameters
+    ----------
+    name, file : str
+
+    Returns
+    -------
+    Split
+    """
+    if name.isidentifier() and not _ODD_IN_FILE.search(file):
+        return Split(name, _known_module(file), file, 1)
+    return split(f"{name} ({file}:1)")
+
+
 def _in_file(name: str, file: str, line: int) -> Split:
     containers = module_of(file)
     # What follows the last <locals> are classes, then the function.
@@ -132,6 +150,11 @@ def _in_file(name: str, file: str, line: int) -> Split:
 
 def _nested(kind: str, parts: list[str], prefix: str = "", joint: str = ".") -> ContainerPath:
     return tuple((kind, prefix + joint.join(parts[: k + 1])) for k in range(len(parts)))
+
+
+@functools.lru_cache(1 << 12)
+def _known_module(file: str) -> ContainerPath:
+    return module_of(file)
 
 
 def module_of(file: str) -> ContainerPath:

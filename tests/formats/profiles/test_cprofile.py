@@ -13,7 +13,9 @@ from tests.conftest import ROOT
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.profiles.marshal import load_python, load_ruby
+from tracevis3d.formats.profiles.python import cprofile
 from tracevis3d.trace import profile
+from tracevis3d.trace.recording import Recording
 
 DATA = ROOT / "tests" / "data" / "profiles"
 
@@ -103,3 +105,50 @@ def test_what_is_damaged_is_counted_or_refused(tmp_path):
     path.write_bytes(marshal.dumps(good)[:-4])
     with pytest.raises(InputError, match="damaged"):
         registry.open_trace(path)
+
+
+texts = st.sampled_from(["a.py", "~", "f", "g", "ä" * 130, "<built-in method x>", ""])
+keys = st.tuples(texts, st.sampled_from([0, 1, -7, 1 << 40]), texts)
+amounts = st.one_of(
+    st.integers(0, 9), st.floats(0, 9), st.sampled_from([-1, 1 << 70, float("nan"), True, "x"])
+)
+four = st.one_of(st.tuples(*[st.integers(0, 3)] * 2, *[st.floats(0, 9)] * 2), st.tuples(*[amounts] * 4))
+callers = st.dictionaries(keys, four, max_size=3)
+functions = st.dictionaries(keys, st.tuples(four, callers).map(lambda said: (*said[0], said[1])), max_size=4)
+
+
+def written(found):
+    """What a profile says, by keys."""
+    key = found.keys
+    return (
+        [(key[k], *row) for k, *row in zip(found.key.tolist(), found.calls.tolist(), found.own.tolist())],
+        [
+            (key[one], key[other], time)
+            for one, other, time in zip(found.caller.tolist(), found.callee.tolist(), found.time.tolist())
+        ],
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(functions, st.integers(2, 4), st.integers(0, 8))
+def test_the_kernel_reads_what_a_plain_reader_does(said, version, cut):
+    data = marshal.dumps(said, version)
+    recording = Recording()
+    plain = cprofile._plain(load_python(data), recording)
+    scanned = cprofile._scanned(data)
+    is_usual = not recording.problems and all(
+        type(one) in (int, float) and abs(one) < 1 << 31
+        for *own, by in said.values() for one in (*own, *(one for row in by.values() for one in row))
+    ) and all(abs(key[1]) < 1 << 31 for row in said.items() for key in (row[0], *row[1][4]))  # fmt: skip
+    if scanned is None:
+        assert not is_usual
+    else:
+        assert written(scanned) == written(plain)
+    if cut and cprofile._scanned(data[:-cut]) is not None:
+        raise AssertionError("what is cut is refused")
+
+
+def test_a_real_profile_is_read_by_the_kernel():
+    data = (DATA / "words.prof").read_bytes()
+    scanned = cprofile._scanned(data)
+    assert written(scanned) == written(cprofile._plain(load_python(data), Recording()))

@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...trace.recording import Recording
+from ..distinct import numbered
 from .samples import FrameTree, lay_weights
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 #: A smaller share of the total weight is added to the caller's own weight.
 _SMALLEST = 1e-4
@@ -39,38 +44,73 @@ def lay_call_graph(
     scale : float
         Nanoseconds that one unit is laid out as.
     """
+    rows = np.array([*own], np.int64), np.array([*own.values()], np.float64)
+    pairs = np.array([*edges], np.int64).reshape(-1, 2).T
+    lay_columns(recording, thread, rows, (*pairs, np.array([*edges.values()], np.float64)), scale)
+
+
+def lay_columns(
+    recording: Recording,
+    thread: int,
+    own: tuple[Ints, Floats],
+    edges: tuple[Ints, Ints, Floats],
+    scale: float = 1,
+) -> None:
+    """Lay out the calls of a call graph that is given as columns: see :func:`lay_call_graph`.
+
+    Parameters
+    ----------
+    recording : Recording
+    thread : int
+        Its index.
+    own : int64 (n,), float64 (n,)
+        Functions, and what each weighs without what it calls.
+    edges : int64 (m,), int64 (m,), float64 (m,)
+        Callers, callees, and what calls between them weigh; several of two functions are added up.
+    scale : float
+        Nanoseconds that one unit is laid out as.
+    """
+    caller, callee, weight = edges
+    functions, number = numbered(np.concatenate((own[0], caller, callee)))
+    n, n_own = len(functions), len(own[0])
+    alone = np.maximum(np.bincount(number[:n_own], own[1], n), 0)
+    of_caller, of_callee = np.split(number[n_own:].astype(np.int64), 2)
+    pairs, which = numbered(of_caller << 32 | of_callee)
+    weight = np.bincount(which, weight, len(pairs)).astype(np.float64)
+    of_caller, of_callee = pairs >> 32, pairs & 0xFFFFFFFF
+    counts = np.flatnonzero((weight > 0) & (of_caller != of_callee))
+    of_caller, of_callee, weight = of_caller[counts], of_callee[counts], weight[counts]
+    came = np.bincount(of_callee, weight, n)
+    total = alone + np.bincount(of_caller, weight, n)
+    least = _SMALLEST * alone.sum()
+    # What no share of can be shown is not looked at.
     callees: dict[int, list[tuple[int, float]]] = {}
-    came: dict[int, float] = {}
-    for (caller, callee), weight in edges.items():
-        if weight > 0 and caller != callee:
-            callees.setdefault(caller, []).append((callee, weight))
-            came[callee] = came.get(callee, 0.0) + weight
-    whole = {
-        function: max(own.get(function, 0.0), 0.0) + sum(weight for _, weight in callees.get(function, ()))
-        for function in dict.fromkeys([*own, *callees, *came])
-    }
-    least = _SMALLEST * sum(max(weight, 0.0) for weight in own.values())
+    large = np.flatnonzero(weight > least)
+    for one, other, much in zip(of_caller[large].tolist(), of_callee[large].tolist(), weight[large].tolist()):
+        callees.setdefault(one, []).append((other, much))
+    whole = total.tolist()
     tree = FrameTree(recording)
     stacks: list[int] = []
     weights: list[float] = []
     # Weight without a caller starts at the root.
-    starts = {function: total - min(came.get(function, 0.0), total) for function, total in whole.items()}
-    if not any(starts.values()) and whole:
-        heaviest = max(whole, key=lambda function: whole[function])
-        starts = {heaviest: whole[heaviest]}
+    starts = total - np.minimum(came, total)
+    if not starts.any() and n:
+        starts[np.argmax(total)] = total.max()
     waiting: list[tuple[int, int, float, int, frozenset[int]]] = []
-    waiting += [(one, -1, weight, 1, frozenset()) for one, weight in starts.items() if weight > least]
+    waiting += [
+        (one, -1, float(starts[one]), 1, frozenset()) for one in np.flatnonzero(starts > least).tolist()
+    ]
     while waiting:
-        function, caller, weight, depth, path = waiting.pop()
-        frame = tree.frame(function, caller)
-        share = weight / whole[function] if whole[function] > 0 else 0.0
-        rest = weight
+        function, below, much, depth, path = waiting.pop()
+        frame = tree.frame(int(functions[function]), below)
+        share = much / whole[function] if whole[function] > 0 else 0.0
+        rest = much
         inside = path | {function}
-        for callee, part in callees.get(function, ()):
+        for other, part in callees.get(function, ()):
             part *= min(share, 1.0)
             is_shown = part > least and depth < _DEEPEST and len(stacks) < _MOST
-            if is_shown and callee not in inside:
-                waiting.append((callee, frame, part, depth + 1, inside))
+            if is_shown and other not in inside:
+                waiting.append((other, frame, part, depth + 1, inside))
                 rest -= part
         if rest > 0:
             stacks.append(frame)

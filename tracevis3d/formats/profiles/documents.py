@@ -423,7 +423,7 @@ def add_function(recording: Recording, name: str, file: str, line: int = 0, colu
     full = place(name or "(unnamed)", file, line, column)
     if not file:
         return recording.function(full)
-    said = names.split(f"{name or '(unnamed)'} ({file}:1)")
+    said = names.in_file(name or "(unnamed)", file)
     return recording.function(full, label=said.label, containers=said.containers, file=file, line=line)
 
 

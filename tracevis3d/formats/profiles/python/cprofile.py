@@ -5,16 +5,22 @@ Source: CPython's ``Lib/pstats.py``. They say how often and how long each functi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ....kernels.formats.scan import marshalled as m
+from ....kernels.intern import InternedNames
 from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
+from ...distinct import numbered
 from ...unpack import whole
-from ..call_graph import lay_call_graph
+from ..call_graph import lay_columns
 from ..documents import add_function, finish
 from ..marshal import load_python
 
@@ -22,7 +28,10 @@ if TYPE_CHECKING:
     from ....trace.model import Trace
 
 _NS = 10**9
-_LONGEST = 1 << 60
+#: Calls, and seconds.
+_MOST = (1 << 60) / _NS
+
+Ints = NDArray[np.int64]
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -72,49 +81,124 @@ def read(path: Path, progress: Progress) -> Trace:
     data = whole(path, recording.problems, part(progress, 0, 0.2))
     return finish(
         path,
-        lambda: _take(load_python(bytes(data)), recording),
+        lambda: _take(bytes(data), recording),
         recording,
         "cProfile file",
         progress,
     )
 
 
-def _take(value: Any, recording: Recording) -> None:
-    if not isinstance(value, dict):
-        raise ValueError("it is not a table of functions")
-    functions: dict[Any, int] = {}
-    own: dict[int, float] = {}
-    edges: dict[tuple[int, int], float] = {}
-    calls: dict[int, int] = {}
-    for key, said in value.items():
-        function = _function(key, functions, recording)
-        row = _four(said[:4]) if isinstance(said, tuple) and len(said) == 5 else None
-        if function < 0 or row is None:
-            recording.problems.add("malformed", f"the function {str(key)[:60]}")
-            continue
-        own[function] = own.get(function, 0.0) + float(row[2])
-        calls[function] = calls.get(function, 0) + int(row[1])
-        callers = said[4] if isinstance(said[4], dict) else {}
-        for caller_key, edge in callers.items():
-            caller = _function(caller_key, functions, recording)
-            times = _four(edge)
-            if caller < 0 or times is None:
-                recording.problems.add("malformed", f"a caller of {str(key)[:60]}")
-                continue
-            edges[caller, function] = edges.get((caller, function), 0.0) + float(times[3])
-    if not own:
+@dataclass(frozen=True)
+class _Profile:
+    """A profile as columns.
+
+    Keys as they appear; of functions their key's row, calls and own time; of callers both keys' rows, and the
+    time.
+    """
+
+    keys: Sequence[Any]
+    key: Ints
+    calls: Ints
+    own: NDArray[np.float64]
+    caller: Ints
+    callee: Ints
+    time: NDArray[np.float64]
+
+
+def _take(data: bytes, recording: Recording) -> None:
+    said = _scanned(data)
+    if said is None:
+        said = _plain(load_python(data), recording)
+    if not len(said.key):
         raise ValueError("it has no functions")
+    function = np.array([_function(key, recording) for key in said.keys], np.int64)
+    rows, which = numbered(function[said.key])
+    own = np.bincount(which, said.own).astype(np.float64)
+    calls = np.zeros(len(rows), np.int64)
+    np.add.at(calls, which, said.calls)
     thread = recording.thread(0, "main")
-    rows = list(own)
     first = recording.add_stacks(function=rows, parent=np.full(len(rows), -1))
     stack = first + np.arange(len(rows))
-    for kind, weight in (
-        ("time (ns)", [round(_NS * own[f]) for f in rows]),
-        ("calls", [calls[f] for f in rows]),
-    ):
+    for kind, weight in (("time (ns)", np.rint(_NS * own).astype(np.int64)), ("calls", calls)):
         number = np.full(len(rows), recording.text("samples", kind))
         recording.add_samples(thread=np.full(len(rows), thread), kind=number, weight=weight, stack=stack)
-    lay_call_graph(recording, thread, own, edges, _NS)
+    lay_columns(
+        recording, thread, (rows, own), (function[said.caller], function[said.callee], said.time), _NS
+    )
+
+
+def _scanned(data: bytes) -> _Profile | None:
+    """Return what a file holds that is all as Python writes it; None for others."""
+    column = np.frombuffer(data, np.uint8)
+    room = len(data) // 8 + 1
+    # Memory that is not written is not taken.
+    state, values = np.zeros(m.STATE_SIZE, np.int64), np.empty(len(data) + 1, np.int64)
+    kinds, texts = np.empty(len(data) + 1, np.uint8), np.empty((2, len(data) // 2 + 1), np.int64)
+    keys, function = np.empty((3, room), np.int64), np.empty(room, np.int64)
+    callee, caller = np.empty((2, room), np.int64)
+    numbers, is_real = np.empty((2, 4, room), np.int64), np.empty((2, 4, room), np.bool_)
+    arrays: tuple[Any, ...] = (kinds, values, *texts, *keys, function, numbers[0], is_real[0])
+    arrays = (*arrays, callee, caller, numbers[1], is_real[1])
+    if not m.scan_profile(column, state, *arrays):
+        return None
+    n_functions, n_callers = int(state[m.FUNCTIONS]), int(state[m.CALLERS])
+    of_function = _numbers(numbers[0, :, :n_functions], is_real[0, :, :n_functions])
+    of_caller = _numbers(numbers[1, :, :n_callers], is_real[1, :, :n_callers])
+    if not ((np.abs(of_function) < _MOST).all() and (np.abs(of_caller) < _MOST).all()):
+        return None
+    begin, size = texts[:, : state[m.TEXTS]]
+    interned = InternedNames()
+    text, count = interned.all_of(column, begin, begin + size)
+    # A key that is not flagged is written again and again.
+    file, line, name = keys[:, : state[m.KEYS]]
+    _, pair = numbered(text[file] << 32 | text[name])
+    _, key = numbered(pair.astype(np.int64) << 32 | (line & 0xFFFFFFFF))
+    first = np.unique(key, return_index=True)[1]
+    words = interned.texts(column, count)
+    said = zip(text[file[first]].tolist(), line[first].tolist(), text[name[first]].tolist(), strict=True)
+    index = key.astype(np.int64)
+    return _Profile(
+        keys=[(words[one], at, words[other]) for one, at, other in said],
+        key=index[function[:n_functions]],
+        calls=of_function[1].astype(np.int64),
+        own=of_function[2],
+        caller=index[caller[:n_callers]],
+        callee=index[callee[:n_callers]],
+        time=of_caller[3],
+    )
+
+
+def _numbers(bits: Ints, is_real: NDArray[np.bool_]) -> NDArray[np.float64]:
+    return np.where(is_real, np.ascontiguousarray(bits).view(np.float64), bits.astype(np.float64))
+
+
+def _plain(value: Any, recording: Recording) -> _Profile:
+    """Return what a file holds whose values are of any kind, one after the other; others are counted."""
+    if not isinstance(value, dict):
+        raise ValueError("it is not a table of functions")
+    keys: dict[Any, int] = {}
+    own: list[tuple[int, int, float]] = []
+    edges: list[tuple[int, int, float]] = []
+    for key, said in value.items():
+        row = _four(said[:4]) if isinstance(said, tuple) and len(said) == 5 else None
+        if not _is_key(key) or row is None:
+            recording.problems.add("malformed", f"the function {str(key)[:60]}")
+            continue
+        function = keys.setdefault(key, len(keys))
+        own.append((function, int(row[1]), float(row[2])))
+        callers = said[4] if isinstance(said[4], dict) else {}
+        for caller, edge in callers.items():
+            times = _four(edge)
+            if not _is_key(caller) or times is None:
+                recording.problems.add("malformed", f"a caller of {str(key)[:60]}")
+                continue
+            edges.append((keys.setdefault(caller, len(keys)), function, float(times[3])))
+    key, calls, time = ([row[k] for row in own] for k in range(3))
+    caller, callee, lasted = ([row[k] for row in edges] for k in range(3))
+    whole = (np.array(column, np.int64) for column in (key, calls, caller, callee))
+    return _Profile(
+        [*keys], next(whole), next(whole), np.array(time), next(whole), next(whole), np.array(lasted)
+    )
 
 
 def _four(said: Any) -> tuple[float, ...] | None:
@@ -122,24 +206,24 @@ def _four(said: Any) -> tuple[float, ...] | None:
     if not (isinstance(said, tuple) and len(said) == 4):
         return None
     # NaN is not below the limit either.
-    is_good = all(type(one) in (int, float) and abs(one) < _LONGEST / _NS for one in said)
+    is_good = all(type(one) in (int, float) and abs(one) < _MOST for one in said)
     return said if is_good else None
 
 
-def _function(key: Any, functions: dict[Any, int], recording: Recording) -> int:
-    """Return the function of ``(file, line, name)``; -1 for a key of another form."""
-    if not (isinstance(key, tuple) and len(key) == 3):
-        return -1
+def _is_key(key: Any) -> bool:
+    """Return whether something is ``(file, line, name)``."""
+    is_three = isinstance(key, tuple) and len(key) == 3
+    return is_three and isinstance(key[0], str) and isinstance(key[1], int) and isinstance(key[2], str)
+
+
+def _function(key: tuple[str, int, str], recording: Recording) -> int:
+    """Return the function of a key."""
     file, line, name = key
-    if not (isinstance(file, str) and isinstance(name, str) and isinstance(line, int)):
-        return -1
-    if key not in functions:
-        file = "" if file == "~" else file
-        line = line if file and 0 < line < 1 << 31 else 0
-        if not file and name.startswith("<") and name.endswith(">"):
-            name = name[1:-1].removeprefix("built-in method ")
-        functions[key] = add_function(recording, name, file, line)
-    return functions[key]
+    file = "" if file == "~" else file
+    line = line if file and 0 < line < 1 << 31 else 0
+    if not file and name.startswith("<") and name.endswith(">"):
+        name = name[1:-1].removeprefix("built-in method ")
+    return add_function(recording, name, file, line)
 
 
 FORMAT = registry.Format(
