@@ -194,7 +194,7 @@ def _outer(boxes: Boxes, view: View) -> NDArray[np.float64]:
     corner = boxes.low[:, None] + share * boxes.size[:, None]
     at = view.pixels(corner.reshape(-1, 3)).reshape(-1, 8, 2)
     (left, low), (right, high) = at.min(axis=1).T, at.max(axis=1).T
-    return np.stack([left, low, right, low, right, high, left, high], axis=1).reshape(-1, 4, 2)
+    return np.asarray(np.stack([left, low, right, low, right, high, left, high], axis=1).reshape(-1, 4, 2))
 
 
 def _filled(quad: NDArray[np.float64]) -> NDArray[np.float64]:
