@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,12 +14,14 @@ from hypothesis import strategies as st
 from tracevis3d.features.memory.blocks import NEVER, Oddity, find_blocks
 from tracevis3d.features.memory.call_sites import Sites
 from tracevis3d.features.memory.curves import curves, idle_intervals, site_table
-from tracevis3d.features.memory.findings import cohorts, find_memory, holes
+from tracevis3d.features.memory.findings import MemoryFinding, cohorts, find_memory, holes
 from tracevis3d.features.memory.moments import find_moments
 from tracevis3d.features.memory.pyramid import Pyramid
-from tracevis3d.features.memory.summary import MemoryUse, memory_facts
+from tracevis3d.features.memory.summary import MemoryUse, memory_facts, name_of
+from tracevis3d.features.memory.tables import blocks as blocks_table
 from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Memory, Trace
 
+#: Rows of memory: kind, address, size, and how long after the one before it.
 ROWS = st.lists(
     st.tuples(
         st.sampled_from([ALLOC, ALLOC, FREE, ACCESS]),
@@ -359,3 +362,27 @@ def test_nothing_at_all() -> None:
     use = MemoryUse(Trace())
     assert memory_facts(use)["blocks"] == 0
     assert find_memory(use.blocks, use.sites, use.table, True) == ()
+
+
+@given(ROWS, st.lists(st.integers(-1, 5), min_size=120, max_size=120))
+@settings(deadline=None, max_examples=15)
+def test_the_table_of_blocks_is_that_of_the_plain_twin(rows, calls) -> None:
+    memory = replace(memory_of(rows), call=np.array(calls[: len(rows)], np.int64))
+    wanted, _ = plain_blocks(memory)
+    table = blocks_table(Trace(memory=memory, span_ns=int(memory.time.max(initial=0)) + 1))
+    column = {
+        name: table.column(name).as_list() for name in ("id", "call_id", "size", "allocated_ns", "freed_ns")
+    }
+    assert column["id"] == list(range(len(wanted)))
+    assert column["call_id"] == [None if calls[row] < 0 else calls[row] for row, *_ in wanted]
+    assert column["size"] == [int(memory.size[row]) for row, *_ in wanted]
+    assert column["allocated_ns"] == [int(memory.time[row]) for row, *_ in wanted]
+    assert column["freed_ns"] == [None if end < 0 else int(memory.time[end]) for _, end, _ in wanted]
+
+
+def test_the_subject_of_a_finding() -> None:
+    use = SimpleNamespace(sites=SimpleNamespace(name=["read:3", "write:9"]))
+    assert [
+        name_of(MemoryFinding(kind, site, 0, 1, 9), use)
+        for kind, site in (("leak", 0), ("leak", 1), ("cohort", -1), ("peak", -1))
+    ] == ["read:3", "write:9", "blocks with the same lifetime", "all blocks"]

@@ -199,6 +199,15 @@ def test_narrow_neighbours_are_taken_together(rows, by_site, parts, logarithmic)
             assert cells.get((number, cell), 0) == lives
 
 
+@pytest.mark.parametrize(("start", "idle"), [(5_000, 2_500), (20_000, 4_000)])
+def test_what_is_taken_together_has_been_idle_for_four_windows_at_most(start, idle) -> None:
+    rows = [(0, 10, 4096, 100, 0), (0, 20, 8192, 100, 0), (2, 2_500, 4096, 0, 0), (2, 2_400, 8192, 0, 0)]
+    blocks, _ = followed(rows)
+    result = blocks.cut((start, start + 1000), 100, (0.0, 1.0), 1.0, False, False)
+    assert blocks.items[:, k.COUNT].tolist() == [2]
+    assert result.age.tolist() == [[idle + 100 * cell, idle + 100 * (cell + 1)] for cell in range(10)]
+
+
 def test_what_is_out_of_sight_has_no_item_and_comes_apart_when_closer() -> None:
     rows = [(0, i, 4096 * (i + 1), 100, i % SITES) for i in range(1000)]
     blocks, _ = followed(rows)

@@ -119,7 +119,7 @@ def pack_groups(
         np.zeros(k.DEEPEST, np.int64), np.array([1, 0], np.int64), low, extent,
     )  # fmt: skip
     base = stack(extent)
-    total = int((base + extent.max(axis=1, initial=0)).max(initial=0))
+    total = int((base + extent.max(axis=1, initial=0)).max())
     # The first groups lie at the far end: what lives longest stands behind what comes and goes.
     low = total - (base[group] + low + wide)
     order = np.lexsort((low, group))

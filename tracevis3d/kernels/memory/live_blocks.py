@@ -550,7 +550,7 @@ def _between(change: Any, item: Any, begin: Any, end: Any, by: Any, start: Any, 
 
 
 @kernel
-def write_cells(live: Any, used: Any, items: Any, last: Any, start: int, step: int, window: int, totals: Any,
+def write_cells(live: Any, used: Any, items: Any, last: Any, start: int, step: int, totals: Any,
                times: Any, rows: Any, n: int) -> Any:  # fmt: skip
     """Write a row for each cell in which an item of several blocks lives.
 
@@ -562,8 +562,8 @@ def write_cells(live: Any, used: Any, items: Any, last: Any, start: int, step: i
         As for :func:`follow_blocks`.
     last : int64 (items,)
         When each item was touched last before ``start``.
-    start, step, window : int
-        Nanoseconds of the first cell, of each, and of the window.
+    start, step : int
+        Nanoseconds of the first cell, and of each.
     n : int
         Rows that there are.
 

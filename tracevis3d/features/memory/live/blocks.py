@@ -311,9 +311,8 @@ class LiveBlocks:
         )  # fmt: skip
         last = np.maximum(last, window[0] - 4 * (window[1] - window[0]))
         n = k.write_cells(
-            live, used, self._items, last, np.int64(window[0]), np.int64(step),
-            np.int64(window[1] - window[0]),
-            totals, self._times, self._rows, np.int64(n),
+            live, used, self._items, last, np.int64(window[0]), np.int64(step), totals, self._times,
+            self._rows, np.int64(n),
         )  # fmt: skip
         found = self._intervals(int(n))
         if self._forgotten <= window[0]:
