@@ -374,7 +374,23 @@ EVENTS = st.fixed_dictionaries(
         "category_iids": st.just([1]),
         "timestamp_delta_us": st.integers(0, 9),
         "extra_counter_values": st.just([7]),
-        "legacy_event": st.just({"phase": ord("B"), "pid_override": 1, "tid_override": 4}),
+        "timestamp_absolute_us": st.integers(0, 9),
+        "legacy_event": st.fixed_dictionaries(
+            {},
+            optional={
+                "phase": st.sampled_from([*map(ord, "XBEIinRstfbeSFbeV"), 0]),
+                "name_iid": st.integers(1, 3),
+                "duration_us": st.sampled_from([0, 3, 2**60, -1]),
+                "unscoped_id": st.integers(0, 2),
+                "global_id": st.sampled_from([1, 2**64 - 1]),
+                "local_id": st.integers(1, 2),
+                "id_scope": st.just("x"),
+                "bind_id": st.integers(0, 2),
+                "flow_direction": st.integers(0, 3),
+                "pid_override": st.sampled_from([0, 1, -1]),
+                "tid_override": st.integers(3, 4),
+            },
+        ),
     },
 )
 INTERNED = st.lists(st.tuples(st.integers(1, 3), st.sampled_from("abcd")), max_size=2)
@@ -398,6 +414,14 @@ PACKETS = st.fixed_dictionaries(
     },
 )
 OTHERS = st.one_of(
+    st.builds(
+        lambda pid, us: {
+            "thread_descriptor": {"pid": pid, "tid": 4, "reference_timestamp_us": us},
+            "trusted_packet_sequence_id": 1,
+        },
+        st.integers(0, 2),
+        st.sampled_from((0, 100, 2**61, -5)),
+    ),
     st.builds(
         lambda unit, runs: {
             "clock_snapshot": {

@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 from ...kernels.formats.protobuf import track_events as kernels
 from ...kernels.formats.protobuf.fields import BYTES, FIXED32, FIXED64, VARINT
 from ...kernels.intern import InternedNames
+from ...kernels.trace.pair_spans import pair_spans
 from ...progress import Progress, silent
 from ...trace.model import RecordedId
 from ...trace.recording import Recording
+from ..distinct import numbered
 from .clocks import Clocks
 from .measures import MEASURED, Measures
 from .rows import UNNAMED, Finished, Pairs, Rows
@@ -39,6 +41,8 @@ _FRAMES = {
 }
 #: A block of packed packets may unpack to this many bytes.
 _MAX_UNPACKED = 1 << 28
+#: Ways in which events of the old kind have ids, as the kernel numbers them.
+_IDS = (None, "unscoped_id", "local_id", "global_id")
 _STATE_CLEARED, _NEEDS_STATE = 1, 2
 _SLICE_BEGIN, _SLICE_END, _INSTANT, _COUNTER = 1, 2, 3, 4
 _FLOW_FIELDS = (
@@ -138,14 +142,13 @@ class _Sequence:
         The number of its table of names.
     """
 
-    __slots__ = ("clock", "counters", "has_state", "pid", "row", "table", "tid", "time_us", "track")
+    __slots__ = ("clock", "counters", "has_state", "pid", "row", "table", "tid", "track")
 
     def __init__(self, row: int, table: int) -> None:
         self.row = row
         self.clear(table)
         self.has_state = False
         self.pid = self.tid = 0
-        self.time_us = 0
 
     def clear(self, table: int) -> None:
         """Forget the defaults and what was interned."""
@@ -308,6 +311,7 @@ class PacketReader:
         row[kernels.HAS_TRACK] = sequence.track is not None
         row[kernels.TRACK] = np.array(sequence.track or 0, np.uint64).astype(np.int64)
         row[kernels.TABLE] = sequence.table
+        row[kernels.PID], row[kernels.TID] = sequence.pid, sequence.tid
 
     def _take(self, at: int, packed: memoryview, depth: int) -> None:
         problems = self._recording.problems
@@ -358,7 +362,8 @@ class PacketReader:
         elif what == "thread_descriptor":
             thread = packet.thread_descriptor
             sequence.pid, sequence.tid = thread.pid, thread.tid
-            sequence.time_us = thread.reference_timestamp_us
+            self._sequence_rows[sequence.row, kernels.TIME_US] = thread.reference_timestamp_us
+            self._publish(sequence)
             if thread.thread_name:
                 self._thread_names[thread.pid, thread.tid] = _text(thread.thread_name)
         elif what == "process_tree":
@@ -448,8 +453,11 @@ class PacketReader:
         self, packet: dict[str, Any], event: dict[str, Any], number: int, sequence: _Sequence
     ) -> int | None:
         if "timestamp_delta_us" in event:
-            sequence.time_us += event["timestamp_delta_us"]
-            return int(sequence.time_us) * 1000
+            row = self._sequence_rows[sequence.row]
+            time_us = int(row[kernels.TIME_US]) + event["timestamp_delta_us"]
+            # What is no time is counted for each event; the next one goes on behind it.
+            row[kernels.TIME_US] = min(max(time_us, -_TIME_LIMIT), _TIME_LIMIT)
+            return int(time_us) * 1000
         if "timestamp_absolute_us" in event:
             return int(event["timestamp_absolute_us"]) * 1000
         if "timestamp" not in packet:
@@ -484,6 +492,11 @@ class PacketReader:
     def _span(self, at: int, track: int, name: str, time: int, legacy: Any, begins: bool) -> None:
         which = legacy.WhichOneof("id")
         number = getattr(legacy, which) if which else 0
+        if not legacy.id_scope:
+            kind = kernels.SPAN + 2 * _IDS.index(which) + (not begins)
+            text = self.rows.text(name) if begins else kernels.NO_NAME
+            self.rows.add(at, track, kind, text, time, number - (number >> 63 << 64))
+            return
         key = (which, number, _text(legacy.id_scope), track if which == "local_id" else -1)
         stack = self._open_spans.setdefault(key, [])
         if begins:
@@ -678,9 +691,12 @@ class PacketReader:
         )
 
     def _finish_spans(self, rows: Finished, thread: NDArray[np.int32]) -> None:
-        if not self._spans:
+        paired = self._paired(rows)
+        scoped = np.array(self._spans, np.int64).reshape(-1, 5)
+        scoped[scoped[:, 4] >= 0, 4] += len(paired)
+        name, track, start, end, parent = np.concatenate((paired, scoped)).T
+        if not len(name):
             return
-        name, track, start, end, parent = (np.array(column) for column in zip(*self._spans, strict=True))
         never = end < 0
         is_complete = rows.events["kind"] == kernels.COMPLETE
         last = max(
@@ -695,3 +711,29 @@ class PacketReader:
         self._recording.add_spans(
             name=name, thread=thread[track], start=start, end=np.where(never, last, end), parent=parent
         )
+
+    def _paired(self, rows: Finished) -> NDArray[np.int64]:
+        """Return name, track, start, end (-1: never) and parent of operations whose ids have no scopes."""
+        spans = rows.spans
+        kind, n = spans["kind"].astype(np.int64) - kernels.SPAN, len(spans["kind"])
+        is_local = kind // 2 == _IDS.index("local_id")
+        _, number = numbered(spans["more"])
+        group = (number.astype(np.int64) << 34) + ((kind // 2) << 32) + np.where(is_local, spans["track"], 0)
+        order = np.argsort(group, kind="stable")
+        begins = (kind[order] % 2 == 0).astype(np.uint8)
+        out, lost, count = np.empty((4, int(begins.sum())), np.int64), np.zeros(2, np.int64), 0
+        if n:
+            time = spans["time"][order]
+            # An end closes the innermost operation, whatever its name.
+            any_name = np.full(n, -1)
+            count = pair_spans(group[order], begins, any_name, time, -1, out[0], out[1], out[2], out[3], lost)
+        start, end, parent, row = out
+        self._recording.problems.add(
+            "unmatched end", "an asynchronous event", int(lost[0]) - int((end < 0).sum())
+        )
+        row = order[row]
+        names, number = rows.names(spans["name"][row])
+        text = np.array([self._recording.text("spans", name) for name in names], np.int64)
+        end = np.where(end < 0, -1, np.maximum(end, start))
+        columns = text[number], spans["track"][row], start, end, parent
+        return np.stack(columns, axis=1).astype(np.int64).reshape(count, 5)

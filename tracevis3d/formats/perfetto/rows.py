@@ -312,12 +312,15 @@ class Rows:
             self._recording.problems.add("no name", first, len(without))
         is_event = kind <= kernels.COMPLETE
         self._places = rows["place"][is_event]
-        is_instant, is_counter = kind == kernels.INSTANT, kind > kernels.INSTANT
+        is_instant, is_span = kind == kernels.INSTANT, kind >= kernels.SPAN
+        is_counter = (kind > kernels.INSTANT) & ~is_span
 
         def part(of: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
             return rows if of.all() else {name: column[of] for name, column in rows.items()}
 
-        return Finished(part(is_event), part(is_instant), part(is_counter), flows, [*self._texts])
+        return Finished(
+            part(is_event), part(is_instant), part(is_counter), part(is_span), flows, [*self._texts]
+        )
 
 
 class Finished:
@@ -325,7 +328,7 @@ class Finished:
 
     Parameters
     ----------
-    events, instants, counters : dict of str to array
+    events, instants, counters, spans : dict of str to array
         ``place``, ``track``, ``kind``, ``name``, ``time`` and ``more``, (n,) each.
     flows : dict of str to array
         ``flow``, ``track``, ``time`` and ``ends``, (n,) each.
@@ -334,7 +337,7 @@ class Finished:
 
     Attributes
     ----------
-    events, instants, counters, flows : dict of str to array
+    events, instants, counters, spans, flows : dict of str to array
     """
 
     def __init__(
@@ -342,10 +345,12 @@ class Finished:
         events: dict[str, NDArray[Any]],
         instants: dict[str, NDArray[Any]],
         counters: dict[str, NDArray[Any]],
+        spans: dict[str, NDArray[Any]],
         flows: dict[str, NDArray[Any]],
         texts: list[str],
     ) -> None:
-        self.events, self.instants, self.counters, self.flows = events, instants, counters, flows
+        self.events, self.instants, self.counters, self.spans = events, instants, counters, spans
+        self.flows = flows
         self._texts = texts
 
     def names(self, of: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
@@ -388,5 +393,6 @@ class Finished:
         -------
         timed, counted : bool (n,)
         """
-        timed = [np.bincount(rows["track"], minlength=n) for rows in (self.events, self.instants, self.flows)]
+        tables = self.events, self.instants, self.spans, self.flows
+        timed = [np.bincount(rows["track"], minlength=n) for rows in tables]
         return np.sum(timed, axis=0) > 0, np.bincount(self.counters["track"], minlength=n) > 0

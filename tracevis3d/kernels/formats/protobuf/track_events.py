@@ -22,9 +22,14 @@ AT, ROWS, FLOWS, TEXTS, TRACKS, NAMES, PACKETS, REFERENCE, CLOCKS, STATE_SIZE = 
 DONE, FULL, OTHER = 0, 1, 2
 #: Kinds of a row; the first three are those of events. A counter's value is an integer, or a float's bits.
 BEGIN, END, COMPLETE, INSTANT, INTEGER, FLOAT = 0, 1, 2, 3, 4, 5
+#: Begins of asynchronous operations: ``SPAN + 2 * way``, with the way of their id: none, unscoped, local or
+#: global. Their ends are one more; ``more`` is the id.
+SPAN = 6
+#: What a complete slice without an end in time ends at.
+LATEST = 1 << 62
 #: Columns of the table of sequences: whether what it refers to is there, its clock, whether it has a track
-#: and which, and the number of its table of names.
-HAS_STATE, CLOCK, HAS_TRACK, TRACK, TABLE, SEQUENCE_COLUMNS = 0, 1, 2, 3, 4, 5
+#: and which, the number of its table of names, and of old events process, thread and the last time (us).
+HAS_STATE, CLOCK, HAS_TRACK, TRACK, TABLE, PID, TID, TIME_US, SEQUENCE_COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7, 8
 #: Columns of the table of clocks: the sequence (-1: all) and number, nanoseconds to add to it (if known), the
 #: unit in nanoseconds, and the last time of a clock whose times are differences.
 CLOCK_OWNER, CLOCK_ID, IS_KNOWN, OFFSET, UNIT, IS_RUNNING, RUNNING, CLOCK_COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7
@@ -36,13 +41,20 @@ FIRST_OWN_CLOCK = 64
 _LIMIT = np.int64(1 << 62)
 #: A time in a unit of its own (below 2**31 ns) is below this, so that it can be multiplied.
 _UNIT_LIMIT = np.int64(1 << 31)
-_SMALL = np.uint64(0xFFFFFFFF)
+_SMALL, _MOST_PID = np.uint64(0xFFFFFFFF), np.uint64(0x7FFFFFFF)
 #: Fields of a packet, with their kind on the wire.
 _STAMP, _SEQUENCE, _FLAGS, _STAMP_CLOCK = 8 << 3, 10 << 3, 13 << 3, 58 << 3
 _EVENT = 11 << 3 | 2
 _USER, _PROCESS, _IS_FIRST, _MACHINE = 3 << 3, 79 << 3, 87 << 3, 98 << 3
 #: Fields of a track event.
 _DELTA, _LEGACY, _TYPE, _NAME_IID, _TRACK, _MORE_VALUES, _ABSOLUTE = 1, 6, 9, 10, 11, 12, 16
+#: Times in microseconds beyond this are no times.
+_LIMIT_US = np.int64(1 << 50)
+#: Fields of an event of the old kind, and its letters: X, B, E; I, i, n, R; s, t, f; b, S, e, F.
+_OLD_NAME, _PHASE, _DURATION, _UNSCOPED, _BIND, _LOCAL, _GLOBAL = 1, 2, 3, 6, 8, 10, 11
+_DIRECTION, _OLD_PID, _OLD_TID = 13, 18, 19
+_IS_COMPLETE, _IS_BEGIN, _IS_END, _ARE_INSTANTS = 88, 66, 69, (73, 105, 110, 82)
+_ARE_FLOWS, _FLOW_ENDS, _SPANS_BEGIN, _SPANS_END = (115, 116, 102), 102, (98, 83), (101, 70)
 _NAME, _VALUE, _FLOW_OLD, _ENDING_OLD, _DOUBLE, _MORE_DOUBLES, _FLOW, _ENDING = 23, 30, 36, 42, 44, 46, 47, 48
 
 
@@ -123,6 +135,8 @@ def scan_track_events(  # type: ignore[no-untyped-def]
     flow, flow_track, flow_time, flow_ends,
 ):  # fmt: skip
     """Write a row for each plain track event from ``state[AT]`` on, until something else comes.
+
+    Events of the old kind, which have a letter for what they are, are plain unless their ids have scopes.
 
     A row has the packet's byte, the track's number, its kind, name, time, and a counter's value. The name is
     the number of a text among those of ``data``, that of a pair (table of the sequence, number there) as
@@ -211,7 +225,6 @@ def scan_track_events(  # type: ignore[no-untyped-def]
         if (
             not is_plain
             or event < 0
-            or not has_stamp
             or stamp >= np.uint64(_LIMIT)
             or sequence_id > _SMALL
             or own_clock > _SMALL
@@ -229,6 +242,17 @@ def scan_track_events(  # type: ignore[no-untyped-def]
         value, has_value = np.int64(0), np.int64(0)
         has_track, begun, ended = False, False, False
         is_full = False
+        # Of an event of the old kind: its bytes, letter and so on; what it says of time.
+        old, old_stop, phase, old_iid, lasts = (
+            np.int64(-1),
+            np.int64(-1),
+            np.int64(0),
+            np.uint64(0),
+            np.int64(0),
+        )
+        way, own, bound, direction = np.int64(0), np.uint64(0), np.uint64(0), np.int64(0)
+        pid, tid = np.uint64(0), np.uint64(0)
+        how, us = np.int64(0), np.int64(0)
         new_flows = flows
         p = event
         while p < event_stop:
@@ -277,6 +301,12 @@ def scan_track_events(  # type: ignore[no-untyped-def]
                     ended = True
                 else:
                     begun = True
+            elif field == _LEGACY and wire == BYTES and old < 0:
+                old, old_stop = begin, p
+            elif (field == _DELTA or field == _ABSOLUTE) and wire == VARINT:
+                # The difference counts where both are there.
+                if field == _DELTA or how == 0:
+                    how, us = field, np.int64(number)
             elif (
                 field <= _DELTA or field == _LEGACY or field == _TYPE or field == _NAME_IID
                 or field == _TRACK or field == _MORE_VALUES or field == _ABSOLUTE or field == _NAME
@@ -288,13 +318,74 @@ def scan_track_events(  # type: ignore[no-untyped-def]
         if is_full:
             result = FULL
             break
-        if not is_plain or what < 1 or what > 4 or (begun and ended):
+        p = old if is_plain else np.int64(-1)
+        while p >= 0 and p < old_stop:
+            plain, p = read_varint(data, p, old_stop)
+            if p < 0:
+                is_plain = False
+                break
+            field, wire = np.int64(plain >> np.uint64(3)), np.int64(plain & np.uint64(7))
+            if wire != VARINT or field == 0:
+                # The scope of an id, or damage.
+                is_plain = False
+                break
+            number, p = read_varint(data, p, old_stop)
+            if p < 0:
+                is_plain = False
+                break
+            if field == _OLD_NAME:
+                old_iid = number
+            elif field == _PHASE:
+                phase = np.int64(number)
+            elif field == _DURATION:
+                lasts = np.int64(number)
+            elif field == _UNSCOPED or field == _LOCAL or field == _GLOBAL:
+                own = number
+                way = np.int64(1) if field == _UNSCOPED else np.int64(2) if field == _LOCAL else np.int64(3)
+            elif field == _BIND:
+                bound = number
+            elif field == _DIRECTION:
+                direction = np.int64(number)
+            elif field == _OLD_PID:
+                pid = number
+            elif field == _OLD_TID:
+                tid = number
+        if not is_plain or what < 0 or what > 4 or (begun and ended):
             break
-        if what == 4 and has_value == 0:
+        if what == 4 and (has_value == 0 or old >= 0):
             break
+        is_flow, ends_flow = False, False
+        if what == 0:
+            # The letter says what it is.
+            if phase == _IS_COMPLETE:
+                if lasts < 0 or lasts > _LIMIT_US:
+                    break
+            elif phase in _ARE_FLOWS:
+                is_flow, ends_flow = True, phase == _FLOW_ENDS
+            elif not (
+                phase == _IS_BEGIN or phase == _IS_END or phase in _ARE_INSTANTS
+                or phase in _SPANS_BEGIN or phase in _SPANS_END
+            ):  # fmt: skip
+                break
+        if direction < 0 or direction > 3 or pid > _MOST_PID or tid > _MOST_PID:
+            break
+        if new_flows + 2 > len(flow):
+            result = FULL
+            break
+        if is_flow:
+            flow[new_flows], flow_ends[new_flows] = own, ends_flow
+            new_flows += 1
+        if bound != np.uint64(0) and direction != 0:
+            # Those of the fields come first.
+            flow[new_flows], flow_ends[new_flows] = bound, direction == 1
+            new_flows += 1
+        kind_of_key = np.uint64(0)
         if has_track:
             if what == 4 and key == np.uint64(0):
                 break
+        elif old >= 0 and (pid != np.uint64(0) or tid != np.uint64(0) or sequences[sequence, HAS_TRACK] == 0):
+            key = pid if pid != np.uint64(0) else np.uint64(sequences[sequence, PID])
+            kind_of_key = (tid if tid != np.uint64(0) else np.uint64(sequences[sequence, TID])) + np.uint64(1)
         elif sequences[sequence, HAS_TRACK] != 0:
             key = np.uint64(sequences[sequence, TRACK])
         else:
@@ -303,7 +394,16 @@ def scan_track_events(  # type: ignore[no-untyped-def]
         if clock == 0:
             clock = sequences[sequence, CLOCK]
         now, shown, running = np.int64(stamp), np.int64(stamp), np.int64(-1)
-        if clock != 0 and clock != state[REFERENCE]:
+        if how != 0:
+            if us < -_LIMIT_US or us > _LIMIT_US or sequences[sequence, TIME_US] > _LIMIT_US:
+                break
+            if how == _DELTA:
+                us += sequences[sequence, TIME_US]
+            now = np.int64(1000) * us
+            shown = now
+        elif not has_stamp:
+            break
+        elif clock != 0 and clock != state[REFERENCE]:
             row = _clock_row(clock, np.int64(sequence_id), clocks, state[CLOCKS])
             if row < 0:
                 break
@@ -321,14 +421,39 @@ def scan_track_events(  # type: ignore[no-untyped-def]
         # The packet is taken.
         if running >= 0:
             clocks[running, RUNNING] = now
-        number_of_track = _find(key, np.uint64(0), track_slots, track_keys, track_kinds)
+        if how == _DELTA:
+            sequences[sequence, TIME_US] = us
+        number_of_track = _find(key, kind_of_key, track_slots, track_keys, track_kinds)
         if number_of_track < 0:
             track_slots[np.int64(-1) - number_of_track] = tracks
-            track_keys[tracks], track_kinds[tracks] = key, np.uint64(0)
+            track_keys[tracks], track_kinds[tracks] = key, kind_of_key
             number_of_track = tracks
             tracks += 1
         number_of_name = np.int64(NO_NAME)
-        if what == 1 or what == 3:
+        if what == 0:
+            if phase == _IS_COMPLETE:
+                found = np.int64(COMPLETE)
+                value = min(shown + np.int64(1000) * lasts, np.int64(LATEST))
+            elif phase == _IS_BEGIN or phase == _IS_END:
+                found = np.int64(BEGIN) if phase == _IS_BEGIN else np.int64(END)
+                value = np.int64(0)
+            elif phase in _ARE_INSTANTS:
+                found, value = np.int64(INSTANT), np.int64(0)
+            else:
+                found = np.int64(SPAN) + np.int64(2) * way
+                if phase in _SPANS_END:
+                    found += 1
+                value = np.int64(own)
+        elif what == 4:
+            found = has_value
+        else:
+            found = np.int64(INSTANT) if what == 3 else what - 1
+            value = np.int64(0)
+        is_named = found == BEGIN or found == COMPLETE or found == INSTANT
+        is_named = is_named or (found >= SPAN and found % 2 == 0 and not is_flow)
+        if iid == np.uint64(0):
+            iid = old_iid
+        if is_named:
             if length > 0:
                 number_of_name = intern_bytes(
                     data, text, text + length, text_table, text_hashes, text_starts, text_lengths, texts
@@ -344,18 +469,14 @@ def scan_track_events(  # type: ignore[no-untyped-def]
                     pair = names
                     names += 1
                 number_of_name = np.int64(FIRST_PAIR) - pair
-        place[rows] = at
-        track[rows] = number_of_track
-        name[rows] = number_of_name
-        time[rows] = shown
-        more[rows] = value
-        if what == 4:
-            kind[rows] = has_value
-        elif what == 3:
-            kind[rows] = INSTANT
-        else:
-            kind[rows] = what - 1
-        rows += 1
+        if not is_flow:
+            place[rows] = at
+            track[rows] = number_of_track
+            name[rows] = number_of_name
+            time[rows] = shown
+            more[rows] = value
+            kind[rows] = found
+            rows += 1
         while flows < new_flows:
             flow_track[flows], flow_time[flows] = number_of_track, shown
             flows += 1
