@@ -682,3 +682,17 @@ def test_lanes_are_folded_where_levels_would_be_too_low(name):
     assert min(pixels) >= 9, pixels
     drawing = VIEW.draw([trace], read(Parameters, {}), frame, silent)
     assert any("of 6 threads are folded" in note for note in drawing.notes)
+
+
+@pytest.mark.parametrize("name", ["sync_pillow_8w.json.gz", "weka_parallel_9t.tsv.gz"])
+def test_a_flat_picture_is_filled_and_shows_the_busiest_thread(name):
+    trace, frame = registry.open_trace(ROOT / "examples" / name), Frame(1920, 1080, straight=True)
+    drawing = VIEW.draw([trace], read(Parameters, {}), frame, silent)
+    calls = boxes_of(drawing, "call")
+    (low, high), shown = (drawing.camera.low, drawing.camera.high), 0.75 * frame.height / (0.95 * frame.width)
+    assert (high[2] - low[2]) / (high[0] - low[0]) > 0.9 * shown
+    roots = np.flatnonzero(trace.calls.parent < 0)
+    busiest = trace.calls.thread[roots[np.argmax((trace.calls.end - trace.calls.start)[roots])]]
+    levels = calls.size[trace.calls.thread[calls.id] == busiest, 2]
+    assert levels.max() > 1.5 * np.median(calls.size[:, 2])
+    assert not any("thickness" in note for note in drawing.notes)

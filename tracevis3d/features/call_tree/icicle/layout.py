@@ -39,6 +39,8 @@ _SMALL_TEXT, _READABLE = 0.16, 1.9
 # Minimum height of a level in pixels when threads are chosen automatically. If fewer threads than these have
 # room for such levels, so many are drawn, and the lanes of others are folded; of so few in all none is.
 _LEAST_LEVEL_PX, _FEW, _ALL_OPEN = 10.0, 6, 3
+# How much more height than there is the lane of the busiest thread may need to be unfolded.
+_FOR_BUSIEST = 1.3
 #: By how much a level is lower in the opened picture, which has depth and is seen from above.
 _FURTHER = 0.25
 #: How much finer than straight ones times are drawn on a spiral, for each turn.
@@ -230,7 +232,8 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
 def _grouped(busy: Ints, cost: Floats, low: float, height: float) -> tuple[int, Ints]:
     """Return how many of the busiest threads are drawn, and those of them that are not folded.
 
-    As many aren't as have room for levels that can be seen; at least the busiest one, and all of a few.
+    As many aren't as have room for levels that can be seen, the busiest one with somewhat lower ones, too; at
+    least one, and all of a few.
 
     Parameters
     ----------
@@ -254,7 +257,7 @@ def _grouped(busy: Ints, cost: Floats, low: float, height: float) -> tuple[int, 
     many = min(len(by_time), _FEW)
     left, opened = height - many * low, []
     for thread in by_time[:many].tolist():
-        if cost[thread] - low <= left:
+        if cost[thread] - low <= left * (_FOR_BUSIEST if thread == by_time[0] else 1.0):
             opened.append(thread)
             left -= max(float(cost[thread]) - low, 0.0)
     return many, np.array(opened or by_time[:1], np.int64)

@@ -82,6 +82,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     if parameters.winding and frame.straight:
         # The flat spiral is seen from above.
         parameters = replace(parameters, opening=0.0)
+    if frame.straight:
+        # Seen from the front a wall has all of the picture's height, and thickness can't be seen.
+        parameters = replace(parameters, turn=0.0, tilt=0.0, relief=0.0)
     progress(0.0, "indexing the calls")
     picture, cut, note = compose(trace, parameters, frame)
     progress(0.6, "placing boxes")
@@ -194,7 +197,7 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     if shown is not None and picture.reach > 0:
         kind = units.SCALES[scale.kind]
         notes.append(f"thickness: {shown.title}, {kind} scale (of a cluster: {shown.of_cluster})")
-    elif p.measure == "memory":
+    elif p.measure == "memory" and shown is None:
         notes.append("the trace records no allocations: all boxes are equally thick")
     if p.taper * p.opening > 0:
         notes.append("levels with less time are drawn lower")
