@@ -52,6 +52,7 @@ def test_a_change_leaves_all_other_filters_as_they_are(index, do):
 def test_a_filter_that_is_changed_stays_off():
     wanted = Applied("accessors", {}, "fade", "call")
     assert names(put(STACK, 1, wanted)) == ["name", "!accessors", "depth"]
+    assert names(put(STACK, 0, wanted)) == ["accessors", "!utilities", "depth"]
     assert names(put(STACK, -1, wanted)) == ["name", "!utilities", "depth", "accessors"]
 
 

@@ -20,7 +20,9 @@ from tracevis3d.analysis.sequences import callees_of
 from tracevis3d.errors import UsageError
 from tracevis3d.filters import registry
 from tracevis3d.filters.facts import Facts
+from tracevis3d.filters.names import NameParameters, close_names
 from tracevis3d.filters.roles import ROLES, of_functions
+from tracevis3d.filters.stack import parse
 from tracevis3d.formats.names import split
 from tracevis3d.parameters import read
 from tracevis3d.trace.model import CONTAINER_KINDS, Containers, Source
@@ -294,6 +296,24 @@ def test_classes_of_one_name_in_different_modules_are_different():
         recording.call(10 * k, 10 * k + 5, 1, label)
     facts = Facts(recording.finish(Source(), split))
     assert call_flags(facts, "polymorphic") == [True, True, True, True, False, False]
+
+
+def test_classes_of_one_name_within_others_are_different():
+    trace = small_trace([1, 1], [0, 1], [1, 1], ["Tree.Node.draw", "List.Node.draw"], [0, 0])
+    assert call_flags(Facts(trace), "polymorphic") == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "names"), [("log", ["catalogue.of"]), ("lo", []), ("x.log.*", ["catalogue.of"])]
+)
+def test_a_part_of_three_letters_that_is_spelled_right_counts(pattern, names):
+    trace = small_trace([1], [0], [1], ["catalogue.of"], [0])
+    assert close_names(Facts(trace), NameParameters(pattern=pattern)) == names
+
+
+def test_no_function_calls_fewer_than_no_others():
+    with pytest.raises(UsageError, match="callees"):
+        parse("utilities(callees=-1)")
 
 
 @pytest.mark.parametrize("name", ["<init>", "finalize", "__str__", "Shape", "draw"])

@@ -14,7 +14,9 @@ SUBJECTS = {
         "analysis", "call_tree/test_partial_tree", "comparison/test_match", "comparison/test_groups",
         "filters/test_twin_filters",
     ),
-    "filters": ("filters", "call_tree/test_partial_tree", "interactions/test_twin_patterns"),
+    "filters": (
+        "filters", "call_tree/test_partial_tree", "interactions/test_twin_patterns", "analysis/test_grammar",
+    ),
     "features/call_tree": ("call_tree", "filters/test_twin_stack"),
     "features/city": ("city",),
     "features/comparison": ("comparison",),
