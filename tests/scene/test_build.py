@@ -406,7 +406,7 @@ def spoken(style, frame=None):
     """Return a picture with notes, two legends and two callouts as ``style`` composes it."""
     drawing = rows()
     said = (Callout("First", "", (2.0, -1.0, 1.0)), Callout("Second", "", (9.0, -1.0, 1.0)))
-    entries = tuple(LegendEntry(f"Kind {i}", i) for i in range(2))
+    entries = (*(LegendEntry(f"Kind {i}", i) for i in range(2)), LegendEntry("several", 0, "cluster"))
     drawing = replace(
         drawing, callouts=said, title="What it is", notes=("A note",),
         legends=(Legend("Colours", entries), Legend("Shapes", entries)),
@@ -419,6 +419,20 @@ def texts_of(built):
     return [line.text for line in (*built.surround.lines, *built.printed.panels.lines)]
 
 
+def test_a_picture_for_a_hall_has_whole_names_alone():
+    shown = {}
+    for style in ("paper", "stage"):
+        names = Labels(
+            "names", ("long enough for a part", "ab"), np.float32([[0, -9, 0], [5, -9, 0]]),
+            np.full(2, 0.6, np.float32), np.full(2, 3.0, np.float32), np.ones(2, np.float32), align=-1,
+        )  # fmt: skip
+        built = build(replace(rows(), labels=(names,)), style=style, frame=Frame(1280, 720))
+        shown[style] = set(built.printed.labels.text)
+        clear(built.collection)
+    assert len(shown["paper"]) == 2
+    assert shown["stage"] == {"ab"}
+
+
 def test_a_picture_for_a_hall_says_little_in_large_type():
     here, _ = spoken("paper")
     near = texts_of(here)
@@ -427,8 +441,8 @@ def test_a_picture_for_a_hall_says_little_in_large_type():
     far = texts_of(built)
     assert {"A note", "First", "Second", "Shapes"} <= set(near)
     assert {"What it is", "First", "Colours", "Kind 0"} <= set(far)
-    assert not {"A note", "Second", "Shapes"} & set(far)
-    assert built.counts["legend_entries_left_out"] == 2
+    assert not {"A note", "Second", "Shapes", "several"} & set(far)
+    assert built.counts["legend_entries_left_out"] == 3
     assert built.counts["callouts_left_out"] == 0
     # Nothing is taken away from what is drawn: reports and captions say all of it.
     assert built.drawing.notes == drawing.notes

@@ -15,6 +15,21 @@ from tracevis3d.scene import build  # noqa: E402
 from tracevis3d.scene.output import engines, render  # noqa: E402
 from tracevis3d.scene.styles import named as style_named  # noqa: E402
 
+BLUE, BLACK = (0.1, 0.5, 0.8), (0.12, 0.12, 0.13)
+
+
+def test_nothing_is_lost_on_a_dark_ground():
+    palette = np.float32([[*BLUE, 1], [*BLUE, 0.4], [*BLACK, 1]])
+    paper, stage = (style_named(name) for name in ("paper", "stage"))
+    on_paper, on_stage = build.opaque(palette, paper), build.opaque(palette, stage)
+    assert np.allclose(on_paper, [[*BLUE, 1], [0.64, 0.8, 0.92, 1], [*BLACK, 1]], atol=1e-6)
+    assert np.allclose(on_stage[0], palette[0])
+    even = np.array(stage.background) + 0.4 * (np.array(BLUE) - stage.background)
+    assert (even < on_stage[1, :3]).all()
+    assert (on_stage[1, :3] < BLUE).all()
+    assert np.allclose(on_stage[2, :3], stage.ink)
+
+
 pytestmark = pytest.mark.blender
 WORKING = {engine.name: engine.ok for engine in engines.examine()}
 

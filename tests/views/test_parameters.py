@@ -165,7 +165,8 @@ def test_pictures_on_paper_have_the_defaults_of_a_page(tmp_path):
     compare = registry.find("compare").parameters
     assert in_style(compare, {}, "paper") == {"opening": 165.0}
     assert in_style(compare, {}, "flat") == {"opening": 180.0}
-    assert in_style(compare, {}, "stage") == {}
+    # Few words, to be seen from far away.
+    assert in_style(compare, {}, "stage") == {"overview": False, "annotate": 0, "repeats": 0}
     assert in_style(compare, {"opening": 30.0, "tau": 0.2}, "paper") == {"opening": 30.0, "tau": 0.2}
     figure = tv.compare(*traces)
     small = {"frame": Frame(160, 90), "draft": True}

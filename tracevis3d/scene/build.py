@@ -38,6 +38,8 @@ GRID = 1.1
 _FITTINGS = 3
 #: Room at the foot of pictures with callouts, as a share of their height.
 _FOOT = 0.015
+#: Colours without a channel as high as this are nearly black.
+_BLACK = 0.2
 #: Most rows of a legend in a picture whose camera moves.
 _FILM_ROWS = 1
 #: From where a picture is seen, and which part of it shows the data, in pixels from the lower left corner.
@@ -298,12 +300,17 @@ class _Making:
         self.in_frame: list[Any] = []
         self.counts: dict[str, int] = {}
 
+    @property
+    def far(self) -> bool:
+        """Whether it is a still that is looked at from far away."""
+        return self.style.far and not self.caption
+
     def compose(self, progress: Progress) -> None:
         """Decide where everything is in the picture."""
         progress(0.0, "composing the picture")
         typeface, drawing = self.typeface, self.drawing
         as_seen = replace(drawing, palette=self.palette)
-        if self.style.far and not self.caption:
+        if self.far:
             as_seen = replace(as_seen, callouts=drawing.callouts[:1])
         self.surround = self.around(as_seen)
         drawing = self.fit(drawing)
@@ -324,7 +331,9 @@ class _Making:
         self.groups = drawing.labels
         inks = [inks_on(group.background, len(group), self.palette, self.style) for group in drawing.labels]
         cover = Cover(drawing, self.view)
-        self.label_texts, lost = labels.choose(drawing.labels, self.view, free, typeface, inks, cover)
+        self.label_texts, lost = labels.choose(
+            drawing.labels, self.view, free, typeface, inks, cover, self.far
+        )
         self.drawing = without_empty_plates(self.drawing, self.label_texts, self.view)
         shown = [*self.axis_texts.outline, *self.label_texts.outline]
         self.counts = {
@@ -700,8 +709,12 @@ def opaque(palette: NDArray[np.float32], style: Style) -> NDArray[np.float32]:
         sRGB; alpha is 1.
     """
     out = np.array(palette, np.float32)
+    if is_dark(np.array([style.background])).all():
+        # What is nearly black on paper would be nearly the background here.
+        black = (out[:, :3] < _BLACK).all(axis=1) & (out[:, 3:] == 1).all(axis=1)
+        out[black, :3] = style.ink
     if out.shape[1] == 4:
-        shares = 1 - out[:, 3]
+        shares = (1 - out[:, 3]) ** style.recede
         for i in np.flatnonzero(shares > 0):
             out[i : i + 1] = mixed(out[i : i + 1], style.background, float(shares[i]))
         out[:, 3] = 1

@@ -47,10 +47,12 @@ class Style:
     straight : bool
         Look from the front without perspective, whatever the drawing's camera says.
     far : bool
-        It is looked at from far away: a still has a larger title, no notes, two rows of the first legend,
-        the first callout alone, and a light on it.
+        It is looked at from far away: a still has a larger title, no notes, one row of the first legend,
+        the first callout alone, a light on it, and no names of which only a part has room.
     sun : float
         Share of the key light's strength that falls on all alike where there is such a light.
+    recede : float
+        The larger, the less do pale colours go over into the background: on a dark one they would be lost.
     """
 
     name: StyleName
@@ -68,6 +70,7 @@ class Style:
     straight: bool
     far: bool = False
     sun: float = 1.0
+    recede: float = 1.0
 
 
 _STYLES = {
@@ -92,7 +95,7 @@ _STYLES = {
         ink=(0.93, 0.94, 0.96),
         muted=(0.60, 0.63, 0.69),
         faint=(0.27, 0.30, 0.36),
-        emission=0.35,
+        emission=0.5,
         ambient=0.25,
         softness=0.2,
         wall=(0.45, 0.6),
@@ -102,6 +105,7 @@ _STYLES = {
         straight=False,
         far=True,
         sun=0.3,
+        recede=1.8,
     ),
     "flat": Style(
         "flat",

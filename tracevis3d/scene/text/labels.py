@@ -238,6 +238,7 @@ def choose(
     typeface: Typeface,
     inks: Sequence[NDArray[np.floating[Any]]],
     cover: Cover | None = None,
+    far: bool = False,
 ) -> tuple[Texts, int]:
     """Return the labels that are shown, and how many are not: what is covered is not.
 
@@ -252,6 +253,8 @@ def choose(
         The colour of each label of each group, sRGB.
     cover : Cover, optional
         What stands before texts.
+    far : bool
+        The picture is looked at from far away: texts of which only the start has room are left out.
 
     Returns
     -------
@@ -273,8 +276,8 @@ def choose(
         labels = groups[g]
         size = float(labels.height[i]) * typeface.size_per_line
         shorter = [clean(one) for one in labels.shorter[i]] if labels.shorter else []
-        text = _within(text, shorter, float(labels.room[i]) / size, typeface)
-        if not text:
+        whole, text = text, _within(text, shorter, float(labels.room[i]) / size, typeface)
+        if not text or (far and not shorter and text != whole):
             continue
         right, up = unit(labels.right), unit(labels.up)
         placed: _Placed | None = None
@@ -282,7 +285,8 @@ def choose(
             text = (
                 _within(text, shorter, share * placed.width / size, typeface) if placed is not None else text
             )
-            if not text:
+            if not text or (far and not shorter and text != whole):
+                text = ""
                 break
             placed = _placed(labels, i, text, size, view, typeface)
             if free.is_struck(placed.around):

@@ -24,7 +24,7 @@ _SEPARATOR = "   ·   "
 #: Line heights of the title and of notes if the type has a given size: 8 and 6 points for a type of 7.
 _TITLE, _NOTES = 8 / 7, 6 / 7
 #: The title of what is looked at from far away, and the rows of its first legend, which is the only one.
-_FAR_TITLE, _FAR_ROWS = 3 / 2, 2
+_FAR_TITLE, _FAR_ROWS = 3 / 2, 1
 
 
 @dataclass(frozen=True)
@@ -184,6 +184,8 @@ class _Layout:
         cells = [
             _Cell(1.25 * h + self.typeface.width(text) * size, None, entry, text)
             for entry in legend.entries
+            # A pattern that is not seen from far away needs no explanation.
+            if not (self.style.far and entry.look == "cluster")
             if (text := shorten(clean(entry.text), 0.5 * wide / size, self.typeface))
         ]
         if legend.ramp:

@@ -130,11 +130,12 @@ class Parameters:
         "The maximum number of groups with a colour of their own; of three and more traces, half as many",
     )
     overview: bool = parameter(
-        True, "Draw how much is matched over time, as bars behind each wall", group="Detail"
-    )
+        True, "Draw how much is matched over time, as bars behind each wall", group="Detail",
+        in_style={"stage": False},
+    )  # fmt: skip
     annotate: int = parameter(
         2, "The maximum number of captioned bars of each kind: without matches, in place, moved", low=0,
-        high=20, group="Detail",
+        high=20, group="Detail", in_style={"stage": 0},
     )  # fmt: skip
     callouts: int = parameter(
         3, "The maximum number of the largest differences that are named in the picture, with lines to them",
@@ -142,7 +143,7 @@ class Parameters:
     )  # fmt: skip
     repeats: int = parameter(
         4, "The maximum number of repetitions framed in red on each wall, the longest first", low=0, high=200,
-        group="Detail",
+        group="Detail", in_style={"stage": 0},
     )  # fmt: skip
     multiples: int = parameter(
         0, "The maximum number of calls on each wall whose matches are counted at their end", low=0, high=200,
