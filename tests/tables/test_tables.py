@@ -17,7 +17,7 @@ from tracevis3d.errors import UsageError
 from tracevis3d.tables.arrow import needed, unique
 from tracevis3d.tables.column import Column
 from tracevis3d.tables.table import Table
-from tracevis3d.trace.model import TABLES, Trace
+from tracevis3d.trace.model import TABLES, Sync, Trace
 from tracevis3d.trace.strings import Strings
 
 pytest.importorskip("pyarrow")
@@ -87,6 +87,32 @@ def test_only_makes_no_other_column() -> None:
     table = Table("t", {"a": Column(np.arange(3)), "b": lambda: pytest.fail("b was made")})
     assert table.only(["a"]).as_rows() == [{"a": 0}, {"a": 1}, {"a": 2}]
     assert len(table) == 3
+
+
+def test_what_a_trace_does_not_know_of_its_rows_is_nothing() -> None:
+    sync = Sync(
+        call=np.zeros(2, np.int64), thread=np.zeros(2, np.int32), start=np.arange(2), end=np.arange(2),
+        kind=np.zeros(2, np.uint8), contended=np.zeros(2, np.int8), name=np.zeros(2, np.int32),
+        first=np.zeros(3, np.int64), names=Strings.of(["wait"]), line=np.empty(0, np.int32),
+    )  # fmt: skip
+    assert sync.table().column("line").as_list() == [None, None]
+    assert sync.table().column("operation").as_list() == ["wait", "wait"]
+
+
+def test_lists_have_texts_or_numbers_in_them() -> None:
+    pa = pytest.importorskip("pyarrow")
+    first = np.array([0, 2, 3])
+    texts, numbers = (
+        Column(np.array([0, 1, 0]), ["a", "b"], first=first),
+        Column(np.array([4, 5, 6]), first=first),
+    )
+    made = Table("lists", {"texts": texts, "numbers": numbers}).to_arrow()
+    assert made.schema.types == [pa.large_list(pa.string()), pa.large_list(pa.int64())]
+    assert made.to_pydict() == {"texts": [["a", "b"], ["a"]], "numbers": [[4, 5], [6]]}
+
+
+def test_a_table_without_columns_has_no_rows() -> None:
+    assert len(Table("none", {})) == len(Table("none", {}).as_rows()) == 0
 
 
 def test_names_in_place_of_numbers() -> None:
