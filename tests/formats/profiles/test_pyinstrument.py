@@ -24,8 +24,10 @@ def bare(name):
     return name.partition(" (")[0].rpartition(".")[2]
 
 
-def test_a_session_has_its_samples_in_order():
-    trace, said = registry.open_trace(DATA / "words.pyisession.gz"), recorded("words.pyisession.gz")
+# By pyinstrument 5.1 and 4.7.
+@pytest.mark.parametrize("name", ["words.pyisession.gz", "small47.pyisession.gz"])
+def test_a_session_has_its_samples_in_order(name):
+    trace, said = registry.open_trace(DATA / name), recorded(name)
     assert trace.source.format == "pyinstrument"
     assert len(trace.samples) == len(said["frame_records"]) == said["sample_count"]
     assert trace.samples.are_timed
@@ -41,11 +43,10 @@ def test_a_session_has_its_samples_in_order():
     assert not trace.problems
 
 
-def test_its_json_weighs_each_path():
-    trace, said = (
-        registry.open_trace(DATA / "words.pyinstrument.json.gz"),
-        recorded("words.pyinstrument.json.gz"),
-    )
+# By pyinstrument 5.1 and 3.4.
+@pytest.mark.parametrize("name", ["words.pyinstrument.json.gz", "small34.pyinstrument.json.gz"])
+def test_its_json_weighs_each_path(name):
+    trace, said = registry.open_trace(DATA / name), recorded(name)
     own, waiting = Counter(), [(said["root_frame"], ())]
     while waiting:
         node, path = waiting.pop()

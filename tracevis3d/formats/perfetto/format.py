@@ -137,5 +137,9 @@ FORMAT = registry.Format(
         "viztracer -o run.pftrace -- script.py",
         "perfetto -o run.pftrace --txt -c config.txt",
     ),
-    left_out="debug annotations, heap graphs, samples, and packets of other data sources: they are counted",
+    left_out=(
+        "debug annotations, samples, and packets of other data sources: they are counted; among them Java's "
+        "heap graphs (objects and what they refer to: no view shows that), and what Chrome wrote before it "
+        "had track events (ChromeEventBundle)"
+    ),
 )

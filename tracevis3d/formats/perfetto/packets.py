@@ -736,4 +736,5 @@ class PacketReader:
         text = np.array([self._recording.text("spans", name) for name in names], np.int64)
         end = np.where(end < 0, -1, np.maximum(end, start))
         columns = text[number], spans["track"][row], start, end, parent
-        return np.stack(columns, axis=1).astype(np.int64).reshape(count, 5)
+        found: NDArray[np.int64] = np.stack(columns, axis=1).astype(np.int64).reshape(count, 5)
+        return found

@@ -67,7 +67,10 @@ def sniff(head: bytes, name: str) -> float:
 
 
 def read(path: Path, progress: Progress) -> Trace:
-    """Read a profile of stackprof's.
+    """Read a profile of stackprof's, marshalled or as JSON.
+
+    With ``raw: true`` it has each sample's stack, with lines; in modes wall and cpu their times, too. Without
+    it, it only says which function called which: call paths are estimated. In mode object samples count.
 
     Parameters
     ----------
@@ -228,6 +231,8 @@ FORMAT = registry.Format(
             "ruby -rstackprof -e 'StackProf.run(mode: :wall, raw: true, out: "
             '"run.stackprof.dump") { load "script.rb" }\''
         ),
+        "# mode: :cpu for processor time, :object for objects; without raw: true only sums are kept",
+        "# JSON: File.write('run.stackprof.json', JSON.dump(StackProf.run(mode: :wall, raw: true) { ... }))",
     ),
-    left_out="tags and metadata",
+    left_out="tags and metadata; threads, which stackprof does not tell apart",
 )

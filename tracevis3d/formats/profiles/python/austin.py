@@ -64,7 +64,10 @@ def sniff(head: bytes, name: str) -> float:
 
 
 def read(path: Path, progress: Progress) -> Trace:
-    """Read what Austin wrote.
+    """Read samples of all threads and processes; each lasts as long as Austin says.
+
+    Idle samples, which Austin marks with -f and in MOJO, are gaps. With -s times are the processor's; with -m
+    samples weigh bytes and have no times.
 
     Parameters
     ----------
@@ -344,6 +347,8 @@ FORMAT = registry.Format(
     recipe=(
         "austin -i 1ms -o run.austin python3 script.py",
         "austin -b -i 1ms -o run.mojo python3 script.py",
+        "austin -C -i 1ms -o run.austin -p PID",
+        "# -C: its child processes too; -g: the garbage collector; -m: memory",
     ),
-    left_out="columns within a line",
+    left_out="columns within a line, and the bytes that -f records besides times",
 )

@@ -63,6 +63,9 @@ def sniff(head: bytes, name: str) -> float:
 def read(path: Path, progress: Progress) -> Trace:
     """Read a profile of pyinstrument's.
 
+    Sessions have the samples in order, with lines and classes: calls lie in time, from the first one on. JSON
+    has sums only: each call path is one call as long as it took, the heaviest first.
+
     Parameters
     ----------
     path : Path
@@ -177,6 +180,7 @@ FORMAT = registry.Format(
     recipe=(
         "pyinstrument -r session -o run.pyisession script.py",
         "pyinstrument -r json -o run.pyinstrument.json script.py",
+        "# within a program: with Profiler() as p: ...; p.last_session.save('run.pyisession')",
     ),
-    left_out="time spent awaiting is not distinguished",
+    left_out="whether time was spent awaiting, and what pyinstrument itself folds or hides",
 )
