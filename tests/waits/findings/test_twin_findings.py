@@ -285,7 +285,10 @@ class Plain:
             if any(self.ring([one], inside) for one in inside):
                 threads, rows = sorted({one[2] for one in inside}), [one[4] for one in inside]
                 names, count = [objects[o] for o in group], sum(int(order.count[i]) for i in rows)
-                times = min(int(order.first[i]) for i in rows), max(int(order.last[i]) for i in rows)
+                times = (
+                    min(self.holds[order.hold_outer[i]].start for i in rows),
+                    max(max(int(order.last[i]), self.holds[order.hold_inner[i]].end) for i in rows),
+                )
                 who = some([self.title(t) for t in threads])
                 said = f"{some(names)} are acquired in different orders by {who}: a deadlock is possible"
                 found.append(("lock order", said, count, threads, names, *times, count, -1))
@@ -402,14 +405,16 @@ class Plain:
                 said = f"{self.title(op.thread)} waits for {', '.join(op.of)} for {duration(op.lasted)}"
                 said += ", until it ends: "
                 said += "nothing comes" if op.state == "idle" else "no thread releases it"
-                if op.holder >= 0:
-                    still = " ended and still" if self.ended(op.holder) else ""
-                    said += f", {self.title(op.holder)}{still} holds it"
+                holders, still = [op.holder] if op.holder >= 0 else [], ""
+                for holder in holders:
+                    still = f"{self.title(holder)}{' ended and still' * self.ended(holder)} holds it"
+                    said += f", {still}"
                 early, words = self.too_early(op)
                 said += f"; {words}" * bool(words)
+                words = words or still
                 headline = f"{said.partition(', until')[0]}: {words}" * bool(words)
                 never.append((
-                    "never released", said, op.lasted, [op.thread, *early], op.of,
+                    "never released", said, op.lasted, [op.thread, *holders, *early], op.of,
                     self.since(op, op.start, op.end), op.end, 1, op.call,
                     HOW[RECORDED if op.ending == UNFINISHED else INFERRED], headline, (),
                 ))  # fmt: skip
@@ -742,9 +747,9 @@ class Plain:
                 headline += f"{'waits' if len(waiting) == 1 else 'wait'} for it"
                 threads = [*waiting, *sorted(who)]
             else:
-                said = f"{g} gets {object} up to {most} times while {w} wait for it, for up to "
-                said += duration(longest)
-                threads, headline = [*sorted(who), *waiting], ""
+                headline = f"{g} gets {object} up to {most} times while {w} wait for it"
+                said = f"{headline}, for up to {duration(longest)}"
+                threads = [*sorted(who), *waiting]
             found.append((
                 kind, said, sum(op.lasted for op, _ in starved), list(dict.fromkeys(threads)), [object],
                 min(op.start for op, _ in starved), max(op.end for op, _ in starved), len(starved),
@@ -855,10 +860,10 @@ class Plain:
             end = max([c.end for c in self.calls if c.thread == thread] + [op.end for op in mine])
             waited = sum(op.lasted for op in mine)
             if end - begin > 0.2 * self.span and waited > 0.9 * (end - begin):
-                said, kind = (
-                    f"{self.title(thread)} waits {percentage(waited / (end - begin))} of its ",
-                    "mostly idle",
-                )
+                asleep = sum(op.lasted for op in mine if op.state == "sleep") / waited
+                does = "waits" if asleep <= 0.1 else "waits or sleeps" if asleep < 0.9 else "sleeps"
+                said = f"{self.title(thread)} {does} {percentage(waited / (end - begin))} of its "
+                kind = "mostly idle"
                 gives = [
                     op for op in self.ops if op.gives and op.thread == thread and not op.name.endswith("end")
                 ]

@@ -137,3 +137,67 @@ def test_what_is_seen_from_near_stands_where_the_picture_has_it(finding) -> None
         new, old = (e.corner[e.first[j] : e.first[j + 1]] for e, j in ((after, place[i]), (before, k)))
         assert np.allclose(new, old, atol=1e-5)
         assert np.allclose(near.palette[after.color[place[i]]], drawn.palette[before.color[k]])
+
+
+def bars_of(trace, drawing):
+    """Return (thread, start, end) of the dark bars, in nanoseconds of a trace of 1000, and their lanes."""
+    bars = next(e for e in drawing.elements if e.kind == "hold")
+    ops, (low, high) = waits_of(trace, "").ops, drawing.axes[0].window
+    wide = max(float(e.corner[..., 0].max()) for e in drawing.elements if e.kind == "row")
+    found = []
+    for i in range(len(bars)):
+        corner = bars.corner[bars.first[i] : bars.first[i + 1]]
+        x = corner[..., 0] / wide * (high - low) + low
+        name = trace.threads.name[ops.thread[bars.id[i]]]
+        found.append((name, round(float(x.min()), -1), round(float(x.max()), -1), corner[0]))
+    return found
+
+
+def test_who_comes_last_has_a_dark_bar_while_others_wait_for_it() -> None:
+    rows = [(thread, 0, 1000, "run") for thread in "abc"]
+    for at in (100, 500):
+        for thread, late in (("a", 200), ("b", 0), ("c", 50)):
+            rows.append((thread, at + late, at + late, "Barrier.arrive", "release", "B"))
+            end = at + 200 + 7 * (late < 200)
+            rows.append((thread, at + late, end, "Barrier.wait", "wait", "B", int(late < 200)))
+    trace = trace_of(lines(rows))
+    drawing = draw(trace, finding=number_of(trace, "comes last"))
+    assert [bar[:3] for bar in bars_of(trace, drawing)] == [("a", 100, 300), ("a", 500, 700)]
+    assert (drawing.callouts[0].text, drawing.callouts[0].detail) == (
+        "a comes last", "2 threads waited up to 200 ns for it"
+    )  # fmt: skip
+    assert "dark bar: others wait for it to come" in [e.text for of in drawing.legends for e in of.entries]
+
+
+def test_in_different_orders_each_lock_has_its_lane_of_bars() -> None:
+    rows = [("main", 0, 1000, "run")]
+    for thread, first, second, at in (("a", "L", "M", 100), ("b", "M", "L", 600)):
+        rows += [(thread, at - 50, at + 350, "work")]
+        rows += [(thread, at, at, "Lock.acquire", "wait", first, 0)]
+        rows += [(thread, at + 100, at + 100, "Lock.acquire", "wait", second, 0)]
+        rows += [(thread, at + 300, at + 300, "Lock.release", "release", of) for of in (second, first)]
+    trace = trace_of(lines(rows))
+    drawing = draw(trace, finding=number_of(trace, "lock order"))
+    bars = sorted(bars_of(trace, drawing), key=lambda bar: bar[:3])
+    assert [bar[:3] for bar in bars] == [
+        ("a", 100, 400), ("a", 200, 400), ("b", 600, 900), ("b", 700, 900)
+    ]  # fmt: skip
+    # The lock that a takes first is the one that b takes second: their bars are as far below the rows.
+    depth = [float(np.linalg.norm(corner.max(axis=0) - bars[0][3].max(axis=0))) for *_, corner in bars[:2]]
+    assert depth[1] > depth[0]
+    said = [(callout.text, callout.detail) for callout in drawing.callouts]
+    assert said == [("a takes L, then M", "in work"), ("b takes M, then L", "in work")]
+
+
+def test_a_wait_in_vain_leads_to_who_holds_its_object_where_that_is_shown() -> None:
+    rows = [("h", 0, 100, "load"), ("h", 5, 5, "Lock.acquire", "wait", "L", 0)]
+    rows += [("h", 1, 1, "Lock.acquire", "wait", "L", 0), ("h", 2, 2, "Lock.release", "release", "L")]
+    rows += [("w", 0, 1000, "take"), ("w", 10, 1000, "Lock.acquire", "wait", "L", 2), ("m", 0, 1000, "run")]
+    trace = trace_of(lines(rows))
+    number = number_of(trace, "never released")
+    drawing = draw(trace, finding=number)
+    assert names_of(trace, drawing)[:2] in (["w", "h"], ["h", "w"])
+    assert "wait in vain" not in {e.kind for e in drawing.elements if len(e)}
+    assert drawing.title == "w waits for L for 990 ns: h holds it"
+    alone = draw(trace, finding=number, threads="w")
+    assert "wait in vain" in {e.kind for e in alone.elements if len(e)}

@@ -305,21 +305,19 @@ def _starvation(waits: Waits) -> list[Finding]:
         if many:
             number, waiting = np.array([first_taker]), [t for t in waiting if t != first_taker]
         is_are = "waits" if len(waiting) == 1 else "wait"
-        sentence = (
-            f"{who[0]} gets {name} up to {taken:,} times while {several(titles(waits, waiting))} wait for it,"
-            f" for up to {duration(longest)}"
-            if many
-            else f"{several(titles(waits, waiting))} {is_are} up to {duration(longest)} for {name}, which "
-            f"{several(who)} {'gets' if len(who) == 1 else 'get'} up to {taken:,} times meanwhile"
-        )
-        threads = (*number.tolist(), *waiting) if many else (*waiting, *number.tolist())
         # Who gets it comes first, and the sentence is long.
+        gets = "gets" if many or len(who) == 1 else "get"
         headline = (
-            ""
-            if many
-            else f"{several(who)} {'gets' if len(who) == 1 else 'get'} {name} up to {taken:,} times while "
+            f"{who[0] if many else several(who)} {gets} {name} up to {taken:,} times while "
             f"{several(titles(waits, waiting))} {is_are} for it"
         )
+        sentence = (
+            f"{headline}, for up to {duration(longest)}"
+            if many
+            else f"{several(titles(waits, waiting))} {is_are} up to {duration(longest)} for {name}, which "
+            f"{several(who)} {gets} up to {taken:,} times meanwhile"
+        )
+        threads = (*number.tolist(), *waiting) if many else (*waiting, *number.tolist())
         found.append(
             Finding(
                 "one goes first" if many else "starvation", sentence,

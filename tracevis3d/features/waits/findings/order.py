@@ -42,7 +42,7 @@ def findings(waits: Waits) -> list[Finding]:
     -------
     list of Finding
     """
-    order, objects = waits.order, waits.ops.objects
+    order, held, objects = waits.order, waits.held, waits.ops.objects
     after: dict[int, list[int]] = {}
     for outer, inner in zip(order.outer.tolist(), order.inner.tolist()):
         if inner not in (of := after.setdefault(outer, [])):
@@ -63,8 +63,8 @@ def findings(waits: Waits) -> list[Finding]:
                 "lock order",
                 f"{some(names)} are acquired in different orders by {some(titles(waits, threads))}: "
                 f"{possible}",
-                count, tuple(threads), tuple(names), int(order.first[inside].min()),
-                int(order.last[inside].max()), count,
+                count, tuple(threads), tuple(names), int(held.start[order.hold_outer[inside]].min()),
+                max(int(order.last[inside].max()), int(held.end[order.hold_inner[inside]].max())), count,
             )
         )  # fmt: skip
     return found

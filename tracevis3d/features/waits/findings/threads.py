@@ -33,6 +33,8 @@ _BEFORE = 2
 #: An outlier lasts this many times as long as three quarters of its function's calls, both to the power of
 #: two below, and this share of all; a function with fewer calls has none.
 _FACTOR, _SHARE, _CALLS = 64, 0.01, 20
+#: A thread that is asleep for these shares of its waiting sleeps, or waits or sleeps.
+_MOSTLY, _SOME = 0.9, 0.1
 #: A call that takes this share of one that it lies in is the same outlier.
 _NEARLY = 0.8
 _SLEEP, _IDLE, _CONTENTION = (KINDS_OF_WAITING.index(kind) for kind in ("sleep", "idle", "contention"))
@@ -134,8 +136,10 @@ def _never_released(waits: Waits) -> list[Finding]:
         thread = int(ops.thread[row])
         holder = int(waits.held_by[row])
         said = _NOTHING.get(int(ops.state[row]), "no thread releases it")
+        still = ""
         if holder >= 0:
-            said += f", {title(holder)} {'ended and still holds' if waits.ended[holder] else 'holds'} it"
+            still = f"{title(holder)} {'ended and still holds' if waits.ended[holder] else 'holds'} it"
+            said += f", {still}"
         signal, words = _too_early(waits, row)
         early = [int(ops.thread[signal])] if signal >= 0 else []
         point = f"{title(thread)} waits for {', '.join(ops.of(row))} for {duration(ops.lasted[row])}"
@@ -143,10 +147,10 @@ def _never_released(waits: Waits) -> list[Finding]:
             Finding(
                 "never released",
                 f"{point}, until it ends: {said}{f'; {words}' if words else ''}",
-                int(ops.lasted[row]), (thread, *early), tuple(ops.of(row)),
+                int(ops.lasted[row]), (thread, *([holder] if still else []), *early), tuple(ops.of(row)),
                 _since(waits, signal, int(ops.start[row]), int(ops.end[row])), int(ops.end[row]), 1,
                 int(ops.call[row]), how=HOW[RECORDED if ops.ending[row] == UNFINISHED else INFERRED],
-                headline=f"{point}: {words}" if words else "", signal=signal,
+                headline=f"{point}: {words or still}" if words or still else "", signal=signal,
             )
         )  # fmt: skip
     return found
@@ -355,13 +359,15 @@ def _idle(waits: Waits) -> list[Finding]:
         if life > 0.2 * waits.trace.span_ns and waited > 0.9 * life:
             alone = len(mine) == 1 and waits.woken_by[mine[0]] < 0 and not gives[t]
             what = ", ".join(ops.of(int(mine[0]))) or ops.names[int(ops.name[mine[0]])]
+            asleep = int(waits.time_by_state[t, _SLEEP]) / waited
+            does = "sleeps" if asleep >= _MOSTLY else "waits or sleeps" if asleep > _SOME else "waits"
             found.append(
                 Finding(
                     "does nothing" if alone else "mostly idle",
                     f"{threads.title(t)} does nothing but wait for {what}, {duration(waited)} of its "
                     f"{duration(life)}"
                     if alone
-                    else f"{threads.title(t)} waits {percentage(waited / life)} of its {duration(life)}",
+                    else f"{threads.title(t)} {does} {percentage(waited / life)} of its {duration(life)}",
                     waited, (t,), (), begin, begin + life, len(mine),
                 )
             )  # fmt: skip

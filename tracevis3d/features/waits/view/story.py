@@ -7,16 +7,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ....drawing.primitives import Callout, Wedges
+from ....drawing.primitives import Callout
 from ....errors import UsageError
 from ....trace.names import word_of_thread
-from ....units import duration
+from ....units import counted, duration
 from ..findings.finding import COSTLY, GRAVE, USUAL, Finding
 from ..operations import FAILED, TIMED_OUT
 from ..outcomes import HOW, INFERRED
 from ..waits import Waits
 from .calls import THICK
 from .correspondences import outward
+from .dark_bars import acquired_first, holds
 from .found_waits import findings_of
 from .layout import Layout
 from .parameters import Parameters
@@ -26,10 +27,8 @@ Floats = NDArray[np.float64]
 
 #: Margin before and after a finding, as a share of its time.
 _AROUND = 0.06
-#: Maximum number of threads shown of a finding.
-_MOST = 14
-#: Height of the bar of a hold, as a share of the first level.
-_BAR = 0.4
+#: Maximum number of threads shown of a finding, and of those whose order of locks is told.
+_MOST, _ORDERS = 14, 3
 
 
 def story(waits: Waits, p: Parameters) -> Finding | None:
@@ -50,12 +49,10 @@ def story(waits: Waits, p: Parameters) -> Finding | None:
     UsageError
         If there are fewer findings.
     """
-    if not len(waits.own):
-        if p.finding:
-            raise UsageError(f"finding={p.finding}: no thread waits here")
-        return None
     found = findings_of(waits, p.rules)
     if p.finding > len(found):
+        if not len(waits.own):
+            raise UsageError(f"finding={p.finding}: no thread waits here")
         raise UsageError(f"finding={p.finding}: there are {len(found)} findings")
     if p.finding:
         return found[p.finding - 1]
@@ -150,6 +147,8 @@ def told(waits: Waits, p: Parameters, finding: Finding | None) -> NDArray[np.boo
 def in_vain(picture: Layout, finding: Finding | None) -> Ints:
     """Return the waits of a finding that nobody ends, or that were given up, as rows of the operations.
 
+    A wait that leads to the row of who holds its object is shown by that.
+
     Parameters
     ----------
     picture : Layout
@@ -167,80 +166,9 @@ def in_vain(picture: Layout, finding: Finding | None) -> Ints:
     given_up = np.isin(ops.ending[rows], (TIMED_OUT, FAILED))
     mine = waits.outcomes.never_ended[rows] if finding.kind == "never released" else given_up
     mine &= waits.woken_by[rows] < 0
+    mine &= (waits.held_by[rows] < 0) | (picture.row_of[waits.held_by[rows]] < 0)
     mine &= np.isin(ops.thread[rows], finding.threads) & (picture.row_of[ops.thread[rows]] >= 0)
     return np.asarray(rows[mine], np.int64)
-
-
-def holds(waits: Waits, finding: Finding | None) -> Ints:
-    """Return the holds by which threads are delayed in a finding.
-
-    Parameters
-    ----------
-    waits : Waits
-    finding : Finding or None
-
-    Returns
-    -------
-    int64 (n,)
-    """
-    if finding is None or not finding.objects:
-        return np.empty(0, np.int64)
-    held, objects = waits.held, [i for i, name in enumerate(waits.ops.objects) if name in finding.objects]
-    mine = np.isin(held.object, objects) & (waits.hold_delay > 0)
-    return np.flatnonzero(mine & (held.start < finding.end) & (held.end > finding.start))
-
-
-def hold_bars(picture: Layout, finding: Finding | None, color: int) -> Wedges:
-    """Return a bar at the foot of a thread's row while it holds what others wait for.
-
-    Parameters
-    ----------
-    picture : Layout
-    finding : Finding or None
-    color : int
-        Index into the palette.
-
-    Returns
-    -------
-    Wedges
-    """
-    held = picture.waits.held
-    which = holds(picture.waits, finding)
-    row = picture.row_of[held.thread[which]]
-    seen = row >= 0
-    seen[seen] &= held.end[which[seen]] > picture.low[row[seen]]
-    seen[seen] &= held.start[which[seen]] < picture.high[row[seen]]
-    which, row = which[seen], row[seen]
-    low = np.clip(picture.share(row, held.start[which]), 0.0, 1.0)
-    high = np.clip(picture.share(row, held.end[which]), 0.0, 1.0)
-    which, row, low, high = _merged(picture, which, row, low, high)
-    zero, tall = np.zeros(len(which)), _BAR * float(picture.edge[1])
-    # Below the row, so that it covers no name.
-    corner, first = picture.theatre.blocks(
-        row, low, high, zero - 1.15 * tall, zero - 0.15 * tall, zero, zero + THICK + 0.02
-    )
-    return Wedges("hold", corner, first, np.full(len(which), color, np.int32), held.acquire[which])
-
-
-def _merged(
-    picture: Layout, which: Ints, row: Ints, low: Floats, high: Floats
-) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return holds of which those of a row that overlap or nearly touch are one, the longest of them."""
-    if not len(which):
-        return which, row, low, high
-    # A row is one long, and takes two: what reaches far on one does not touch the next.
-    order = np.lexsort((low, row))
-    begin, end = low[order] + 2 * row[order], high[order] + 2 * row[order]
-    near = picture.parameters.resolution / (picture.pixels_per_unit * picture.theatre.width)
-    new = np.append(True, begin[1:] > np.maximum.accumulate(end)[:-1] + near)
-    first, run = np.flatnonzero(new), np.cumsum(new) - 1
-    longest = np.lexsort((begin - end, run))[first]
-    return (
-        which[order[longest]],
-        row[order[first]],
-        low[order[first]],
-        np.maximum.reduceat(high[order], first),
-    )
 
 
 def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
@@ -260,8 +188,9 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
     waits, held = picture.waits, picture.waits.held
     which = holds(waits, finding)
     which = which[picture.row_of[held.thread[which]] >= 0]
-    if not len(which):
-        first = _long_call if finding is not None and finding.kind == "outlier" else _longest_wait
+    if not len(which) or (finding is not None and finding.kind == "lock order"):
+        kind = finding.kind if finding is not None else ""
+        first = {"outlier": _long_call, "lock order": _orders, "comes last": _last}.get(kind, _longest_wait)
         return (*first(picture, finding, color), *_signal(picture, finding, color))
     worst = which[int(waits.hold_delay[which].argmax())]
     row = picture.row_of[held.thread[worst]][None]
@@ -288,7 +217,6 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
 _ABOUT = {
     "never released": "in vain: nobody ends it",
     "given up": "in vain, and gives up",
-    "comes last": "until the last one comes",
     "polling": "it ends by itself, and begins again",
     "does nothing": "and does nothing else",
     "mostly idle": "its longest wait",
@@ -332,6 +260,51 @@ def _long_call(picture: Layout, finding: Finding | None, color: int) -> tuple[Ca
     usual = finding.sentence.partition(", ")[2]
     spans = ((0, int(times[0]), int(times[1])),)
     return (Callout(words, usual, place, 1e18, color, ((0, finding.call),), spans),)
+
+
+def _last(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
+    """Point out the arrival for which others wait longest in a finding about the one that comes last."""
+    if finding is None:
+        return ()
+    waits, who = picture.waits, finding.threads[0]
+    rows = _its_waits(waits, finding)
+    rows = rows[(waits.woken_by[rows] == who) & (picture.row_of[waits.woken_by[rows]] >= 0)]
+    if not len(rows):
+        return ()
+    lasted = waits.woken_at[rows] - waits.ops.start[rows]
+    longest, arrival = int(lasted.argmax()), int(waits.waker[rows[lasted.argmax()]])
+    time = int(waits.woken_at[rows[longest]])
+    row = picture.row_of[[who]]
+    share = np.clip(picture.share(row, np.array([time])), 0.0, 1.0)
+    x, y, z = picture.theatre.place(row, share, np.zeros(1), THICK)[0].tolist()
+    name = picture.trace.threads.name[who] or picture.trace.threads.title(who)
+    many = counted(int(np.count_nonzero(waits.waker[rows] == arrival)), "thread")
+    detail = f"{many} waited up to {duration(int(lasted[longest]))} for it"
+    spans = ((0, int(waits.ops.start[rows[longest]]), time),)
+    return (Callout(f"{name} comes last", detail, (x, y, z), 1e18, color, (), spans),)
+
+
+def _orders(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
+    """Point out in which order each thread acquires the objects of a finding about that."""
+    if finding is None:
+        return ()
+    waits, held = picture.waits, picture.waits.held
+    function, names, found = waits.function, waits.ops.objects, list[Callout]()
+    for outer, inner in acquired_first(waits, finding):
+        thread, time = int(held.thread[inner]), int(held.start[inner])
+        row = picture.row_of[[thread]]
+        if row[0] < 0 or not picture.low[row[0]] <= time <= picture.high[row[0]]:
+            continue
+        name = picture.trace.threads.name[thread] or picture.trace.threads.title(thread)
+        words = f"{name} takes {names[held.object[outer]]}, then {names[held.object[inner]]}"
+        where = int(function[held.acquire[inner]])
+        detail = f"in {picture.trace.functions.label[where]}" if where >= 0 else "while it holds the first"
+        share = np.clip(picture.share(row, np.array([time])), 0.0, 1.0)
+        x, y, z = picture.theatre.place(row, share, np.zeros(1), THICK)[0].tolist()
+        call = int(waits.ops.call[held.acquire[inner]])
+        calls, spans = ((0, call),) if call >= 0 else (), ((0, int(held.start[outer]), time),)
+        found.append(Callout(words, detail, (x, y, z), 1e18 - len(found), color, calls, spans))
+    return tuple(found[:_ORDERS])
 
 
 def _signal(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:

@@ -32,7 +32,7 @@ from ..commands import COMMANDS
 from ..findings.finding import Finding
 from ..tables import TABLES
 from . import calls as blocks
-from . import certainty, group_bands
+from . import certainty, dark_bars, group_bands
 from . import correspondences as corr
 from . import overview as over
 from .annotations import captions, legends
@@ -49,7 +49,7 @@ from .rows.alike import GROUP_ACTIONS, KIND
 from .rows.rearrange import ROW_ACTIONS
 from .rows.thread_list import THREADS
 from .skyline import LIVE_BYTES, QUEUE, RUNNING, memory_strip, queue_strip, skyline
-from .story import callout, hold_bars, in_vain, staged, story, told
+from .story import callout, in_vain, staged, story, told
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
@@ -115,7 +115,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     color = _draw_funnels(drawing, picture, chosen, rows, colors, about)
     line, held = drawing.color(_LINE), drawing.color(_HELD)
     drawing.add(*certainty.lines(picture, chosen, line))
-    bars = hold_bars(picture, finding, held)
+    bars = dark_bars.bars(picture, finding, held)
     vain = corr.open_funnels(picture, in_vain(picture, finding), held)
     drawing.add(bars, vain)
     several = corr.several(picture, chosen, color)
@@ -143,7 +143,11 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
             len(merged),
             first,
             rail if steps else -1,
-            held if len(bars) else -1,
+            LegendEntry(
+                dark_bars.MEANS.get(finding.kind, dark_bars.HOLDS), held, stands_for=Selector(kinds=("hold",))
+            )
+            if finding is not None and len(bars)
+            else None,
             [*above, *stacks, *legends.in_vain(vain), *certainty.entries(picture, chosen, line)],
         ),
         legends.longest_pairs(picture, chosen, color) if finding is None else None,
@@ -310,7 +314,7 @@ def _live(growing: GrowingTrace, window_ns: int) -> LiveView:
 
 def _findings(trace: Trace, parameters: Mapping[str, Any]) -> list[tuple[str, str]]:
     waits = waits_of(trace, parameters["rules"])
-    found = findings_of(waits, parameters["rules"]) if len(waits.own) else []
+    found = findings_of(waits, parameters["rules"])
     return [(finding.kind, finding.sentence) for finding in found]
 
 

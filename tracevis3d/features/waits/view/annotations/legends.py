@@ -34,7 +34,7 @@ def signs(
     merged: int,
     color: int,
     rail: int,
-    held: int,
+    held: LegendEntry | None,
     lines: Sequence[LegendEntry],
 ) -> Legend:
     """Return the legend of elements that are not calls.
@@ -52,8 +52,8 @@ def signs(
         That of funnels, as index into the palette.
     rail : int
         That of the critical path; -1: there is none.
-    held : int
-        That of bars of holds; -1: there are none.
+    held : LegendEntry or None
+        Of dark bars; None: there are none.
     lines : sequence of LegendEntry
         Of the lines under waits.
 
@@ -81,9 +81,8 @@ def signs(
         entries.append(LegendEntry("pale shape: short waits, merged", color, "ghost", pale))
     if rail >= 0:
         entries.append(LegendEntry("critical path", rail, "glow"))
-    if held >= 0:
-        bars = Selector(kinds=("hold",))
-        entries.append(LegendEntry("dark bar: holds what others wait for", held, stands_for=bars))
+    if held is not None:
+        entries.append(held)
     entries += lines
     title = (
         "Waits, in the colour of the thread that waits" if picture.parameters.waits == "thread" else "Shapes"
