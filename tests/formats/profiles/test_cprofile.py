@@ -46,6 +46,13 @@ def test_own_times_and_counts_are_those_of_pstats():
     assert any("builtins." in name for name in trace.functions.name)
 
 
+@pytest.mark.parametrize("version", ["36", "313"])
+def test_profiles_of_other_pythons_are_read(version):
+    trace, said, _ = check(DATA / f"small{version}.prof")
+    inner = next(key for key in said if key[2] == "total")
+    assert f"total ({inner[0]}:{inner[1]})" in trace.functions.name
+
+
 def test_this_pythons_profiles_are_read(tmp_path):
     def leaf(n):
         return sum(range(n))
@@ -148,7 +155,8 @@ def test_the_kernel_reads_what_a_plain_reader_does(said, version, cut):
         raise AssertionError("what is cut is refused")
 
 
-def test_a_real_profile_is_read_by_the_kernel():
-    data = (DATA / "words.prof").read_bytes()
+@pytest.mark.parametrize("name", ["words.prof", "small36.prof", "small313.prof"])
+def test_a_real_profile_is_read_by_the_kernel(name):
+    data = (DATA / name).read_bytes()
     scanned = cprofile._scanned(data)
     assert written(scanned) == written(cprofile._plain(load_python(data), Recording()))
