@@ -125,6 +125,21 @@ def turns(takers, waiting, times=8, every=10, at=0, what="Lock.acquire"):
     return rows + [(who, begin + 1, at, what, "wait", "L", 1) for who in waiting]
 
 
+def held_at_last(since):
+    """A lock is released once, and then held from some moment to the end."""
+    rows = [("a", 0, 0, "Lock.acquire", "wait", "L", 0), ("a", 1, 1, "Lock.release", "release", "L")]
+    return [*rows, ("a", since, since, "Lock.acquire", "wait", "L", 0), ("main", 0, 1000, "run")]
+
+
+def reads_while_held(until, span=101):
+    """Another thread waits for a lock for 100, while its holder reads for a part of that."""
+    return [
+        ("h", 0, 0, "Lock.acquire", "wait", "L", 0), ("h", 2, until, "read", "io", "file"),
+        ("h", 101, 101, "Lock.release", "release", "L"), ("w", 1, 101, "Lock.acquire", "wait", "L", 1),
+        ("w", 102, 102, "Lock.release", "release", "L"), ("main", 0, span, "run"),
+    ]  # fmt: skip
+
+
 def sleeps_while(holding):
     """Two threads sleep regularly; those named hold a lock then."""
     rows = [("main", 0, 900, "run")]
@@ -198,6 +213,19 @@ PROGRAMS = {
     "both sleep with locks": (sleeps_while("st"), []),
     "one of many": (turns("x", "vw"), ["one goes first"]),
     "two of many": (turns("xy", "vw"), ["starvation"]),
+    "four of five": (turns("xxxxy", "vw", times=10), ["one goes first"]),
+    "three of four": (turns("xxxy", "vw", times=12), ["starvation"]),
+    "a fiftieth of the run": (
+        [*turns("xy", "vw"), ("main", 0, 3950, "run")],
+        ["held to the end", "starvation"],
+    ),
+    "less than a fiftieth": ([*turns("xy", "vw"), ("main", 0, 3951, "run")], ["held to the end"]),
+    "held for a hundredth": (held_at_last(990), ["held to the end"]),
+    "held for less": (held_at_last(991), []),
+    "reads half of the time that others wait": (reads_while_held(52), ["held over I/O"]),
+    "reads less than half of it": (reads_while_held(51), []),
+    "reads for a fiftieth of the run": (reads_while_held(98, 4800), ["held over I/O"]),
+    "reads for less than a fiftieth": (reads_while_held(98, 4801), []),
     "waits for a signal": (turns("x", "v", what="Condition.wait"), []),
     "outlier among those that wait": (
         [

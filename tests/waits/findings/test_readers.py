@@ -169,3 +169,21 @@ def test_an_operation_of_no_length_may_itself_be_that_which_reads():
         rows.append(("r", 110 + 40 * i, 110 + 40 * i, "write"))
         rows.append(("r", 140 + 40 * i, 142 + 40 * i, "unlock", "release", "L"))
     assert len(readers.findings(find_waits(trace_of(lines(rows))))) == 1
+
+
+@pytest.mark.parametrize(
+    ("times", "many", "span", "told"),
+    [
+        (8, 1, 2000, True), (8, 2, 2000, True), (11, 3, 2000, False), (12, 3, 2000, True),
+        (9, 1, 39_900, True), (9, 1, 39_901, False),
+    ],
+)  # fmt: skip
+def test_readers_get_in_eight_times_and_each_four_times_while_a_writer_waits_a_fiftieth(
+    times, many, span, told
+):
+    rows = [
+        (f"r{(row[1] - 110) // 40 % many}" if row[0] == "r" and row[2] < 2000 else row[0], *row[1:])
+        for row in _reads(times)
+    ]
+    rows += [("main", 0, span, "run")]
+    assert bool(readers.findings(find_waits(trace_of(lines(rows))))) == told

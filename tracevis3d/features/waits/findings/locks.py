@@ -140,9 +140,8 @@ def _convoys(waits: Waits) -> list[Finding]:
         if delays.max() >= _CAUSE * total:
             lasts = duration(held.end[worst] - held.start[worst])
             headline = f"{title(thread)} holds {name} for {lasts} while up to {most} threads queue for it"
-            why = (
-                f"; {title(thread)} caused {duration(delays.max())} of it by holding it for "
-                f"{duration(held.end[worst] - held.start[worst])}" + (f" in {at}" if at else "")
+            why = f"; {title(thread)} caused {duration(delays.max())} of it by holding it for {lasts}" + (
+                f" in {at}" if at else ""
             )
         elif causes:
             by_thread = np.bincount(held.thread[begin:end], delays)
