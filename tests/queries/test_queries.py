@@ -6,6 +6,7 @@ import json
 import threading
 from collections import Counter, defaultdict
 from dataclasses import replace
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from tests.support.walked_traces import walked_trace
 from tests.waits.sync_traces import trace_of
 from tracevis3d.cli import main
 from tracevis3d.errors import Cancelled, UsageError
-from tracevis3d.queries import database, ready, sources
+from tracevis3d.queries import database, ready, results, sources
 from tracevis3d.trace.model import Trace
 
 pytest.importorskip("duckdb")
@@ -199,6 +200,36 @@ def test_what_can_not_be_run_is_refused(sql: str, why: str) -> None:
         database.run(sql, [walked_trace(1)])
     assert why in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("table", ["calls", "matches"])
+def test_of_two_traces_the_columns_are_said_too(table: str) -> None:
+    with pytest.raises(UsageError, match=f'"nix" not found .*; the columns of {table} are '):
+        database.run(f"SELECT nix FROM {table}", [walked_trace(1, steps=5), walked_trace(2, steps=5)])
+
+
+def test_a_ready_query_takes_a_trace_at_least() -> None:
+    for query in ready.READY:
+        least, most = query.traces
+        with pytest.raises(UsageError, match=f"takes {least} trace"):
+            ready.written_out(query.name, 0)
+        assert (
+            ready.written_out(query.name.upper(), least) == ready.written_out(query.name, most) == query.sql
+        )
+
+
+def test_numbers_as_people_read_them() -> None:
+    import pyarrow as pa
+
+    columns = {
+        "whole": [Decimal("12345678901234567890123"), None], "part": [Decimal("1234.50"), Decimal("2.00")],
+        "float": [1234567.0, 0.5], "yes": [True, False],
+    }  # fmt: skip
+    answer = database.Answer(pa.table(columns), "")
+    assert results.texts(answer, 2) == [
+        ["12,345,678,901,234,567,890,123", "1,234.50", "1.23457e+06", "yes"], ["", "2", "0.5", "no"]
+    ]  # fmt: skip
+    assert results.texts(answer, 1) == results.texts(answer, 2)[:1]
 
 
 def test_a_query_can_be_stopped() -> None:

@@ -33,6 +33,14 @@ def test_a_query_selects_the_same_calls_without_duckdb(seed, depth, also):
     assert (np.diff(start) >= 0).all()
 
 
+@pytest.mark.parametrize("missing", ["duckdb", "pyarrow"])
+def test_where_one_of_both_is_missing_the_other_is_not_used(missing, monkeypatch):
+    monkeypatch.setattr(selection, "find_spec", lambda name: None if name == missing else name)
+    monkeypatch.setattr(selection.database, "run", lambda *_: pytest.fail("run by DuckDB"))
+    trace = walked_trace(1, steps=9)
+    assert selection.selected_calls("SELECT id FROM calls WHERE id < 3", trace).tolist() == [0, 1, 2]
+
+
 def test_the_search_field_says_what_a_query_selects():
     trace = walked_trace(1)
     query = TypedQuery("select id from calls where depth = 1", start="0s", end="1h")
