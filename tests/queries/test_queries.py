@@ -208,6 +208,14 @@ def test_of_two_traces_the_columns_are_said_too(table: str) -> None:
         database.run(f"SELECT nix FROM {table}", [walked_trace(1, steps=5), walked_trace(2, steps=5)])
 
 
+def test_long_call_paths_are_cut_in_the_middle() -> None:
+    names = [f"f{i}" for i in range(40)]
+    rows = "\n".join(f"a {i} {90 - i} {name}" for i, name in enumerate(names))
+    paths = tv.table("calls", trace_of(rows)).column("path").as_list()
+    assert paths[:32] == [";".join(names[: i + 1]) for i in range(32)]
+    assert paths[32:] == [";".join([*names[:16], "…", *names[i - 14 : i + 1]]) for i in range(32, 40)]
+
+
 def test_a_ready_query_takes_a_trace_at_least() -> None:
     for query in ready.READY:
         least, most = query.traces
