@@ -256,6 +256,25 @@ def test_what_has_no_match_stands_out(seed):
     )
 
 
+@pytest.mark.parametrize("plates", ["unmatched", "coverage"])
+def test_no_box_hides_the_names_on_it(plates):
+    """Also not those that stand out, whose names matter most."""
+    thicker = 0
+    for seed in range(6):
+        drawing = draw(pair(seed), opening=180, tau=0.9, resolution=1.0, plates=plates)
+        for source in (0, 1):
+            boxes = boxes_of(drawing, "call", source)
+            low, high = boxes.low.astype(np.float64), (boxes.low + boxes.size).astype(np.float64)
+            for labels in drawing.labels:
+                if labels.kind != "function" or labels.source != source:
+                    continue
+                for x, y, z in labels.anchor.astype(np.float64):
+                    under = (low[:, :2] <= (x, y)).all(axis=1) & (high[:, :2] >= (x, y)).all(axis=1)
+                    assert (high[under, 2] < z).all()
+                    thicker += int((high[under, 2] > high[:, 2].min() * 1.5).any())
+    assert thicker
+
+
 @given(SEEDS)
 @settings(max_examples=20, deadline=None)
 def test_permutation_is_the_distance_in_time(seed):

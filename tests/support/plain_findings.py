@@ -431,10 +431,10 @@ class Plain:
         if len(pairs) >= 3:
             rows = [(a.own[i], b.own[j]) for i, j in pairs]
             # One call in twenty of either trace, and one more; one of A may have several counterparts.
-            most, different = (len(rows) - 1) // 2, len({i for i, _ in pairs})
+            most, times = (len(rows) - 1) // 2, Counter(i for i, _ in pairs)
             out = min(1 + len(rows) // 20, most)
-            out_a = min((1 + different // 20) * math.ceil(len(rows) / different), most)
-            seen = self.without_stalls(rows, out, out_a)
+            out_a = min((1 + len(times) // 20) * max(times.values()), most)
+            seen = self.without_stalls(rows, out, out_a, [times[i] for i, _ in pairs])
             if len(rows) < 10:
                 # All but the outliers have to agree: the smallest change that one of them shows counts.
                 ratios = sorted(self.log_ratio(was, now) for was, now in rows)
@@ -454,11 +454,18 @@ class Plain:
             **group, "change": seen["change"], "ratio": seen["ratio"], end: seen["change"] / len(pairs),
         }  # fmt: skip
 
-    def without_stalls(self, rows, out, out_a):
-        """Judge times of A and B beside each other, the most extreme of B and of A cut back."""
-        extra = sorted(now - self.pace * was for was, now in rows)
+    def without_stalls(self, rows, out, out_a, times=None):
+        """Judge times of A and B beside each other, the most extreme of B and of A cut back.
+
+        Less time counts once for each call of A, which may stand for several: as often as ``times``.
+        """
+        every = [now - self.pace * was for was, now in rows]
+        extra = sorted(every)
         low, high = extra[out_a], extra[len(extra) - 1 - out]
-        change = sum(min(max(each, low), high) for each in extra)
+        usual = [min(max(each, low), high) for each in every]
+        change = sum(usual)
+        if change < 0 and times:
+            change = min(sum(each / n for each, n in zip(usual, times, strict=True)), 0.0)
         return {
             "low": low, "high": high, "change": change,
             "ratio": median(self.log_ratio(was, now) for was, now in rows),

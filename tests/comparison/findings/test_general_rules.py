@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.comparison.findings.test_noise import steps, varied
@@ -181,3 +182,21 @@ def test_what_fewer_calls_let_expect_and_never_happens_is_told():
     assert told(run(30, 26), run(13, 0)) == {"line", "bullet"}
     # Of 13 lines two had to be bullets, had they as many: that there are none says nothing.
     assert told(run(30, 4), run(13, 0)) == {"line"}
+
+
+def test_no_more_time_is_saved_than_was_taken():
+    """A loads one file slowly where B loads eight: what the other seven would have taken is not known."""
+
+    def tree(n, slow, fast):
+        places = [("deep", 20, [leaf("load", slow)] * n)]
+        places += [(f"place{i}", 20, [leaf("load", fast)] * 2) for i in range(9)]
+        return ("main", 300, [*steps()[2], *places])
+
+    a, b = varied(1, tree(1, 60_000, 4_000)), varied(2, tree(8, 1_000, 1_000))
+    evidence = evidence_of((a, b))
+    judged = groups(evidence)
+    name = evidence.labels.index("load")
+    (group,) = [g for g in range(len(judged)) if judged.function[g] == name]
+    taken = int(evidence.self_times[0][np.unique(judged.a[judged.of_pair == group])].sum())
+    assert judged.change[group] < 0
+    assert -judged.change[group] < 18 * 4_000 * evidence.pace < evidence.pace * taken

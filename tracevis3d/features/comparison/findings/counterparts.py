@@ -142,12 +142,17 @@ def groups(evidence: Evidence) -> Groups:
     by_extra = extra[np.lexsort((extra, of))]
     out = np.minimum(1 + n // PER_STALL, (n - 1) // 2)
     # Where A makes fewer calls, one that stalled is the counterpart of several.
-    kinds = _different(a, of, len(n))
-    out_a = np.minimum((1 + kinds // PER_STALL) * -(-n // np.maximum(kinds, 1)), (n - 1) // 2)
+    kinds, stands_for = _different(a, of, len(n))
+    most = np.maximum.reduceat(stands_for, begin) if len(n) else n
+    out_a = np.minimum((1 + kinds // PER_STALL) * most, (n - 1) // 2)
     low, high = by_extra[begin + out_a], by_extra[begin + n - 1 - out]
     few = n < _ENOUGH
     low, high = np.where(few, 0.0, low), np.where(few, 0.0, high)
-    change = np.add.reduceat(np.clip(extra, low[of], high[of]), begin) if len(n) else np.empty(0)
+    usual = np.clip(extra, low[of], high[of])
+    change = np.add.reduceat(usual, begin) if len(n) else np.empty(0)
+    # What calls save that A never made is not known: each of A's counts once.
+    saved = np.add.reduceat(usual / stands_for, begin) if len(n) else np.empty(0)
+    change = np.where(change < 0, np.minimum(saved, 0.0), change)
     each = np.log(np.maximum(own[1], 1) / np.maximum(own[0], 1)) - math.log(evidence.pace)
     by_ratio = each[np.lexsort((each, of))]
     ratio = (by_ratio[begin + (n - 1) // 2] + by_ratio[begin + n // 2]) / 2
@@ -160,12 +165,17 @@ def groups(evidence: Evidence) -> Groups:
     return _with_gaps(evidence, found, np.flatnonzero(few))
 
 
-def _different(calls: Ints, of: Ints, groups: int) -> Ints:
-    """Return how many different calls there are in each group: int64 (groups,)."""
+def _different(calls: Ints, of: Ints, groups: int) -> tuple[Ints, Ints]:
+    """Return how many different calls are in each group (groups,), and how often each is in its own (m,)."""
     order = np.lexsort((calls, of))
     again = np.zeros(len(calls), np.bool_)
     again[1:] = (np.diff(calls[order]) == 0) & (np.diff(of[order]) == 0)
-    return np.bincount(of[order][~again], minlength=groups).astype(np.int64)
+    which = np.empty(len(calls), np.int64)
+    which[order] = np.cumsum(~again) - 1
+    return (
+        np.bincount(of[order][~again], minlength=groups).astype(np.int64),
+        np.bincount(which).astype(np.int64)[which],
+    )
 
 
 def _with_gaps(evidence: Evidence, found: Groups, few: Ints) -> Groups:

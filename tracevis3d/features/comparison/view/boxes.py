@@ -26,6 +26,8 @@ _GAP = 0.06
 _DENSITIES, _PALEST = 4, 0.45
 #: Thickness of boxes by how much of their time is explained, in plates.
 _THIN, _THICK = 0.3, 1.9
+#: Thickness of those without a match, in plates: no box is thicker.
+MOST_PLATES = 2.0
 #: How far the middle of a frame's number lies from its inner edge, in heights of the number.
 _BESIDE = 0.6
 #: Width in pixels of frames around repetitions; and the least width of what is framed.
@@ -59,7 +61,7 @@ def boxes_of(
     calls, cut = wall.trace.calls, wall.cut
     n, c = len(cut.calls), cut.clusters
     if coverage is None:
-        thick = np.where(similarity > 0, wall.plate, 2.0 * wall.plate)
+        thick = np.where(similarity > 0, wall.plate, MOST_PLATES * wall.plate)
     else:
         thick = wall.plate * (_THIN + (_THICK - _THIN) * coverage)
     if len(wall.steps):

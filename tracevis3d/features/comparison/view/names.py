@@ -15,6 +15,7 @@ from ....trace import profile
 from ....views.time_window import WIDTH
 from ..matching.many_traces import letter_of
 from .annotations.frames import FrameBuilder, plates
+from .boxes import MOST_PLATES
 from .layout import Layout, Wall
 from .overview import Skyline
 
@@ -70,7 +71,7 @@ def names(picture: Layout, wall: Wall, boxes: Boxes, most: int, palette: Colors)
     heights = np.diff(wall.lanes.edge)
     after = wall.trace.calls.depth[boxes.id[tail]].astype(np.int64) - wall.first_depth + 1
     around = np.maximum(step, heights[np.minimum(after, len(heights) - 1)])
-    anchor += picture.before(wall, middle, step, wall.plate + 0.004, around)
+    anchor += picture.before(wall, middle, step, MOST_PLATES * wall.plate + 0.004, around)
     label = wall.trace.functions.label
     function = wall.trace.calls.function[boxes.id]
     if len(wall.steps) and not wall.fold.inner:
