@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.features.tracks.series import Occurrences, Rate, Steps, held, steps_of
@@ -64,6 +64,7 @@ def test_rates_are_sums_by_time(times, edges, weighted):
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9)), max_size=10), EDGES)
+@example([(0, 9), (1, 0)], np.array([5, 9]))
 def test_a_cell_has_a_call_if_something_happens_in_it(given_spans, edges):
     start = np.array([s for s, _ in given_spans], np.int64)
     end = start + np.array([d for _, d in given_spans], np.int64)
@@ -73,6 +74,7 @@ def test_a_cell_has_a_call_if_something_happens_in_it(given_spans, edges):
         assert (found[i] >= 0) == bool(inside)
         if inside:
             assert int(found[i]) in inside
+            assert end[found[i]] == max(end[inside])
 
 
 def test_what_never_changes_is_nothing():

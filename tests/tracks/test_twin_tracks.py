@@ -381,6 +381,7 @@ def test_shares_are_of_a_full_load_or_of_the_highest_value():
         ([0.8, 0.2], "The load is even: each of 2"),
         ([0.81, 0.19], "a carries 81 % of the load; an even share of 2 would be 50 %"),
         ([0.6, 0.4], "The load is even: each of 2 runs 40 % to 60 % of the time"),
+        ([0.75, 0.5], "The load is even: each of 2 runs 50 % to 75 % of the time"),
         ([0.61, 0.4], "a runs most, 61 % of the time, b least, 40 %"),
         ([0.4, 0.05], "a carries 89 % of the load; an even share of 2 would be 50 %"),
         ([0.1, 0.4, 0.4], "b runs most, 40 % of the time, a least, 10 %"),
