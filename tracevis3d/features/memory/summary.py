@@ -262,9 +262,9 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
             f"{moment_}, {byte_size(finding.bytes)} between the blocks were freed and are not used again, "
             f"{percentage(d['share'])} of the memory there; the largest hole has {byte_size(d['largest'])}"
         )
-    ends = f"freed until {when(finding.end_ns)}" if d["freed"] else "never freed"
+    ends = f"to {when(finding.end_ns)}" if d["freed"] else "on, never freed"
     much = byte_size(finding.bytes)
-    return f"{count:,} blocks, {much}, have the same lifetime: from about {when(finding.start_ns)} on, {ends}"
+    return f"{count:,} blocks, {much}, have the same lifetime: from about {when(finding.start_ns)} {ends}"
 
 
 def name_of(finding: MemoryFinding, use: MemoryUse) -> str:
@@ -305,5 +305,5 @@ def moment(ns: int, use: MemoryUse) -> str:
     str
     """
     if not use.has_times:
-        return f"{ns:,} records"
+        return counted(ns, "record")
     return duration(ns)

@@ -10,7 +10,7 @@ from ....command_line.terminal import Bar, columns, table
 from ....errors import UsageError
 from ....progress import in_steps
 from ....stories import findings_film
-from ....units import byte_size, count, duration
+from ....units import byte_size, counted, duration
 from ....web.report import is_page
 
 _MOST = 12
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
 def _text(facts: dict[str, Any]) -> str:
     if not facts["blocks"]:
         return "No allocations are recorded here: 'tracevis3d record --memory', memray and heaptrack do that."
-    time = duration if facts["has_times"] else (lambda n: f"{count(round(n))} records")
+    time = duration if facts["has_times"] else (lambda n: counted(round(n), "record"))
     kept = f"{facts['kept_blocks']:,} blocks, {byte_size(facts['kept_bytes'])}"
     head = [
         ("blocks", f"{facts['blocks']:,} from {facts['call_sites']:,} call sites"),

@@ -24,6 +24,8 @@ FOUND, FOUND_STEP, MOST_FOUND = 0.67, 0.045, 3
 #: How large the name of the first curve is.
 _NAME = 1.3
 _CHARACTER = 0.52
+#: How far from the beginning it stands at least, and at how many places it is tried.
+_MARGIN, _PLACES = 0.2, 40
 
 
 def on_wall(picture: Layout, y: Floats, up: Floats, off: float = 0.0) -> Floats:
@@ -139,25 +141,36 @@ def _area(picture: Layout, y: Floats, up: Floats, color: int) -> Wedges:
 
 
 def _name(picture: Layout, found: Curves, y: Floats) -> Labels:
-    """Return the name of the live bytes where the program begins: above the curve, else below it."""
+    """Return the name of the live bytes where there first is room for it: above the curve, else below it."""
     # In the flat picture it lies along the bytes, and other curves beside them.
     most = int(found.live.max(initial=0))
     words = f"live bytes: peak {units.byte_size(most)}" if picture.across else "live bytes"
     size = _NAME * picture.text
     before, up = picture.text, 0.1
     if picture.across:
-        before = 0.2
-        tall, along = size / (WALL * _STRIPES[0][1]), before + _CHARACTER * size * len(words)
-        beside = found.live[y >= picture.deep - along] / max(most, 1)
-        up = _free(float(beside.min(initial=1.0)), float(beside.max(initial=0.0)), tall)
+        tall, along = size / (WALL * _STRIPES[0][1]), _CHARACTER * size * len(words)
+        before, up = _free(y, found.live / max(most, 1), picture.deep, along, tall)
     place = on_wall(picture, np.array([picture.deep - before]), np.array([up * _STRIPES[0][1]]), 0.06)[0]
     return _texts(picture, [words], [place], _NAME, 30.0, -1)
 
 
-def _free(low: float, high: float, tall: float) -> float:
-    """Return the height of a text's middle above a curve between two heights; below it where that is full."""
-    above = max(high + 0.8 * tall, 1 - 0.8 * tall)
-    return above if above <= 1 - 0.5 * tall else max(low - 0.8 * tall, 0.5 * tall)
+def _free(y: Floats, curve: Floats, deep: float, along: float, tall: float) -> tuple[float, float]:
+    """Return how far behind the beginning a text may stand, and at which height its middle.
+
+    It is the first place that the curve leaves free, above it or below it; where there is none, that with the
+    most room below.
+    """
+    best = (_MARGIN, 0.5 * tall, -1.0)
+    for before in np.linspace(_MARGIN, max(deep - along, _MARGIN), _PLACES).tolist():
+        beside = curve[(y <= deep - before) & (y >= deep - before - along)]
+        low, high = float(beside.min(initial=1.0)), float(beside.max(initial=0.0))
+        if high + 1.3 * tall <= 1:
+            return before, max(high + 0.8 * tall, 1 - 0.8 * tall)
+        if low >= 1.5 * tall:
+            return before, low - 0.8 * tall
+        if low > best[2]:
+            best = before, max(low - 0.8 * tall, 0.5 * tall), low
+    return best[0], best[1]
 
 
 def _texts(
