@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tracevis3d as tv
 from tests.conftest import ROOT
 from tracevis3d.features.waits.findings.find import findings
-from tracevis3d.features.waits.live.alarms import WaitAlarms, _Object
+from tracevis3d.features.waits.live.alarms import WaitAlarms, _item_of, _Object
 from tracevis3d.features.waits.waits import find_waits
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
@@ -114,6 +114,35 @@ def test_a_lock_that_was_passed_on_is_held_by_who_got_it() -> None:
     assert feed.look(40, 300) == {}
     feed.did((2, "Lock.release", "Lock-2 b", 310, 310), (1, "Lock.acquire", "Lock-2 b", 5, 311))
     assert feed.look(320, 560) == {"deadlock": (0, 1)}
+
+
+def test_a_lock_that_was_passed_on_and_released_is_held_by_nobody_known() -> None:
+    feed = Feed()
+    feed.did((1, "Lock.acquire", "Lock-2 b", 5, 311), (1, "Lock.release", "Lock-2 b", 400, 400))
+    feed.waits((0, "Lock.acquire", "Lock-2 b", 300, 2), (1, "Lock.acquire", "Lock-1 a", 410, 0))
+    assert feed.look(420, 700) == {}
+
+
+def test_waits_may_begin_with_the_feed() -> None:
+    feed = Feed()
+    feed.waits((0, "Lock.acquire", "Lock-2 b", 0, 1), (1, "Lock.acquire", "Lock-1 a", 0, 0))
+    assert feed.look(300) == {"deadlock": (0, 1)}
+
+
+def test_who_waits_for_what_has_no_holder_is_in_no_ring() -> None:
+    for operation in ("Queue.get (failed)", "Queue.get"):
+        feed = Feed()
+        feed.waits((0, operation, "Queue-1 jobs", 10, 1), (1, "Lock.acquire", "Lock-1 a", 10, 0))
+        assert feed.look(300) == {}
+
+
+@pytest.mark.parametrize(
+    ("operation", "items"),
+    [("Queue.put", 1), ("Queue.get", -1), ("Queue.get (failed)", 0), ("Queue.join", 0), ("Lock.acquire", 0),
+     ("Semaphore.release", 0)],
+)  # fmt: skip
+def test_what_changes_the_items_of_a_queue(operation, items) -> None:
+    assert _item_of.__wrapped__(operation) == items
 
 
 def test_what_is_heard_of_no_more_is_not_reported_as_lasting() -> None:
