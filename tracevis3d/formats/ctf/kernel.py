@@ -15,6 +15,7 @@ from ...kernels.formats.scan import ftrace as s
 from ...trace.events import BEGIN, END
 from ...trace.model import RELEASE, WAIT
 from ...trace.recording import Recording
+from ..distinct import distinct, places_among
 
 Ints = NDArray[np.int64]
 
@@ -288,10 +289,12 @@ class KernelEvents:
         sleeps = np.flatnonzero(events[:, 6])
         sleeps = sleeps[np.argsort(events[sleeps, 6])] + recording.n_events
         waking = np.flatnonzero((kind == WAKING) & (running >= 0))
-        number = {t: self.thread(recording, t) for t in np.unique(events[:, 0]).tolist()}
-        self._add_sync(recording, number, rows[waking], running[waking], off[asleep], back[asleep], sleeps)
-        threads = np.array([number[t] for t in events[:, 0].tolist()], np.int64)
-        return np.stack([events[:, 1], threads, events[:, 3], events[:, 4], events[:, 5]], axis=1)
+        tids, which = distinct(events[:, 0])
+        numbers = np.array([self.thread(recording, tid) for tid in tids.tolist()], np.int64)
+        known = tids, numbers
+        self._add_sync(recording, known, rows[waking], running[waking], off[asleep], back[asleep], sleeps)
+        columns = events[:, 1], numbers[which], events[:, 3], events[:, 4], events[:, 5]
+        return np.stack(columns, axis=1)
 
     def _clones(self) -> list[int]:
         return [i for name, i in self._texts.items() if name in (b"clone", b"clone3", b"fork", b"vfork")]
@@ -337,7 +340,7 @@ class KernelEvents:
     def _add_sync(
         self,
         recording: Recording,
-        number: dict[int, int],
+        known: tuple[Ints, Ints],
         waking: Ints,
         by: Ints,
         off: Ints,
@@ -345,29 +348,32 @@ class KernelEvents:
         event: Ints,
     ) -> None:
         """Add sleeps, and who ends them; interrupts are threads of their processor."""
-        known = np.isin(waking[:, 4], np.array(list(number), np.int64))
-        waking, by = waking[known], by[known]
-        who = []
-        for tid, cpu in zip(by.tolist(), waking[:, 2].tolist()):
-            if tid not in number:
-                number[-1 - cpu] = recording.thread("interrupts", f"cpu{cpu}")
-                recording.name_thread("interrupts", f"cpu{cpu}", f"interrupts of processor {cpu}")
-            who.append(number.get(tid, number.get(-1 - cpu, -1)))
-        objects = {
-            t: (recording.text("objects", f"wake-up of {self._name(t)} ({t})"),)
-            for t in np.unique(np.concatenate([waking[:, 4], off[:, 4]])).tolist()
-        }
-        sleeping = [number[t] for t in off[:, 4].tolist()]
+        tids, number = known
+        woken = places_among(waking[:, 4], tids) >= 0
+        waking, by = waking[woken], by[woken]
+        place = places_among(by, tids)
+        who = np.append(number, -1)[place]
+        others = np.flatnonzero(place < 0)
+        cpus, which = distinct(waking[others, 2])
+        interrupts = []
+        for cpu in cpus.tolist():
+            recording.name_thread("interrupts", f"cpu{cpu}", f"interrupts of processor {cpu}")
+            interrupts.append(recording.thread("interrupts", f"cpu{cpu}"))
+        who[others] = np.array(interrupts, np.int64)[which] if interrupts else 0
+        about, which = distinct(np.concatenate([waking[:, 4], off[:, 4]]))
+        texts = [recording.text("objects", f"wake-up of {self._name(t)} ({t})") for t in about.tolist()]
+        objects = np.array(texts, np.int64)[which] if texts else which
+        sleeping = number[places_among(off[:, 4], tids)] if len(off) else off[:, 4]
         for kind, name, thread, start, end, whose, call in (
-            (RELEASE, "sched_waking", who, waking[:, 1], waking[:, 1], waking[:, 4], None),
-            (WAIT, OFF, sleeping, off[:, 1], back[:, 1], off[:, 4], event),
+            (RELEASE, "sched_waking", who, waking[:, 1], waking[:, 1], objects[: len(waking)], None),
+            (WAIT, OFF, sleeping, off[:, 1], back[:, 1], objects[len(waking) :], event),
         ):
             if len(start):
                 recording.add_sync(
                     thread=thread, kind=np.full(len(start), kind),
                     name=np.full(len(start), recording.text("sync", name)), start=start, end=end,
                     contended=np.full(len(start), 1 if kind == WAIT else -1),
-                    objects=[objects[t] for t in whose.tolist()], event=call,
+                    object=whose, event=call,
                 )  # fmt: skip
 
 

@@ -43,6 +43,10 @@ _FRAMES = {
 _MAX_UNPACKED = 1 << 28
 #: Ways in which events of the old kind have ids, as the kernel numbers them.
 _IDS = (None, "unscoped_id", "local_id", "global_id")
+#: What a bundle of the scheduler's events begins with, and fields of numbers behind it that change nothing:
+#: user, sequence, process, and machine.
+_BUNDLE_TAG, _SEQUENCE_TAG = b"\x0a", 10 << 3
+_QUIET = frozenset((3 << 3, _SEQUENCE_TAG, 79 << 3, 98 << 3))
 _STATE_CLEARED, _NEEDS_STATE = 1, 2
 _SLICE_BEGIN, _SLICE_END, _INSTANT, _COUNTER = 1, 2, 3, 4
 _FLOW_FIELDS = (
@@ -315,6 +319,8 @@ class PacketReader:
 
     def _take(self, at: int, packed: memoryview, depth: int) -> None:
         problems = self._recording.problems
+        if self._is_bundle(packed):
+            return
         try:
             packet = self._decode(bytes(packed))
         except Exception as error:  # protobuf's backends raise different ones
@@ -349,6 +355,25 @@ class PacketReader:
         else:
             event = {field.name: value for field, value in fields["track_event"].ListFields()}
             self._track_event(at, fields, event, number, sequence)
+
+    def _is_bundle(self, packed: memoryview) -> bool:
+        """Take a packet that holds no more than a bundle of the scheduler's events; False for any other."""
+        if packed[:1] != _BUNDLE_TAG:
+            return False
+        size, begin = varint(packed, 1)
+        if size < 0 or begin + size > len(packed):
+            return False
+        sequence, at = 0, begin + size
+        while at < len(packed):
+            tag, at = varint(packed, at)
+            value, at = varint(packed, at)
+            if tag not in _QUIET or not 0 <= value < 1 << 32:
+                return False
+            sequence = value if tag == _SEQUENCE_TAG else sequence
+        self._sequence(sequence)
+        self._typed_packets += 1
+        self._scheduler.add(packed[begin : begin + size])
+        return True
 
     def _other(
         self, at: int, packet: Any, packed: memoryview, number: int, sequence: _Sequence, depth: int

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.formats.scan import ftrace as s
+from ...kernels.intern import InternedNames
 from ...trace.recording import Recording
 from ..ctf.kernel import KernelEvents
-from ..wire import Messages
+from ..wire import Messages, Taken
 
 Ints = NDArray[np.int64]
 
@@ -47,18 +48,18 @@ class Scheduler:
         self._number = {name: fields[name].number for name in ("timestamp", "pid", "common_flags", "print",
                         "sched_switch", "sched_waking", "sched_wakeup")}  # fmt: skip
         self._recording = recording
-        self._bundles: list[bytes] = []
+        self._bundles: list[bytes | memoryview] = []
         self._names: dict[str, int] = {"": 0}
 
     def __len__(self) -> int:
         return len(self._bundles)
 
-    def add(self, bundle: bytes) -> None:
+    def add(self, bundle: bytes | memoryview) -> None:
         """Take a bundle.
 
         Parameters
         ----------
-        bundle : bytes
+        bundle : bytes-like
             The message.
         """
         self._bundles.append(bundle)
@@ -76,15 +77,18 @@ class Scheduler:
         """
         first = np.cumsum([0, *map(len, self._bundles)], dtype=np.int64)
         data = np.frombuffer(b"".join(self._bundles) or b"\0", np.uint8)
-        bundles = Messages(data, first[:-1], first[1:], self._recording.problems)
-        processor = bundles.last(_PROCESSOR)
+        problems = self._recording.problems
+        bundles = Taken(
+            data, first[:-1], first[1:], problems, numbers=(_PROCESSOR,), lists=(_EVENT, _COMPACT)
+        )
+        processor = bundles.number(_PROCESSOR)
         kernel = KernelEvents()
         for process, tid, name in named:
             kernel.name_thread(tid, name.encode(), process)
-        events, owner = bundles.inner(_EVENT)
-        marks, mark_texts, parts = self._single(events, processor[owner])
-        compact, owner = bundles.inner(_COMPACT)
-        parts.append(self._columns(compact, processor[owner]))
+        begin, end, owner = bundles.items(_EVENT)
+        marks, mark_texts, parts = self._single(data, begin, end, processor[owner])
+        begin, end, owner = bundles.items(_COMPACT)
+        parts.append(self._columns(Messages(data, begin, end, problems), processor[owner]))
         rows = np.concatenate(parts)
         rows = rows[np.argsort(rows[:, _TIME], kind="stable")]
         self._know_who_runs(rows)
@@ -109,32 +113,48 @@ class Scheduler:
     def _text(self, name: str) -> int:
         return self._names.setdefault(name, len(self._names))
 
-    def _single(self, events: Messages, cpu: Ints) -> tuple[Ints, list[bytes], list[Ints]]:
+    def _numbers(self, data: NDArray[np.uint8], low: Ints, high: Ints) -> Ints:
+        """Return the numbers of names."""
+        names = InternedNames()
+        number, count = names.all_of(data, low, high)
+        return np.array([self._text(name) for name in names.texts(data, count)], np.int64)[number]
+
+    def _single(
+        self, data: NDArray[np.uint8], first: Ints, stop: Ints, cpu: Ints
+    ) -> tuple[Ints, list[bytes], list[Ints]]:
         """Return marks (time, thread, index of what begins), what begins, and rows of other events."""
-        number = self._number
-        time, tid = events.last(number["timestamp"]), events.last(number["pid"])
-        interrupted = (events.last(number["common_flags"]) & _INTERRUPTED) != 0
-        switches, of = events.inner(number["sched_switch"])
-        names = np.array([self._text(name) for name in switches.text(_PREV_COMM)], np.int64)
-        others = np.array([self._text(name) for name in switches.text(_NEXT_COMM)], np.int64)
-        state = (switches.last(_PREV_STATE) & _ASLEEP) != 0
-        columns = (s.SWITCH, time[of], cpu[of], tid[of], switches.last(_PREV_PID), switches.last(_NEXT_PID),
-                   state, names, others)  # fmt: skip
+        number, problems = self._number, self._recording.problems
+        common = [number[name] for name in ("timestamp", "pid", "common_flags")]
+        kinds = [number[name] for name in ("sched_switch", "sched_waking", "sched_wakeup", "print")]
+        events = Taken(data, first, stop, problems, numbers=common, lists=kinds)
+        time, tid, flags = (events.number(one) for one in common)
+        first, stop, of = events.items(number["sched_switch"])
+        switches = Taken(
+            data, first, stop, problems,
+            numbers=(_PREV_PID, _PREV_STATE, _NEXT_PID), places=(_PREV_COMM, _NEXT_COMM),
+        )  # fmt: skip
+        names, others = (self._numbers(data, *switches.place(one)) for one in (_PREV_COMM, _NEXT_COMM))
+        state = (switches.number(_PREV_STATE) & _ASLEEP) != 0
+        leaves, comes = switches.number(_PREV_PID), switches.number(_NEXT_PID)
+        columns = (s.SWITCH, time[of], cpu[of], tid[of], leaves, comes, state, names, others)
         parts = [_rows(columns, len(of))]
-        which = "sched_waking" if events.has(number["sched_waking"]).any() else "sched_wakeup"
-        wakes, of = events.inner(number[which])
-        names = np.array([self._text(name) for name in wakes.text(_COMM)], np.int64)
-        by = np.where(interrupted[of], 0, tid[of])
-        woken = (s.WAKING, time[of], cpu[of], tid[of], wakes.last(_PID), -1, by, names, -1)
+        which = "sched_waking" if len(events.items(number["sched_waking"])[0]) else "sched_wakeup"
+        first, stop, of = events.items(number[which])
+        wakes = Taken(data, first, stop, problems, numbers=(_PID,), places=(_COMM,))
+        by = np.where((flags[of] & _INTERRUPTED) != 0, 0, tid[of])
+        names = self._numbers(data, *wakes.place(_COMM))
+        woken = (s.WAKING, time[of], cpu[of], tid[of], wakes.number(_PID), -1, by, names, -1)
         parts.append(_rows(woken, len(of)))
-        prints, of = events.inner(number["print"])
+        first, stop, of = events.items(number["print"])
+        prints = InternedNames()
+        text, count = prints.all_of(data, *Taken(data, first, stop, problems, places=(2,)).place(2))
         texts: dict[bytes, int] = {}
         found = []
-        for text in prints.text(2):
-            sort, _, rest = text.rstrip("\n").partition("|")
+        for one in prints.texts(data, count):
+            sort, _, rest = one.rstrip("\n").partition("|")
             begins = rest.partition("|")[2].encode() if sort == "B" else b""
             found.append(texts.setdefault(begins, len(texts)) if begins or sort == "E" else -1)
-        marks = np.stack([time[of], tid[of], np.array(found, np.int64)], axis=1)
+        marks = np.stack([time[of], tid[of], np.array(found, np.int64)[text]], axis=1)
         marks = marks[marks[:, 2] >= 0]
         return marks[np.argsort(marks[:, 0], kind="stable")], [*texts], parts
 
