@@ -438,3 +438,12 @@ def test_waits_and_transfers_are_the_calls_that_begin_with_them() -> None:
     (lasting,) = np.flatnonzero(sync.contended == 2)
     assert (int(sync.end[lasting]), int(sync.holder[lasting])) == (90 - trace.origin_ns, 1)
     assert calls.end[sync.call[lasting]] == sync.end[lasting]
+
+
+def test_it_begins_with_what_comes_first_as_the_trace_does() -> None:
+    """A program that waited for a viewer began long after its feed: alarms are told on the file's clock."""
+    growing = grown()
+    assert growing.begins is None
+    growing.add(events([(BEGIN, 0, 0, 5000), (END, 0, 0, 9000)]))
+    growing.add(events([(BEGIN, 1, 1, 4000), (END, 1, 1, 9500)]))
+    assert growing.begins == growing.trace().origin_ns == 4000

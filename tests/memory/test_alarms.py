@@ -49,16 +49,22 @@ def test_a_call_site_that_only_allocates_is_reported(keeps, size, wanted) -> Non
     assert sites(keeps, size) == wanted
 
 
-def grows(steps, size: int = 60_000, every: int = 100, looks: int = 1) -> list[tuple[int, str, str]]:
-    """Return the alarms about a call site of which so many blocks live after each so many milliseconds."""
+def grows(
+    steps, size: int = 60_000, every: int = 100, looks: int = 1, busy: bool = True
+) -> list[tuple[int, str, str]]:
+    """Return the alarms about a call site of which so many blocks live after each so many milliseconds.
+
+    Another call site allocates a little each time, if the program is ``busy``.
+    """
     growing = GrowingTrace()
     growing.begin(Welcome("s", "p", 1, 0))
     growing.name(Names("functions", 0, ("gather (/a.py:7)",)))
     growing.name(Names("threads", 0, ((1, 1, "main"),)))
-    growing.name(Names("frames", 0, ((0, -1, 8),)))
+    growing.name(Names("frames", 0, ((0, -1, 8), (0, -1, 9))))
     alarms, lives, found, next_ = MemoryAlarms(growing), [], [], 1
     for step, wanted in enumerate(steps):
-        at, rows = (every * step + 1) * MS, []
+        at = (every * step + 1) * MS
+        rows = [(ALLOC, at, (step + 1) << 50, 10, 1)] if busy else []
         while len(lives) > wanted:
             rows.append((FREE, at, lives.pop(0) << 20, 0, 0))
         while len(lives) < wanted:
@@ -96,8 +102,18 @@ def test_that_memory_grows_takes_six_looks_and_half_a_second(every, before) -> N
     assert f"at each of 6 looks in {units.duration(6 * every * MS, 2)}, by " in found[0][2]
 
 
+def test_between_two_snapshots_nothing_is_known_of_memory() -> None:
+    """A program on a busy machine lists its blocks every so often: looks between are none."""
+    slowly = [n for n in range(1, 9) for _ in range(3)]
+    found = grows(slowly, busy=False)
+    assert [kind for _, kind, _ in found] == ["growing memory"] * len(found)
+    # From the seventh snapshot on, as long as the last look is not old.
+    assert [step for step, *_ in found] == [18, 19, 20, 21, 22, 23]
+    assert [step for step, *_ in grows([*range(1, 9), *[8] * 15], busy=False)] == [*range(6, 18)]
+
+
 def test_looks_at_one_moment_are_one() -> None:
-    assert [step for step, *_ in grows(range(1, 9), looks=2)] == [6, 7]
+    assert [step for step, *_ in grows(range(1, 9), looks=2)] == [6, 6, 7, 7]
 
 
 def test_each_half_of_the_looks_has_a_quarter_of_the_growth() -> None:

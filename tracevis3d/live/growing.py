@@ -140,6 +140,8 @@ class GrowingTrace:
         Calls that are kept.
     now : int
         Latest time, in nanoseconds from the first session's start.
+    begins : int or None
+        Earliest time of what has come; None: nothing has.
     cuts : int
         Calls that were ended where rows were lost: see :meth:`cut`.
     unended : int
@@ -160,6 +162,7 @@ class GrowingTrace:
         self.most_calls = most_calls
         self.events = self.calls = 0
         self.now = 0
+        self.begins: int | None = None
         self.forgotten = self.unended = 0
         self.cuts = 0
         self.losses = Losses()
@@ -241,7 +244,7 @@ class GrowingTrace:
         self.events += len(batch)
         function = session.functions.of(function).astype(np.uint32)
         time = (time + session.shift).astype(np.int64)
-        self.now = max(self.now, int(time.max()))
+        self._passes(time)
         if int(thread.min()) == int(thread.max()):
             kind = np.require(kind, np.uint8, ["C", "W"])
             self._grow(session, thread[0], kind, function, time, batch.again)
@@ -261,6 +264,11 @@ class GrowingTrace:
             if most.kept > most.open:
                 most.begin_segment()
 
+    def _passes(self, time: NDArray[Any]) -> None:
+        """Note that something has happened at these times."""
+        self.now = max(self.now, int(time.max()))
+        self.begins = min(int(time.min()), self.now if self.begins is None else self.begins)
+
     def _grow(
         self, session: Session, thread: np.uint32, kind: Any, function: Any, time: Any, again: bool
     ) -> None:
@@ -279,7 +287,7 @@ class GrowingTrace:
         for name in ("time", "start", "end"):
             if name in rows:
                 rows[name] = rows[name] + session.shift
-                self.now = max(self.now, int(rows[name].max()))
+                self._passes(rows[name])
         if "thread" in rows:
             # A thread has to be known even if it never calls.
             rows["thread"] = session.threads.of(rows["thread"])

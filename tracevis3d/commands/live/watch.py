@@ -102,7 +102,9 @@ def run(args: argparse.Namespace) -> None:
 
         def alarm(found: Alarm) -> None:
             bar.close()
-            complain(f"alarm at {duration(found.at)}: {found.kind}: {found.sentence}")
+            # On the clock of the file that is written: from what came first.
+            at = duration(found.at - (subscriber.trace.begins or 0))
+            complain(f"alarm at {at}: {found.kind}: {found.sentence}")
 
         alarms = AlarmWatch(lambda: watchers(subscriber.trace))
         watch(

@@ -25,6 +25,8 @@ _GREW, _GREW_BY = 1 << 18, 0.05
 #: So many looks in a row at each of which a call site has grown, which take so long at least; share of the
 #: growth that each half has.
 _LOOKS, _SOON_NS, _HALF = 7, 550_000_000, 0.25
+#: After so long without anything new memory is not growing any more.
+_STALE_NS = 1_000_000_000
 #: Rows in a look.
 _MOST_TAKEN = 200_000
 
@@ -42,6 +44,8 @@ class MemoryAlarms:
         self._blocks: LiveBlocks | None = None
         self._next = 0
         self._seen: deque[tuple[int, NDArray[np.int64]]] = deque(maxlen=_LOOKS)
+        self._grown: list[Alarm] = []
+        self._known_at = 0
 
     def look(self, now: int) -> list[Alarm]:
         """Return the alarms at ``now``, in the trace's nanoseconds."""
@@ -61,7 +65,11 @@ class MemoryAlarms:
         self._watch.sample(now)
         live = int(self._blocks.totals[self._blocks.k.BYTES_NOW])
         leaks = self._leaks(live)
-        return [*leaks, *self._growing_sites(now, live, {alarm.about for alarm in leaks})]
+        # Of memory that is looked at by snapshots nothing new is known between two.
+        if batches or now - self._known_at > _STALE_NS:
+            self._grown, self._known_at = self._growing_sites(now, live), now
+        leaking = {alarm.about for alarm in leaks}
+        return [*leaks, *(alarm for alarm in self._grown if alarm.about not in leaking)]
 
     def _leaks(self, live: int) -> list[Alarm]:
         """Return the call sites that have only gained blocks for the whole window."""
@@ -69,15 +77,15 @@ class MemoryAlarms:
         return [
             Alarm(
                 "leak", self._blocks.sites.name(found.site),
-                f"{self._blocks.sites.name(found.site)} may leak: it has only gained blocks for "
+                f"{self._blocks.sites.name(found.site)} may leak: it has only gained blocks in the last "
                 f"{duration(_WINDOW_NS)}, {byte_size(found.bytes)}",
             )
             for found in self._watch.found
             if found.kind == "leak" and found.bytes >= max(_GREW, _GREW_BY * live)
         ]  # fmt: skip
 
-    def _growing_sites(self, now: int, live: int, known: set[str]) -> list[Alarm]:
-        """Return the call sites that have grown at each of the last looks, but for those that are known."""
+    def _growing_sites(self, now: int, live: int) -> list[Alarm]:
+        """Return the call sites that have grown at each of the last looks."""
         assert self._blocks is not None
         facts = self._blocks.site_facts[:, self._blocks.k.SITE_LIVE]
         if self._seen and now <= self._seen[-1][0]:
@@ -97,10 +105,9 @@ class MemoryAlarms:
         found = []
         for site in np.flatnonzero(mine)[np.argsort(-grown[mine], kind="stable")].tolist():
             name = self._blocks.sites.name(site)
-            if name not in known:
-                words = (
-                    f"{name} has grown at each of {_LOOKS - 1} looks in {duration(lasts, 2)}, by "
-                    f"{byte_size(int(grown[site]))}: a leak, or something that is being gathered"
-                )
-                found.append(Alarm("growing memory", name, words))
+            words = (
+                f"{name} has grown at each of {_LOOKS - 1} looks in {duration(lasts, 2)}, by "
+                f"{byte_size(int(grown[site]))}: a leak, or something that is being gathered"
+            )
+            found.append(Alarm("growing memory", name, words))
         return found
