@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
-from tracevis3d import api
+from tracevis3d import api, units
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.picked import PickedElement
 from tracevis3d.drawing.primitives import Boxes, Tubes
+from tracevis3d.drawing.projection import fit
 from tracevis3d.errors import InputError
 from tracevis3d.features.city.metrics import links, measured
-from tracevis3d.features.city.view.layout import DEEP, WIDE, compose
+from tracevis3d.features.city.view.layout import _SHARE, DEEP, WIDE, compose
 from tracevis3d.features.city.view.parameters import Parameters
 from tracevis3d.features.city.view.view import VIEW
 from tracevis3d.progress import silent
@@ -111,6 +112,45 @@ def test_the_title_is_true(runs):
     share = round(100 * picture.value[top] / value.sum())
     said = f"{picture.names()[top]} has {share} % of the self time; {few} of {len(value)} classes have 90 %"
     assert drawn(runs[:1]).title == said
+
+
+def test_callouts_name_what_has_most_or_changes_most(runs):
+    picture, drawing = compose(runs[:1], Parameters(), FRAME), drawn(runs[:1])
+    order = np.argsort(-picture.value, kind="stable")[:3]
+    said = [f"{picture.path[i][-1]}: " for i in order]
+    assert [callout.text.startswith(words) for callout, words in zip(drawing.callouts, said, strict=True)]
+    shares = [units.percentage(float(picture.value[i] / picture.value.sum())) for i in order]
+    assert [callout.text.split(": ")[1] for callout in drawing.callouts] == shares
+    names = {name for labels in drawing.labels if labels.kind == "building" for name in labels.text}
+    assert not names & {picture.path[i][-1] for i in order}, "what is called out has no other name"
+    picture, drawing = compose(runs, Parameters(), FRAME), drawn(runs)
+    order = np.argsort(-np.abs(picture.value - picture.before), kind="stable")[:3]
+    assert [c.text.split(": ")[0] for c in drawing.callouts] == [picture.path[i][-1] for i in order]
+    assert all(" → " in callout.text for callout in drawing.callouts)
+    assert not drawn(runs[:1], findings=0).callouts
+
+
+@pytest.mark.parametrize("settings", [{"arcs": 400}, {"parts": "module"}])
+def test_arcs_stay_in_the_picture_below_the_legend(settings):
+    drawing = drawn([api.load(ROOT / "examples" / "weka_parallel_9t.tsv.gz")], **settings)
+    at = fit(drawing.camera, FRAME, _SHARE).pixels(part(drawing, "arc").point)
+    # Pixels count upwards.
+    assert at.min() > 0
+    assert at[:, 0].max() < FRAME.width
+    assert at[:, 1].max() < (0.5 + _SHARE[1] / 2) * FRAME.height
+
+
+def test_no_building_covers_the_name_of_a_district_on_a_flat_map(runs):
+    drawing = drawn(runs[:1], opening=0.0)
+    made = part(drawing, "building")
+    for labels in drawing.labels:
+        if labels.kind != "district":
+            continue
+        for words, (x, y, _), size in zip(labels.text, labels.anchor, labels.height, strict=True):
+            right, low, high = x + 0.5 * size * len(words), y - 0.45 * size, y + 0.55 * size
+            for corner, extent in zip(made.low, made.size, strict=True):
+                apart = corner[0] >= right or corner[0] + extent[0] <= x
+                assert apart or corner[1] >= high or corner[1] + extent[1] <= low, words
 
 
 def test_a_building_says_its_measures_and_leads_to_a_call(runs):

@@ -1,13 +1,10 @@
-"""Districts, buildings and names of a city."""
+"""Districts, buildings and glyphs of a city."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .... import units
 from ....drawing.builder import DrawingBuilder
 from ....drawing.palettes import QUIET, Colors, parse
 from ....drawing.primitives import Legend, LegendEntry, Marks, Meaning
@@ -16,7 +13,7 @@ from ....layout.scales import Scale
 from ..metrics import Floats, Ints, name_of, writer
 from ..rule_file import Rule
 from ..treemap import District
-from .layout import PLATE, WIDE, Layout, Tile
+from .layout import PLATE, Layout, Tile
 
 _RAMP = 64
 #: Share of its ground that a building fills: the same for all, so that areas stay in proportion.
@@ -24,11 +21,8 @@ _FOOT = 0.82
 #: Largest factor of growth and shrinkage on the colour ramp.
 _TIMES = 4.0
 _SHRINKS, _SAME, _GROWS = parse("2166ac d9d9d9 c0392b")
-#: Width of a character, and maximum share of a roof's depth for a name.
-_CHARACTER, _ROOF = 0.52, 0.7
-#: Minimum number of letters of a shortened name, and the share of the greatest height from which a building
-#: is a tower.
-_LETTERS, _TOWER = 7, 0.4
+#: Width of a character in line heights, about.
+_CHARACTER = 0.5
 #: Minimum width and depth of a district with a name.
 _NAMED = (1.2, 0.6)
 _PLINTH = parse("8a93a0")[0]
@@ -70,6 +64,12 @@ def districts(drawing: DrawingBuilder, picture: Layout) -> None:
             anchors.append((x + edge + 0.06, y + edge + 0.45 * picture.text, top + 0.012))
             ranks.append(1e3 * wide * deep / (1 + one.depth))
             rooms.append(wide - 2 * edge - 0.1)
+    if picture.open < 0.5:
+        # From above a building covers what lies on the ground.
+        free = _free(picture, np.array(anchors).reshape(-1, 3), np.array([len(title) for title in titles]))
+        kept = np.flatnonzero(free).tolist()
+        titles, ranks, rooms = [titles[i] for i in kept], [ranks[i] for i in kept], [rooms[i] for i in kept]
+        anchors = [anchors[i] for i in kept]
     ids, copies = np.arange(len(names)), len(picture.tiles)
     lows = np.concatenate([tile.at(np.array(low)) for tile in picture.tiles])
     sizes = np.concatenate([tile.scale * np.array(size) for tile in picture.tiles])
@@ -81,6 +81,15 @@ def districts(drawing: DrawingBuilder, picture: Layout) -> None:
             room=rooms, align=-1, up=(0.0, 1.0, 0.0),
         )
     )  # fmt: skip
+
+
+def _free(picture: Layout, anchor: Floats, letters: Ints) -> NDArray[np.bool_]:
+    """Return which names of districts no building covers."""
+    corner, extent = footprints(picture)
+    low = anchor[:, :2] - [0.0, 0.45 * picture.text]
+    high = low + np.column_stack([_CHARACTER * picture.text * letters, np.full(len(low), picture.text)])
+    inside = (corner[None] < high[:, None]) & ((corner + extent)[None] > low[:, None])
+    return np.asarray(~inside.all(axis=2).any(axis=1))
 
 
 def depths(city: District, buildings: int) -> Ints:
@@ -299,98 +308,6 @@ def roofs(picture: Layout, tile: Tile) -> Floats:
     n = len(picture.path)
     top = picture.plinth(depths(picture.city, n)) + picture.rise(picture.value_on(tile))
     return np.column_stack([corner + extent / 2, top])
-
-
-def names(drawing: DrawingBuilder, picture: Layout, colors: NDArray[np.int32], top: int, mark: int) -> None:
-    """Write the names of the highest buildings above their roofs, and mark one.
-
-    Parameters
-    ----------
-    drawing : DrawingBuilder
-    picture : Layout
-    colors : int32 (buildings,)
-        Palette indices of the roofs.
-    top : int
-        The one that the title is about; -1: none.
-    mark : int
-        Palette index.
-    """
-    if len(picture.tiles) > 1:
-        _tile_names(drawing, picture, top, mark)
-        return
-    at, (_, extent) = roofs(picture, picture.tiles[0]), footprints(picture)
-    # Above towers also the frames of what they were, and glyphs.
-    clear = np.zeros(len(at))
-    if picture.before is not None:
-        clear = np.maximum(picture.rise(picture.before) - picture.rise(picture.value), 0.0)
-    if picture.rules.glyph or any(rule.glyph for rule in picture.rules.rules):
-        clear = clear + 0.35 * picture.open
-    order = np.argsort(-picture.value, kind="stable")[: picture.parameters.labels]
-    u, text = picture.open, picture.text
-    words = [picture.path[i][-1] for i in order.tolist()]
-    # A name lies on its roof, shortened if necessary; only names of towers are above the roofs.
-    tall = np.minimum(0.9 * text, _ROOF * extent[order, 1])
-    letters = np.minimum([len(word) for word in words], _LETTERS)
-    fits = (extent[order, 0] >= _CHARACTER * tall * letters) & (tall >= 0.6 * text)
-    tower = u * picture.scale.place(picture.value[order]) > _TOWER
-    rank = 1.0 + picture.value[order] / max(float(picture.value.max()), 1e-300) * 1e6
-    if top >= 0:
-        fits &= order != top
-        point = at[top][None] + np.array([0.0, 0.0, 0.01 + clear[top]])
-        size = np.full(1, 0.9 * text, np.float32)
-        drawing.add(
-            Marks(
-                "finding", "cone", point.astype(np.float32), size, np.full(1, mark, np.int32),
-                np.zeros(1, np.int64),
-            )
-        )  # fmt: skip
-    lying, standing = np.flatnonzero(fits), np.flatnonzero(~fits & (tower | (order == top)))
-    on = at[order] + np.array([0.0, 0.0, 0.012])
-    flat = texts(
-        "building",
-        [words[i] for i in lying],
-        on[lying],
-        tall[lying],
-        rank=rank[lying],
-        room=extent[order[lying], 0],
-        up=(0.0, 1.0, 0.0),
-    )
-    drawing.write(replace(flat, background=colors[order[lying]].astype(np.int32)))
-    above = at[order] + np.array([0.0, (1 - u) * 1.2 * text, 0.02 + u * 0.6 * text])
-    above[order == top] += np.array([0.0, 0.0, u * 1.1 * text])
-    above[:, 2] += clear[order]
-    drawing.write(
-        texts(
-            "building", [words[i] for i in standing], above[standing], 0.9 * text, rank=rank[standing],
-            up=(0.0, 1 - u, u),
-        )
-    )  # fmt: skip
-
-
-def _tile_names(drawing: DrawingBuilder, picture: Layout, top: int, mark: int) -> None:
-    """Write the time of each small city in front of it, with its highest building, and mark the finding."""
-    edges, text = picture.edges(), picture.text
-    said, anchors, rooms = [], [], []
-    for tile in picture.tiles:
-        value = picture.value_on(tile)
-        best = int(value.argmax())
-        begin = units.duration(edges[tile.slice])
-        said.append(f"{begin}: {picture.path[best][-1]}" if value[best] > 0 else begin)
-        anchors.append((tile.left, tile.near - 0.75 * text, PLATE))
-        rooms.append(1.05 * tile.scale * WIDE)
-    drawing.write(
-        texts("slice", said, anchors, 0.9 * text, rank=1e9, room=rooms, align=-1, up=(0.0, 1.0, 0.0))
-    )
-    if top >= 0:
-        tile = picture.tiles[int(picture.slices[top].argmax())]
-        point = tile.at(roofs(picture, tile)[top][None]) + np.array([0.0, 0.0, 0.01])
-        size = np.full(1, 0.9 * text, np.float32)
-        drawing.add(
-            Marks(
-                "finding", "cone", point.astype(np.float32), size, np.full(1, mark, np.int32),
-                np.zeros(1, np.int64),
-            )
-        )  # fmt: skip
 
 
 def glyphs(drawing: DrawingBuilder, picture: Layout) -> None:

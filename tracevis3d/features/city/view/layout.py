@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,6 +27,8 @@ STEP, _PILE = 0.1, 0.6
 PLATE = 0.02
 _SMALL_TEXT, _READABLE = 0.2, 1.8
 _SHARE = (0.94, 0.76)
+#: How much of the height of curves must be in the picture, seen from the side.
+_CURVES = 0.92
 #: Share of the room of a small map that it takes, and how deep all of them are at most.
 _APART, _DEEPEST = 0.93, 1.2
 
@@ -290,12 +293,14 @@ def _pairs(runs: Sequence[Run], buildings: int) -> Pairs:
     return np.asarray(key // buildings), np.asarray(key % buildings), every.astype(np.float64)
 
 
-def camera(picture: Layout) -> Camera:
+def camera(picture: Layout, curves: float = 0.0) -> Camera:
     """Return the camera: straight above the flat map, in front of the opened city.
 
     Parameters
     ----------
     picture : Layout
+    curves : float, optional
+        How high curves rise over the roofs.
 
     Returns
     -------
@@ -304,8 +309,10 @@ def camera(picture: Layout) -> Camera:
     p, u = picture.parameters, picture.open
     back = max(tile.near + tile.scale * DEEP for tile in picture.tiles)
     high = picture.high * max(tile.scale for tile in picture.tiles)
+    # Neither the highest building nor the highest curve stands at an edge; from above both are lower.
+    curves *= _CURVES * math.cos(math.radians(p.tilt)) ** 2
     return camera_over(
         (0.0, 0.0, 0.0),
-        (WIDE, back, max(0.75 * high, 0.1)),
+        (WIDE, back, max(0.75 * high, curves, 0.1)),
         u, p.turn, p.tilt, 70.0,
     )  # fmt: skip

@@ -60,7 +60,9 @@ class Parameters:
     labels: int = common_parameters.labels(
         40, "The maximum number of names of buildings, the highest first", 500
     )
-    findings: int = parameter(1, "The maximum number of findings marked", low=0, high=1, group="Detail")
+    findings: int = parameter(
+        3, "The maximum number of buildings called out; the first is marked", low=0, high=10, group="Detail"
+    )
     opening: float = parameter(
         1.0,
         "From the flat map seen from above (0) to the city (1)",

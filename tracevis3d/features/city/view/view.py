@@ -16,7 +16,7 @@ from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
 from ....drawing.palettes import Colors
 from ....drawing.picked import Description, PickedElement
-from ....drawing.primitives import Drawing
+from ....drawing.primitives import Drawing, Tubes
 from ....progress import Progress
 from ....trace.model import Trace
 from ....trace.profile import calls_word
@@ -28,7 +28,7 @@ from ..actions import HIDE_STACK, PLAY_STACK
 from ..findings import change, summary
 from ..metrics import ADDITIVE, NAMES, Parts, name_of
 from ..stacks import stacks_at
-from . import buildings, curves
+from . import buildings, curves, names
 from .layout import Layout, camera, compose
 from .parameters import Parameters
 
@@ -80,10 +80,16 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         sentence, top = curves.said_of(picture, found, moment), -1
     else:
         pairs = curves.arcs(drawing, picture)
-    buildings.names(drawing, picture, colors, top if parameters.findings else -1, mark)
+    names.names(drawing, picture, colors, top if parameters.findings else -1, mark)
     drawing.note(*_notes(picture, pairs))
     progress(1.0, "drawn")
-    return drawing.finish(camera(picture), sentence, parts=len(picture.path), pairs=pairs)
+    return drawing.finish(camera(picture, _highest(drawing)), sentence, parts=len(picture.path), pairs=pairs)
+
+
+def _highest(drawing: DrawingBuilder) -> float:
+    """Return how high curves over the roofs rise."""
+    tubes = (one for one in drawing.elements if isinstance(one, Tubes))
+    return max((float(tube.point[:, 2].max()) for tube in tubes), default=0.0)
 
 
 def _notes(picture: Layout, pairs: int) -> tuple[str, ...]:
