@@ -186,8 +186,8 @@ def _given_up(waits: Waits) -> list[Finding]:
     """Return long waits for a signal or a result that were given up, those for one object together."""
     ops = waits.ops
     rows = waits.own[np.isin(ops.ending[waits.own], (TIMED_OUT, FAILED))]
-    signal = ~np.isin(ops.state[rows], (_SLEEP, _CONTENTION, _IDLE))
-    rows = rows[signal & (ops.lasted[rows] >= _POLLED * waits.trace.span_ns) & (np.diff(ops.first)[rows] > 0)]
+    for_a_signal = ~np.isin(ops.state[rows], (_SLEEP, _CONTENTION, _IDLE))
+    rows = rows[for_a_signal & (ops.lasted[rows] >= _POLLED * waits.trace.span_ns) & (np.diff(ops.first)[rows] > 0)]
     # That a thread goes on is no news.
     rows = rows[ops.wants[rows] != (ops.gifts.index("end") if "end" in ops.gifts else len(ops.gifts))]
     object = ops.object[ops.first[rows]]
