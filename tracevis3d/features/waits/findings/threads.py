@@ -187,7 +187,9 @@ def _given_up(waits: Waits) -> list[Finding]:
     ops = waits.ops
     rows = waits.own[np.isin(ops.ending[waits.own], (TIMED_OUT, FAILED))]
     for_a_signal = ~np.isin(ops.state[rows], (_SLEEP, _CONTENTION, _IDLE))
-    rows = rows[for_a_signal & (ops.lasted[rows] >= _POLLED * waits.trace.span_ns) & (np.diff(ops.first)[rows] > 0)]
+    rows = rows[
+        for_a_signal & (ops.lasted[rows] >= _POLLED * waits.trace.span_ns) & (np.diff(ops.first)[rows] > 0)
+    ]
     # That a thread goes on is no news.
     rows = rows[ops.wants[rows] != (ops.gifts.index("end") if "end" in ops.gifts else len(ops.gifts))]
     object = ops.object[ops.first[rows]]

@@ -35,6 +35,12 @@ class _Spans(NamedTuple):
     row: Ints
     lane: Ints
 
+    def taken(self, which: NDArray[np.bool_]) -> _Spans:
+        """Return some of them."""
+        return _Spans(
+            self.thread[which], self.start[which], self.end[which], self.row[which], self.lane[which]
+        )
+
 
 def holds(waits: Waits, finding: Finding | None) -> Ints:
     """Return the holds by which threads are delayed in a finding.
@@ -98,7 +104,7 @@ def bars(picture: Layout, finding: Finding | None, color: int) -> Wedges:
     seen = row >= 0
     seen[seen] &= spans.end[seen] > picture.low[row[seen]]
     seen[seen] &= spans.start[seen] < picture.high[row[seen]]
-    spans, row = _Spans(*(column[seen] for column in spans)), row[seen]
+    spans, row = spans.taken(seen), row[seen]
     low = np.clip(picture.share(row, spans.start), 0.0, 1.0)
     high = np.clip(picture.share(row, spans.end), 0.0, 1.0)
     which, low, high = _merged(picture, row, spans.lane, low, high)

@@ -21,8 +21,8 @@ from ..holds import holders_at
 from ..running import running
 from ..waits import Waits
 from .annotations.tags import called, short
+from .dark_bars import holds
 from .layout import Layout
-from .story import holds
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
