@@ -125,6 +125,11 @@ def test_repeated_subtrees(trace):
     assert (np.diff(found.time) <= 0).all()
 
 
+def test_the_longest_of_repeated_subtrees_is_one_of_them_though_others_take_longer():
+    trace = plain.small_trace([1, 2, 2, 3, 2, 3], [0, 1, 2, 3, 2, 3], [1, 100, 1, 1, 2, 1], names)
+    assert find_repeated(trace.calls, distinct_subtrees(trace.calls)).longest.tolist() == [4]
+
+
 def test_limits_are_those_of_the_sentences():
     """Up to 16 children repeat as one pattern, and four of five functions in common are not yet alike."""
     rows = [*range(1, 17)] * 2
