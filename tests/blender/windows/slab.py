@@ -125,7 +125,9 @@ def main():
         assert bpy.ops.tracevis3d.film_add(name="Near", caption="Nearer") == {"FINISHED"}
         scene = bpy.context.scene
         assert bpy.ops.tracevis3d.film_play() == {"FINISHED"}
-        first = scene.frame_start
+        # From the first frame of its first shot, which lies after the view's own time.
+        first = scene.tracevis3d_film.shots[0].laid[0]
+        assert first == scene.frame_start == scene.frame_current
     assert area.spaces.active.region_3d.view_perspective == "CAMERA"
     yield lambda: window.screen.is_animation_playing and scene.frame_current > first + 2
     assert scene.camera == scene.tracevis3d_film.camera

@@ -1,17 +1,23 @@
 """Texts over pictures by Cycles are those of Workbench, and the data below is Cycles'."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 bpy = pytest.importorskip("bpy")
 
+from tests.support.drawings import rows  # noqa: E402
 from tests.support.walked_traces import walked_trace  # noqa: E402
 from tracevis3d import api  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
 from tracevis3d.drawing.output import Output  # noqa: E402
+from tracevis3d.drawing.primitives import Axis  # noqa: E402
+from tracevis3d.scene.build import build, clear  # noqa: E402
 from tracevis3d.scene.output import engines, pixels  # noqa: E402
-from tracevis3d.scene.output.overprint import overlaid  # noqa: E402
+from tracevis3d.scene.output.overprint import over, overlaid  # noqa: E402
 from tracevis3d.scene.output.produce import produce  # noqa: E402
+from tracevis3d.scene.parts import PART  # noqa: E402
 
 pytestmark = [
     pytest.mark.blender,
@@ -55,6 +61,16 @@ def test_other_formats_show_the_same(tmp_path):
         assert picture.shape == exact.shape
         assert np.abs(picture - exact)[..., :3].mean() < 2
         assert (picture[..., 3] == 255).all()
+
+
+@pytest.mark.parametrize(("depth", "free"), [(-1.5, True), (1.5, False)])
+def test_rulers_are_over_the_picture_where_nothing_lies_before_them(depth, free):
+    ruler = Axis((0.0, depth, 1.0), (1.0, 0.0, 0.0), 10.0, (2.0,), ("2",), outward=(0.0, 0.0, -1.0))
+    built = build(replace(rows(), axes=(ruler,)), frame=FRAME)
+    printed = [str(shown.get(PART, "")) for shown in over(built)]
+    clear(built.collection)
+    assert "title" in printed
+    assert ("axis lines" in printed) == free
 
 
 def test_a_picture_over_another_is_that_of_each_pixel():

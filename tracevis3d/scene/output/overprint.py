@@ -15,12 +15,16 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...drawing.primitives import Image, Wedges
 from ..build import Built
 from ..parts import PART
+from ..text.cover import Cover
 from . import engines, pixels
 
 #: Parts that are drawn over the data: nothing lies before them.
 _OVER = ("labels", "names", "axis texts", "title", "legend")
+#: Lines of rulers, too, where nothing does; in how many pixels across.
+_RULERS, _WIDE = "axis lines", 4.0
 #: Formats of which this makes the files.
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp")
 
@@ -29,11 +33,29 @@ def over(built: Built) -> list[Any]:
     """Return the objects that are drawn over the data; none if Workbench does not work here."""
     if not any(engine.name == "workbench" and engine.ok for engine in engines.examine()):
         return []
+    parts = (*_OVER, _RULERS) if _are_free(built) else _OVER
     return [
         shown
         for shown in built.collection.objects
-        if str(shown.get(PART, "")).startswith(_OVER) and not shown.hide_render
+        if str(shown.get(PART, "")).startswith(parts) and not shown.hide_render
     ]
+
+
+def _are_free(built: Built) -> bool:
+    """Return whether nothing lies before rulers."""
+    if any(isinstance(element, (Wedges, Image)) and len(element) for element in built.drawing.elements):
+        return False
+    cover = Cover(built.drawing, built.view)
+    for ruler in built.printed.rulers:
+        way = ruler.end - ruler.start
+        length = np.linalg.norm(way, axis=1)
+        longest = int(length.argmax())
+        along, start = way[longest] / max(length[longest], 1e-12), ruler.start[longest]
+        pixel = 1 / max(float(built.view.pixels_per_unit(start[None])[0]), 1e-9)
+        up = np.cross(along, built.view.forward)
+        if cover.share(start, along, up, float(length[longest]), _WIDE * pixel):
+            return False
+    return True
 
 
 def draw(
