@@ -86,7 +86,7 @@ class _Moves:
     """Collects changes of states."""
 
     def __init__(self) -> None:
-        self._parts: list[Ints] = []
+        self._parts: list[list[Ints]] = []
         self.reasons: dict[str, int] = {}
 
     def reason(self, text: str) -> int:
@@ -99,15 +99,36 @@ class _Moves:
         """Add changes; ``after`` and ``rank`` say which come first, of those of one goroutine."""
         columns = goroutine, after, rank, event, time, state, reason, stack, by
         part = [np.broadcast_to(np.asarray(column, np.int64), len(goroutine)) for column in columns]
-        self._parts.append(np.stack(part, axis=1)[goroutine > 0])
+        known = goroutine > 0
+        self._parts.append(part if known.all() else [column[known] for column in part])
 
-    def ordered(self, generation: Ints | None) -> Ints:
-        """Return all rows, by goroutine; by their times if no generations are given."""
-        rows = np.concatenate([np.empty((0, 9), np.int64), *self._parts])
-        keys = (rows[:, 3], rows[:, 2], rows[:, 1] if generation is not None else rows[:, 4])
-        by_part = () if generation is None else (generation[rows[:, 3]],)
-        ordered: Ints = rows[np.lexsort((*keys, *by_part, rows[:, 0]))]
-        return ordered
+    def ordered(self, generation: Ints | None) -> list[Ints]:
+        """Return all columns, by goroutine; by their times if no generations are given."""
+        columns = [np.concatenate(of) for of in zip([np.empty(0, np.int64)] * 9, *self._parts)]
+        goroutine, after, rank, event, time = columns[:5]
+        keys = (rank, after if generation is not None else time)
+        by_part = () if generation is None else (generation[event],)
+        order = np.lexsort((event, *_packed(*keys, *by_part, goroutine)))
+        return [column[order] for column in columns]
+
+
+def _packed(*keys: Ints) -> list[Ints]:
+    """Return keys, the least important first, as few as 64 bits can hold: sorting is what takes long."""
+    found: list[Ints] = []
+    room = 1 << 62
+    for key in keys:
+        low, high = (int(key.min()), int(key.max())) if len(key) else (0, 0)
+        size = high - low + 1
+        if room * size < 1 << 62:
+            found[-1] = found[-1] + (key - low) * room
+            room *= size
+        elif size < 1 << 62:
+            found.append(key - low)
+            room = size
+        else:
+            found.append(key)
+            room = 1 << 62
+    return found
 
 
 def moves_of(tables: Tables) -> Moves:
@@ -123,10 +144,10 @@ def moves_of(tables: Tables) -> Moves:
     """
     found = _Moves()
     running = _old_moves(tables, found) if tables.is_old else _moves(tables, found)
-    rows = found.ordered(None if tables.is_old else tables.generation)
-    goroutine, _, rank, event, time, state, reason, stack, by = rows.T
+    columns = found.ordered(None if tables.is_old else tables.generation)
+    goroutine, _, rank, event, time, state, reason, stack, by = columns
     # A status says nothing new of a goroutine that is known.
-    first = np.append(True, goroutine[1:] != goroutine[:-1])[: len(rows)]
+    first = np.append(True, goroutine[1:] != goroutine[:-1])[: len(goroutine)]
     kept = first | (rank > 0)
     goroutine, event, time, state, reason, stack, by = (
         column[kept] for column in (goroutine, event, time, state, reason, stack, by)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.lay import goroutines as kernels
 from ...trace.events import BEGIN, COMPLETE, END
 from ...trace.model import RELEASE, WAIT
 from ...trace.recording import Recording
+from ..distinct import distinct
 from ..profiles.documents import add_function
 from .goroutines import GONE, RUNNABLE, SYSCALL, WAITING, Moves, moves_of
 from .tables import Tables
@@ -62,8 +65,7 @@ class _HandOver:
     def __init__(self, tables: Tables, moves: Moves, recording: Recording) -> None:
         self._tables, self._moves, self._recording = tables, moves, recording
         self._end = int(max(tables.time.max(), moves.time.max()))
-        self._numbers, self._of = np.unique(moves.goroutine, return_inverse=True)
-        self._of = self._of.reshape(-1)
+        self._numbers, self._of = distinct(moves.goroutine)
         self._frames = self._frame_functions()
         self._first = np.append(True, moves.goroutine[1:] != moves.goroutine[:-1])
         self._last = np.append(self._first[1:], True)
@@ -127,61 +129,53 @@ class _HandOver:
     def _states(self) -> Ints:
         """Add calls of goroutines, of what they do not run in, and regions; return the byte of each event."""
         tables, moves = self._tables, self._moves
-        n = len(moves.time)
         until = np.append(moves.time[1:], 0)
         until[self._last] = np.where(moves.state[self._last] == GONE, moves.time[self._last], self._end)
-        away = np.flatnonzero((moves.state == WAITING) | (moves.state == SYSCALL) | (moves.state == RUNNABLE))
+        is_away = (moves.state == WAITING) | (moves.state == SYSCALL) | (moves.state == RUNNABLE)
         # Who is ready after it waited or was in a system call is still where it was.
         goes_on = (moves.state == RUNNABLE) & (moves.stack < 0) & ~self._first
         goes_on[1:] &= (moves.state[:-1] == WAITING) | (moves.state[:-1] == SYSCALL)
-        owner, frame = self._frames_of(away)
-        left = away + np.append(goes_on[1:], False)[away]
-        inside = self._reasons(away)
-        # Events of one goroutine are in the order of its changes: each change ends what the one before began.
-        none = np.full(len(away), -1, np.int64)
-        first, last = np.flatnonzero(self._first), np.flatnonzero(self._last)
-        parts = [
-            _rows(first, 4 * first, -1, BEGIN, self._roots, moves.time[first], moves.event[first]),
-            _rows(away[owner], 4 * away[owner] + 1, np.arange(len(owner)), BEGIN, frame,
-                  moves.time[away[owner]], moves.event[away[owner]]),
-            _rows(away, 4 * away + 2, 0, BEGIN, inside, moves.time[away], moves.event[away]),
-            _rows(away, 4 * away + 4, 0, END, none, until[away], moves.event[np.minimum(away + 1, n - 1)]),
-            _rows(left[owner], 4 * left[owner] + 4, 1, END, -1, until[left[owner]], moves.event[left[owner]]),
-            _rows(last, 4 * last + 4, 2, END, -1, until[last], moves.event[last]),
-            *self._regions(),
-        ]  # fmt: skip
-        rows = np.concatenate(parts)
-        begins = len(first) + len(owner)
-        order = np.lexsort((rows[:, 2], rows[:, 1], self._of[rows[:, 0]]))
-        rows = rows[order]
-        self._recording.add_events(
-            thread=self._threads[self._of[rows[:, 0]]], kind=rows[:, 3], function=rows[:, 4], time=rows[:, 5]
+        many, outermost = self._frames_of(is_away)
+        regions = np.concatenate(self._regions())
+        regions = regions[np.lexsort((regions[:, 4], regions[:, 0]))]
+        total = int(self._first.sum() + self._last.sum() + 2 * (is_away.sum() + many.sum()) + len(regions))
+        change, function, at, event = np.empty((4, total), np.int64)
+        kind, begun = np.empty(total, np.uint8), np.empty(len(moves.time), np.int64)
+        given: tuple[Any, ...] = (
+            *(self._first, self._last, is_away, goes_on, moves.time, until, moves.event),
+            *(self._roots[self._of], self._reasons(), many, outermost, self._frames),
+            *regions.T,
         )
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        self._sync(away, until, place[begins : begins + len(away)])
-        at: Ints = tables.at[rows[:, 6]]
-        return at
+        out: tuple[Any, ...] = (change, kind, function, at, event, begun)
+        kernels.lay_changes(*map(np.ascontiguousarray, given), *out)
+        thread = self._threads[self._of[change]]
+        self._recording.add_events(thread=thread, kind=kind, function=function, time=at)
+        away = np.flatnonzero(is_away)
+        self._sync(away, until, begun[away])
+        found: Ints = tables.at[event]
+        return found
 
-    def _frames_of(self, away: Ints) -> tuple[Ints, Ints]:
-        """Return the functions around what happens in states, outermost first, without that of the goroutine.
+    def _frames_of(self, is_away: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+        """Return how many functions are around each state, but the goroutine's, and where the outermost is.
 
         Returns
         -------
-        owner, function : int64 (k,)
-            Index into ``away``, and the function.
+        many, outermost : int64 (changes,)
+            0 for those who run.
         """
         tables, moves = self._tables, self._moves
+        none = np.zeros(len(is_away), np.int64)
         if not len(tables.many):
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        stack = moves.stack[away]
-        many = np.where((stack >= 0) & ~self._created(away), tables.many[stack], 0)
+            return none, none
+        stack = moves.stack
+        there = is_away & (stack >= 0)
+        there[there] = ~self._created(np.flatnonzero(there))
+        many = np.where(there, tables.many[stack], 0)
         outermost = np.where(many > 0, tables.first[stack] + many - 1, 0)
-        known = self._frames[outermost] == self._roots[self._of[away]] if len(self._frames) else many > 0
-        many = many - ((many > 0) & known)
-        owner = np.repeat(np.arange(len(away)), many)
-        within = np.arange(len(owner)) - np.repeat(np.cumsum(many) - many, many)
-        return owner, self._frames[tables.first[stack][owner] + many[owner] - 1 - within]
+        known = (
+            (many > 0) & (self._frames[outermost] == self._roots[self._of]) if len(self._frames) else many > 0
+        )
+        return many - known, outermost - known
 
     def _created(self, rows: Ints) -> NDArray[np.bool_]:
         """Return which changes are a goroutine's creation: their stack is where it will begin."""
@@ -189,18 +183,22 @@ class _HandOver:
         created: NDArray[np.bool_] = np.isin(kind, _CREATIONS[self._tables.is_old])
         return created
 
-    def _reasons(self, away: Ints) -> Ints:
+    def _reasons(self) -> Ints:
         """Return the function that stands for each state."""
         moves = self._moves
         waits = np.array([self._named(text or ENDED) for text in moves.reasons] or [0], np.int64)
-        state = moves.state[away]
         ready, inside = self._named(READY), self._named(INSIDE)
-        of_wait = waits[np.maximum(moves.reason[away], 0)]
-        found: Ints = np.where(state == RUNNABLE, ready, np.where(state == SYSCALL, inside, of_wait))
+        of_wait = waits[np.maximum(moves.reason, 0)]
+        found: Ints = np.where(
+            moves.state == RUNNABLE, ready, np.where(moves.state == SYSCALL, inside, of_wait)
+        )
         return found
 
     def _regions(self) -> list[Ints]:
-        """Return the events of regions, and of work that goroutines do for the collector."""
+        """Return the events of regions, and of work that goroutines do for the collector.
+
+        Each has the change before it, kind, function, time, and event.
+        """
         tables, moves = self._tables, self._moves
         begin, end = _ASSISTS[tables.is_old]
         assist = self._named(ASSIST) if (tables.kind == begin).any() else -1
@@ -229,8 +227,7 @@ class _HandOver:
             keep = last >= 0
             mine, last = mine[keep], last[keep]
             time = np.maximum(tables.time[mine], moves.time[last])
-            part = _rows(last, 4 * last + 3, mine, kinds[keep], function[keep], time, mine)
-            parts.append(part)
+            parts.append(np.stack([last, kinds[keep], function[keep], time, mine], axis=1))
         return parts
 
     def _last_change(self, events: Ints) -> Ints:
@@ -427,9 +424,3 @@ class _HandOver:
 def _is_own(entry: str) -> bool:
     """Return whether a goroutine that begins with a function is one of Go's own, not the program's."""
     return entry != "runtime.main" and entry.startswith(("runtime.", "runtime/trace."))
-
-
-def _rows(*columns: Ints | int) -> Ints:
-    """Return rows: change, order, order among equal ones, kind, function, time, event."""
-    wide = [np.broadcast_to(np.asarray(column, np.int64), np.shape(columns[0])) for column in columns]
-    return np.stack(wide, axis=1)

@@ -153,9 +153,7 @@ def tables_of(data: memoryview, begin: int, problems: Problems, *, is_old: bool)
         problems.add("truncated", f"byte {int(state[kernels.CUT]) - 1:,}")
     events, strings, stacks, frames = out
     events = _in_nanoseconds(events, problems, is_old=is_old)
-    order = np.lexsort((np.arange(len(events)), events[:, kernels.BATCH_TIME],
-                        events[:, kernels.GENERATION], events[:, kernels.STREAM]))  # fmt: skip
-    events = events[order]
+    events = events[_by_batches(events[:, [kernels.STREAM, kernels.GENERATION, kernels.BATCH_TIME]])]
     texts = [
         str(data[low : low + length], "utf-8", "replace")
         for low, length in strings[:, 2:].tolist()
@@ -224,5 +222,16 @@ def _in_nanoseconds(events: Ints, problems: Problems, *, is_old: bool) -> Ints:
         f"byte {events[int(np.argmin(good)), kernels.AT]:,}" if len(good) else "",
         int((~good).sum()),
     )
-    kept: Ints = events[good]
+    kept: Ints = events if good.all() else events[good]
     return kept
+
+
+def _by_batches(batch: Ints) -> Ints:
+    """Return the order of events by stream, generation and time of their batches (events, 3)."""
+    new = np.append(True, (batch[1:] != batch[:-1]).any(axis=1))[: len(batch)]
+    first = np.flatnonzero(new)
+    # There are few batches: events stay together.
+    runs = np.lexsort(batch[first].T[::-1])
+    many = np.diff(np.append(first, len(batch)))[runs]
+    order: Ints = np.repeat(first[runs] - np.cumsum(many) + many, many) + np.arange(len(batch))
+    return order
