@@ -85,18 +85,24 @@ def test_a_bar_is_as_wide_as_its_call_is_long():
         assert part[-1, :, 0] == pytest.approx(trace.calls.end[call] * WIDTH / 1000, abs=1e-4)
 
 
-def test_siblings_dont_overlap_and_children_stand_outward():
-    trace = trace_of(PROGRAM)
-    picture = picture_of(trace, starts=False)
-    calls = element(draw(trace, starts=False), "call")
-    axis = np.array(picture.theatre.axis)
-    for i, call in enumerate(calls.id.tolist()):
+@pytest.mark.parametrize("form", [{}, {"lanes": 1.0}, {"main": "none"}, {"facing": 0.0}])
+def test_no_stack_is_upside_down(form):
+    rows = []
+    for i in range(9):
+        rows += [(f"t{i}", 0, 1000, "run"), (f"t{i}", 10, 900, "inner"), (f"t{i}", 20, 800, "innermost")]
+    trace = trace_of(lines(rows))
+    drawing = draw(trace, starts=False, **form)
+    calls, view = element(drawing, "call"), fit(drawing.camera, FRAME, SHARE)
+    place = {int(call): i for i, call in enumerate(calls.id)}
+    assert len(place) == 27
+    for call, i in place.items():
         parent = int(trace.calls.parent[call])
-        if parent < 0 or picture.row_of[trace.calls.thread[call]] == 0:
-            continue
-        j = calls.id.tolist().index(parent)
-        own, above = (np.linalg.norm(sections(calls, k)[0, 0, 1:] - axis) for k in (i, j))
-        assert own > above
+        if parent >= 0:
+            # Callees stand above their callers, as the reader sees them.
+            own, of_caller = (
+                view.pixels(sections(calls, k)[0].astype(float)).mean(axis=0)[1] for k in (i, place[parent])
+            )
+            assert own > of_caller + 2
 
 
 def test_each_wait_has_a_funnel_from_it_to_the_release_that_ended_it():

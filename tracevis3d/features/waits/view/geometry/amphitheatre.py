@@ -22,8 +22,8 @@ Ints = NDArray[np.int64]
 
 #: Minimum distance of a row from the rim of the half cylinder, as a share of its radius.
 _RIM = 0.985
-#: Minimum angle between a row and the view direction, in radians.
-_SLANT = 0.22
+#: Minimum angle between a row and the view direction, in radians; of rows in the lower half.
+_SLANT, _SLANT_BELOW = 0.22, 0.7
 #: Maximum angle of a section of a bent block, in degrees.
 _STEP = 2.0
 _MOST_SECTIONS = 96
@@ -297,21 +297,17 @@ def half_cylinder(
     -------
     (float64 (n,), float64 (n,), float64 (n,), float64 (n,))
     """
-    middle = (rows.low + rows.high) / 2
-    up = middle >= 0
-    # Rows in the upper half stand on the edge nearest to the core, those in the lower half hang from theirs.
-    edge = np.where(up, rows.low, rows.high) * _RIM
-    around = np.arcsin(np.clip(edge, -1.0, 1.0))
-    side = np.where(up, np.pi / 2, -np.pi / 2)
-    angle = around + facing * (side - around)
-    # Rows before the reader's eye would be seen from their edge.
-    angle = np.where(up, np.maximum(angle, _SLANT), np.minimum(angle, -_SLANT))
+    # All rows stand on their lower edge: no stack is upside down.
+    around = np.arcsin(np.clip(rows.low * _RIM, -1.0, 1.0))
+    angle = around + facing * (np.pi / 2 - around)
+    # Rows before the reader's eye would be seen from their edge, and those below it lie flat.
+    angle = np.maximum(angle, np.where(rows.low + rows.high >= 0, _SLANT, _SLANT_BELOW))
     # As high as the reader is to see it.
     stretch = radius / np.abs(np.sin(angle))
     base = radius * np.stack([np.cos(around), np.sin(around)], axis=1)
     angle = angle - turned
     base = _turn(base, -turned)
-    plane = radius * np.stack([np.full(len(up), 0.35), rows.low], axis=1)
+    plane = radius * np.stack([np.full(len(around), 0.35), rows.low], axis=1)
     upright = np.where((1.0 - lanes) * angle + lanes * np.pi / 2 >= 0, 1.0, -1.0)
     return (
         (1.0 - lanes) * base + lanes * plane,
