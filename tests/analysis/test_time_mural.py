@@ -89,3 +89,10 @@ def test_damaged_texts_are_no_mural() -> None:
     text = packed_cells(np.random.default_rng(1).integers(0, 256, (HEIGHT, WIDTH), np.uint8))
     for damaged in ("", "no mural", text[: len(text) // 2], text[5:], "é"):
         assert unpacked(damaged) is None
+
+
+def test_what_earlier_versions_have_stored_is_read():
+    cells = unpacked("c%1FQF#!Mo0K%a4Pi+e?pa1{>0000000000000000002sXG;J80R")
+    assert cells is not None
+    assert cells.shape == (20, 960)
+    assert not cells.any()

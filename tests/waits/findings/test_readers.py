@@ -187,3 +187,24 @@ def test_readers_get_in_eight_times_and_each_four_times_while_a_writer_waits_a_f
     ]
     rows += [("main", 0, span, "run")]
     assert bool(readers.findings(find_waits(trace_of(lines(rows))))) == told
+
+
+def test_readers_may_get_in_at_the_moment_from_which_a_writer_waits():
+    rows = [row if row[:2] != ("w", 101) else ("w", 110, *row[2:]) for row in _reads(8)]
+    assert len(readers.findings(find_waits(trace_of(lines(rows))))) == 1
+
+
+def test_a_condition_gives_back_the_lock_by_which_readers_get_in():
+    """Another writer waits, too, for what no reader touches."""
+    rows = [row for row in _reads() if row[1] != 101]
+    rows.append(("w", 101, 899, "Condition.wait", "wait", "C", 1))
+    assert not readers.findings(find_waits(trace_of(lines(rows))))
+    rows.append(("w", 102, 102, "Lock.release", "release", "L"))
+    rows += [
+        ("v", 0, 2000, "run"),
+        ("v", 100, 900, "begin_write"),
+        ("v", 101, 899, "Lock.acquire", "wait", "D", 1),
+    ]
+    (one,) = readers.findings(find_waits(trace_of(lines(rows))))
+    assert one.objects == ("C",)
+    assert [find_waits(trace_of(lines(rows))).trace.threads.name[t] for t in one.threads] == ["r", "w"]

@@ -69,8 +69,8 @@ def findings(waits: Waits) -> list[Finding]:
     -------
     list of Finding
     """
-    roles = np.array([role(label) for label in waits.trace.functions.label] or [0], np.int8)
-    if not ((roles == _READS).any() and (roles == _WRITES).any()):
+    roles = np.array([role(label) for label in waits.trace.functions.label], np.int8)
+    if not len(waits.trace) or not ((roles == _READS).any() and (roles == _WRITES).any()):
         return []
     ops = waits.ops
     rows, object = ops.per_object(np.flatnonzero(ops.kind == WAIT))
@@ -104,8 +104,6 @@ def _released_within(waits: Waits, late: Ints) -> list[int]:
 def _entries(waits: Waits, rows: Ints, roles: NDArray[np.int8]) -> Ints:
     """Return the innermost call around each operation of ``rows`` that reads or writes; -1: none does."""
     ops, calls, threads = waits.ops, waits.trace.calls, waits.trace.threads
-    if not len(calls):
-        return np.full(len(rows), -1, np.int64)
     around = innermost(calls, threads.first, threads.count, ops.thread[rows], ops.start[rows])
     call = np.where(ops.call[rows] >= 0, ops.call[rows], around).astype(np.int64)
     while True:
