@@ -132,3 +132,37 @@ def places_among(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray
     at = np.searchsorted(known[order], values, side="right") - 1
     found = order[np.maximum(at, 0)]
     return np.where((at >= 0) & (known[found] == values), found, -1)
+
+
+def packed(*keys: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return keys as ``lexsort`` takes them, as few as 64 bits can hold: sorting is what takes long.
+
+    Parameters
+    ----------
+    *keys : int64 (n,)
+        The least important first.
+
+    Returns
+    -------
+    list of int64 (n,)
+        They sort as the keys do.
+
+    Examples
+    --------
+    >>> low, high = np.array([5, 3, 4]), np.array([1, 2, 1])
+    >>> [key.tolist() for key in packed(low, high)]
+    [[2, 3, 1]]
+    """
+    found: list[NDArray[np.int64]] = []
+    room = 1 << 62
+    for key in keys:
+        low, high = (int(key.min()), int(key.max())) if len(key) else (0, 0)
+        size = high - low + 1
+        if room * size < 1 << 62:
+            found[-1] = found[-1] + (key - low) * room
+            room *= size
+        else:
+            # The difference of two numbers may be too large for one.
+            found.append(key - low if size < 1 << 62 else key)
+            room = min(size, 1 << 62)
+    return found

@@ -15,7 +15,7 @@ from ...kernels.formats.scan import ftrace as s
 from ...trace.events import BEGIN, END
 from ...trace.model import RELEASE, WAIT
 from ...trace.recording import Recording
-from ..distinct import distinct, places_among
+from ..distinct import distinct, packed, places_among
 
 Ints = NDArray[np.int64]
 
@@ -257,7 +257,7 @@ class KernelEvents:
         n = len(switches)
         tid = np.concatenate([switches[:, 4], switches[:, 5]])
         when = np.concatenate([2 * switches[:, 0], 2 * switches[:, 0] + 1])
-        order = np.lexsort((when, tid))
+        order = np.lexsort(packed(when, tid))
         off, back = _next_of_another_kind(tid[order], order < n)
         off, back = order[off], order[back] - n
         some = switches[off, 4] > 0
@@ -285,7 +285,7 @@ class KernelEvents:
             ]
         )  # fmt: skip
         thread, at_line, rank = events.T[:3]
-        events = events[np.lexsort((rank, at_line, thread))]
+        events = events[np.lexsort(packed(rank, at_line, thread))]
         sleeps = np.flatnonzero(events[:, 6])
         sleeps = sleeps[np.argsort(events[sleeps, 6])] + recording.n_events
         waking = np.flatnonzero((kind == WAKING) & (running >= 0))
@@ -305,7 +305,7 @@ class KernelEvents:
         """Return a call for each thread, from the first to the last that is known of it."""
         known = (thread > 0) & ~np.isin(thread, list(busy))
         thread, line, time = thread[known], line[known], time[known]
-        order = np.lexsort((line, thread))
+        order = np.lexsort(packed(line, thread))
         thread, line, time = thread[order], line[order], time[order]
         ids, first = np.unique(thread, return_index=True)
         last = np.append(first, len(thread))[1:] - 1

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..distinct import packed
 from .tables import Tables
 
 Ints = NDArray[np.int64]
@@ -108,27 +109,8 @@ class _Moves:
         goroutine, after, rank, event, time = columns[:5]
         keys = (rank, after if generation is not None else time)
         by_part = () if generation is None else (generation[event],)
-        order = np.lexsort((event, *_packed(*keys, *by_part, goroutine)))
+        order = np.lexsort((event, *packed(*keys, *by_part, goroutine)))
         return [column[order] for column in columns]
-
-
-def _packed(*keys: Ints) -> list[Ints]:
-    """Return keys, the least important first, as few as 64 bits can hold: sorting is what takes long."""
-    found: list[Ints] = []
-    room = 1 << 62
-    for key in keys:
-        low, high = (int(key.min()), int(key.max())) if len(key) else (0, 0)
-        size = high - low + 1
-        if room * size < 1 << 62:
-            found[-1] = found[-1] + (key - low) * room
-            room *= size
-        elif size < 1 << 62:
-            found.append(key - low)
-            room = size
-        else:
-            found.append(key)
-            room = 1 << 62
-    return found
 
 
 def moves_of(tables: Tables) -> Moves:
