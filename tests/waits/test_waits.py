@@ -328,6 +328,14 @@ def test_orders_of_threads_that_follow_each_other_are_no_deadlock_in_this_run():
     ]
     (found,) = kinds_of(lines(rows))["lock order"]
     assert found.sentence.endswith("if they run at the same time; here one ends before another begins")
+    # The same with the thread that is joined as the first of all.
+    (found,) = kinds_of(lines([("a", 0, 3, "run"), *rows]))["lock order"]
+    assert found.sentence.endswith("here one ends before another begins")
+    # Who joins another comes after it, not before.
+    joins = [*both("main", 0, "X", "Y"), ("main", 6, 20, "Thread.join", "wait", "Thread:a", 1)]
+    ends = [*both("a", 8, "Y", "X"), ("a", 19, 19, "Thread.end", "release", "Thread:a")]
+    (found,) = kinds_of(lines([*joins, *ends]))["lock order"]
+    assert found.sentence.endswith("a deadlock is possible")
     # Nobody waits for the first one before the second begins.
     (found,) = kinds_of(lines([row for row in rows if row[3] != "Thread.join"]))["lock order"]
     assert found.sentence.endswith("a deadlock is possible")
@@ -351,6 +359,15 @@ def test_readers_that_know_that_they_need_not_wait_are_in_no_ring():
     assert "lock order" not in kinds_of(lines([*rows, *other]))
     few = [row for row in [*rows, *other] if not 15 <= row[1] % 50 < 40]
     assert "lock order" in kinds_of(lines(few))
+    # Who wants the other one after all, if only as it goes, is no exception.
+    wants = [
+        ("q", 22, 22, "Lock.acquire", "wait", "room", 0),
+        ("r", 72, 72, "Lock.acquire", "wait", "room", 0),
+    ]
+    assert "lock order" in kinds_of(lines([*rows, *other, *wants]))
+    # Nor says what is done in another function anything of this one.
+    elsewhere = [("q", 9, 30, "elsewhere"), ("r", 59, 80, "elsewhere")]
+    assert "lock order" in kinds_of(lines([*rows, *other, *elsewhere]))
     # All the days count.
     for days in (2, 3):
         later = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -128,6 +129,23 @@ def test_one_other_waits_and_two_wait() -> None:
         rows = [(thread, 0, 2000, "run") for thread in late] + meeting("B", 10, late)
         (found,) = barriers.findings(find_waits(trace_of(lines(rows))))
         assert f"{said} for it" in found.sentence
+
+
+def test_of_several_waits_the_sum_is_told() -> None:
+    rows = [(thread, 0, 2000, "run") for thread in "abc"]
+    for late, words in (
+        ({"a": 300, "b": 0}, "300 ns for it"),
+        ({"a": 300, "b": 0, "c": 0}, "600 ns for it in all"),
+    ):
+        (one,) = barriers.findings(find_waits(trace_of(lines([*rows, *meeting("B", 0, late)]))))
+        assert one.sentence.endswith(words)
+
+
+@pytest.mark.parametrize(("other", "told"), [(100, True), (101, False)])
+def test_three_quarters_of_the_waiting_are_for_who_comes_last(other, told) -> None:
+    rows = [(thread, 0, 2000, "run") for thread in "ab"]
+    rows += [*meeting("B", 0, {"a": 300, "b": 0}), *meeting("B", 1000, {"a": 0, "b": other})]
+    assert len(barriers.findings(find_waits(trace_of(lines(rows))))) == told
 
 
 def test_a_wait_for_nothing_is_at_no_barrier() -> None:
