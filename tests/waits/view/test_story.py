@@ -182,6 +182,8 @@ def test_in_different_orders_each_lock_has_its_lane_of_bars() -> None:
     assert [bar[:3] for bar in bars] == [
         ("a", 100, 400), ("a", 200, 400), ("b", 600, 900), ("b", 700, 900)
     ]  # fmt: skip
+    # The ruler is below them.
+    assert drawing.axes[0].origin[2] < min(float(corner[:, 2].min()) for *_, corner in bars) - 0.05
     # The lock that a takes first is the one that b takes second: their bars are as far below the rows.
     depth = [float(np.linalg.norm(corner.max(axis=0) - bars[0][3].max(axis=0))) for *_, corner in bars[:2]]
     assert depth[1] > depth[0]
@@ -201,3 +203,21 @@ def test_a_wait_in_vain_leads_to_who_holds_its_object_where_that_is_shown() -> N
     assert drawing.title == "w waits for L for 990 ns: h holds it"
     alone = draw(trace, finding=number, threads="w")
     assert "wait in vain" in {e.kind for e in alone.elements if len(e)}
+
+
+@pytest.mark.parametrize("points", [0.0, 18.75])
+def test_texts_beside_rows_leave_the_most_room_to_the_rows(points) -> None:
+    rows = [("giver of all the work that there is", 0, 1000, "give")]
+    for name in ("a", "b"):
+        rows += [(name, 0, 1000, "serve"), (name, 2, 900, "Queue.get", "wait", "Q", 1)]
+        rows.append((rows[0][0], 900, 900, "Queue.put", "release", "Q"))
+    frame = Frame(1600, 900, points=points)
+    drawing = VIEW.draw([trace_of(lines(rows))], Parameters(), frame, silent)
+    wide = max(float(e.corner[..., 0].max()) for e in drawing.elements if e.kind == "row")
+    beside = [group for group in drawing.labels if group.kind in ("sum of waits", "thread")]
+    assert len(beside) == 2
+    for group in beside:
+        longest = max(map(len, group.text))
+        assert longest * 0.52 * float(group.height[0]) <= 0.36 * wide
+    sums = next(group.text for group in beside if group.kind == "sum of waits")
+    assert ("giver" in sums[0]) == (points == 0), sums

@@ -133,7 +133,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
 
     progress(0.8, "writing labels")
     above = _write(drawing, picture, colors, rows, chosen, color, frame, finding)
-    drawing.measure(captions.time_axis(picture))
+    drawing.measure(captions.time_axis(picture, bars))
     first = int(rows[0]) if len(rows) else 0
     drawing.explain(
         legends.signs(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..... import units
-from .....drawing.primitives import Axis, Labels, Marks, Vector
+from .....drawing.primitives import Axis, Labels, Marks, Vector, Wedges
 from .....layout import ticks
 from .....trace.names import lane_title
 from ...running import longest_quiet
@@ -29,6 +29,10 @@ _NUMBERS = re.compile(r" \(\d+\)$|[-_ #]*\d+")
 _BRACKETS = re.compile(r" \([^()]*\S(?= \(\d+\)$)")
 #: Approximate width of a character, as a share of the line height.
 _LETTER = 0.52
+#: How far right of the rows' ends and of what stands before them texts begin, where funnels bulge.
+_BEYOND = 0.5
+#: How wide texts beside the rows are at most, as a share of the rows.
+_BESIDE = 0.36
 
 
 def thread_names(picture: Layout, color: Indices) -> tuple[list[Labels], Marks]:
@@ -95,9 +99,14 @@ def _titles(picture: Layout) -> list[str]:
 
 def _title(picture: Layout, thread: int) -> str:
     """Return a thread's title; if there are many, without what is in brackets behind its name."""
-    if len(picture.rows) <= _MANY:
-        return lane_title(picture.trace, thread)
+    if len(picture.rows) <= _MANY and _letters(picture) >= len(whole := lane_title(picture.trace, thread)):
+        return whole
     return _BRACKETS.sub("", lane_title(picture.trace, thread, _SHORTER))
+
+
+def _letters(picture: Layout) -> int:
+    """Return how long a text beside the rows may be: longer ones would leave too little room for the rows."""
+    return int(_BESIDE * picture.theatre.width / (_LETTER * picture.text))
 
 
 def _texts(picture: Layout, kind: str, text: list[str], anchor: Floats, align: int, rank: Floats) -> Labels:
@@ -137,7 +146,9 @@ def summaries(picture: Layout) -> list[Labels]:
             who = called(picture, best, row.thread)
             most = round(float(each[best]))
             part = ", most" if many else f", {units.duration(most)}"
-            words += f"{part} for {who}" if most < 0.985 * total else f" for {who}"
+            whom = f"{part} for {who}" if most < 0.985 * total else f" for {who}"
+            # Of a large type only how long there is room for.
+            words += whom if len(words + whom) <= _letters(picture) else ""
         text.append(words)
         row_of.append(i)
     if not len(own):
@@ -167,7 +178,7 @@ def summaries(picture: Layout) -> list[Labels]:
     x, y, _ = picture.camera.direction
     core = float(picture.theatre.core(np.ones(1))[0, 1])
     before = float(place[:, 1].max(initial=core)) if x > 0 else float(place[:, 1].min(initial=core))
-    place[:, 0] += 0.3 + np.maximum((place[:, 1] - before) * x / y, 0.0)
+    place[:, 0] += _BEYOND + np.maximum((place[:, 1] - before) * x / y, 0.0)
     return [_texts(picture, "sum of waits", text, place, -1, rank)]
 
 
@@ -346,8 +357,19 @@ def function_names(
     return groups
 
 
-def time_axis(picture: Layout) -> Axis | None:
-    """Return the ruler of time: below all rows, or above the main thread on paper; None between them."""
+def time_axis(picture: Layout, bars: Wedges | None = None) -> Axis | None:
+    """Return the ruler of time: below all rows, or above the main thread on paper; None between them.
+
+    Parameters
+    ----------
+    picture : Layout
+    bars : Wedges, optional
+        What lies below rows: the ruler is below these, too.
+
+    Returns
+    -------
+    Axis or None
+    """
     n, paper = len(picture.rows), picture.parameters.paper
     if not n or 0.0 < paper < 1.0:
         return None
@@ -361,7 +383,8 @@ def time_axis(picture: Layout) -> Axis | None:
         row = 1 if picture.main and n > 1 else 0
         rows = np.arange(n)
         ends = [theatre.place(rows, np.zeros(n), picture.extent(rows) * k, 0.0) for k in (0.0, 1.0)]
-        points = np.concatenate(ends)
+        below = bars.corner.reshape(-1, 3).astype(np.float64) if bars is not None else np.empty((0, 3))
+        points = np.concatenate([*ends, below])
         lowest = points[int(points[:, 2].argmin())]
         origin, out = (0.0, float(lowest[1]), float(lowest[2]) - 0.1), (0.0, 0.0, -1.0)
     low, high = int(picture.low[row]), int(picture.high[row])
