@@ -139,7 +139,7 @@ def test_who_waits_for_what_has_no_holder_is_in_no_ring() -> None:
 @pytest.mark.parametrize(
     ("operation", "items"),
     [("Queue.put", 1), ("Queue.get", -1), ("Queue.get (failed)", 0), ("Queue.join", 0), ("Lock.acquire", 0),
-     ("Semaphore.release", 0)],
+     ("Semaphore.release", 0), ("_queue.SimpleQueue.get", 0)],
 )  # fmt: skip
 def test_what_changes_the_items_of_a_queue(operation, items) -> None:
     assert _item_of.__wrapped__(operation) == items

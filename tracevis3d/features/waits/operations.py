@@ -530,8 +530,7 @@ def _add_flows(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames) -
     flows, calls = trace.flows, trace.calls
     names = list(flows.names)
     rule_of = np.array(
-        [next((i for i, r in enumerate(rules.flows) if r.pattern.fullmatch(n)), -1) for n in names] or [-1],
-        np.int64,
+        [next((i for i, r in enumerate(rules.flows) if r.pattern.fullmatch(n)), -1) for n in names], np.int64
     )
     chosen = np.flatnonzero(
         (rule_of[flows.name] >= 0) & (flows.source_thread != flows.target_thread) & (flows.target >= 0)
