@@ -21,6 +21,9 @@ settings.load_profile("house")
 # For tools/mutate.py: the first example that fails is enough, and no run knows of another.
 settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate), database=None)
 
+# Importing and collecting thousands of tests makes objects that stay: looking at them again and again finds nothing.
+gc.disable()
+
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = Path(os.environ.get("TRACEVIS3D_SHARED", ROOT.parent / "shared"))
 
@@ -35,9 +38,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Leave what was imported and collected out of garbage collection: it is looked at again and again."""
-    gc.collect()
+    """Leave what was imported and collected out of garbage collection: it would be looked at again and again."""
     gc.freeze()
+    gc.enable()
     gc.set_threshold(10_000, 20, 20)
 
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -47,6 +49,16 @@ def until(test, seconds: float = 60.0, doing=lambda: time.sleep(0.005)) -> bool:
     while not test() and time.monotonic() < end:
         doing()
     return bool(test())
+
+
+@contextmanager
+def unconnected() -> Iterator[Subscriber]:
+    """Give a subscriber that tests hand messages to; leaving doesn't wait for a publisher to take its leave."""
+    subscriber = Subscriber("tcp://127.0.0.1:9")
+    try:
+        yield subscriber
+    finally:
+        subscriber._close_socket(linger=0)
 
 
 def test_a_replayed_trace_arrives_whole() -> None:
@@ -551,7 +563,7 @@ def test_what_is_reported_again_takes_the_place_of_what_was_open() -> None:
 def test_losses_against_a_plain_stack(steps, seed) -> None:
     """Whatever is lost, depth follows what came since: nothing stays open for ever."""
     rng = np.random.default_rng(seed)
-    with Subscriber("tcp://127.0.0.1:9") as subscriber:
+    with unconnected() as subscriber:
         subscriber._take(p.Welcome("s", "p", 1, 0))
         subscriber._take(FUNCTIONS)
         stack, calls, dropped, sequence = [], [], 0, 0
@@ -765,7 +777,7 @@ def test_blocks_that_were_freed_unseen_are_gone_once_it_is_told_what_lives(steps
                   "thread": [0] * len(blocks), "stack": [-1] * len(blocks)}  # fmt: skip
         return {name: np.array(values[name], dtype) for name, dtype, *_ in p.TABLES["memory"]}
 
-    with Subscriber("tcp://127.0.0.1:9") as subscriber:
+    with unconnected() as subscriber:
         subscriber._take(p.Welcome("s", "p", 1, 0))
         program: dict[int, tuple[int, int]] = {}
         sequence = 0

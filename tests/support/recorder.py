@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import cache
 
 from tests.conftest import ROOT
 
@@ -14,6 +15,7 @@ from tests.conftest import ROOT
 PYTHONS = [sys.executable, *filter(None, os.environ.get("TRACEVIS3D_PYTHONS", "").split(os.pathsep))]
 
 
+@cache
 def engines():
     """Return each interpreter with each engine that it has."""
     code = "import sys\ntry: import viztracer; print('viztracer')\nexcept ImportError: pass\n"
