@@ -21,7 +21,7 @@ settings.load_profile("house")
 # For tools/mutate.py: the first example that fails is enough, and no run knows of another.
 settings.register_profile("mutate", phases=(Phase.explicit, Phase.generate), database=None)
 
-# Importing and collecting thousands of tests makes objects that stay: looking at them again and again finds nothing.
+# What importing and collecting thousands of tests makes stays: looking at it again and again finds nothing.
 gc.disable()
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Leave what was imported and collected out of garbage collection: it would be looked at again and again."""
+    """Leave what was imported and collected out of garbage collection: it stays, and is large."""
     gc.freeze()
     gc.enable()
     gc.set_threshold(10_000, 20, 20)

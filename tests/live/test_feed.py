@@ -53,7 +53,7 @@ def until(test, seconds: float = 60.0, doing=lambda: time.sleep(0.005)) -> bool:
 
 @contextmanager
 def unconnected() -> Iterator[Subscriber]:
-    """Give a subscriber that tests hand messages to; leaving doesn't wait for a publisher to take its leave."""
+    """Give a subscriber that tests hand messages to, and leave it at once: no publisher takes its farewell."""
     subscriber = Subscriber("tcp://127.0.0.1:9")
     try:
         yield subscriber

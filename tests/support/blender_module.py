@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cached_property
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -71,9 +72,12 @@ class Blender:
 
     def own_tool(self, *words):
         """Run the module's own extension tool (``validate``, ``build``)."""
+        return self.python_says(self._tool, *words)
+
+    @cached_property
+    def _tool(self):
         found = self.python_says("-c", "import bpy; print('SCRIPTS', bpy.utils.system_resource('SCRIPTS'))")
         (scripts,) = [
             line.split(" ", 1)[1] for line in found.stdout.splitlines() if line.startswith("SCRIPTS ")
         ]
-        tool = Path(scripts) / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"
-        return self.python_says(tool, *words)
+        return Path(scripts) / "addons_core" / "bl_pkg" / "cli" / "blender_ext.py"

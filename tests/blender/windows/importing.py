@@ -1,4 +1,6 @@
-"""In a real window: import by a simulated drop, stop it with ESC, look, undo: ``importing.py TRACE FOLDER``.
+"""In a real window: import by a simulated drop, stop it with ESC, look, undo.
+
+``importing.py LARGE TRACE FOLDER``: reading ``LARGE`` is stopped, ``TRACE`` is looked at; it may be the same.
 
 Started by Blender with ``--enable-event-simulate``. Writes screenshots and, if all went well, ``passed``.
 """
@@ -12,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
 import support
 
-trace, place = map(Path, support.arguments())
+large, trace, place = map(Path, support.arguments())
 
 
 def main():
@@ -36,7 +38,7 @@ def main():
     yield support.at_rest()
     support.screenshot(place / "empty.png")
 
-    def drop():
+    def drop(trace):
         with bpy.context.temp_override(window=window, area=area, region=region):
             return bpy.ops.tracevis3d.import_trace(
                 "INVOKE_DEFAULT", directory=str(trace.parent), files=[{"name": trace.name}]
@@ -44,7 +46,7 @@ def main():
 
     # A person who drops a file sees it being read, and can stop that.
     cache.clear()
-    assert drop() == {"RUNNING_MODAL"}
+    assert drop(large) == {"RUNNING_MODAL"}
     assert task.current is not None
     running = task.current
     yield lambda: running.done > 0 or not running.running
@@ -71,7 +73,7 @@ def main():
     # How long the window's thread computes before it looks at the mouse again, however busy the machine is.
     bpy.app.timers.register(watch)
     started = time.perf_counter()
-    assert drop() == {"RUNNING_MODAL"}
+    assert drop(trace) == {"RUNNING_MODAL"}
     yield lambda: task.current is None
     yield support.at_rest()
     support.say(imported_after_s=time.perf_counter() - started, longest_cpu_of_the_window_s=longest[0])
