@@ -215,7 +215,8 @@ class Way:
         at_live_views = Turn(
             "point at live views in a window",
             "watching/live_memory.py",
-            self.memory,
+            # The view of memory takes longest: one program arranges it, zooms, and flies into a recording.
+            "" if self.share == 0 else self.memory,
             *self.shared("icicle", "interactions", "threads"),
             done="pointed",
         )
@@ -273,8 +274,10 @@ class Way:
             *self.shared(
                 Turn("forms of views in a window", "sight/forms.py", threaded, sphinx[0], done="formed"),
             ),
-            Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
-            Turn("stand in a view with a headset", "sight/immersion.py", threaded, done="stood"),
+            *self.shared(
+                Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
+                Turn("stand in a view with a headset", "sight/immersion.py", threaded, done="stood"),
+            ),
             Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
             screen=_LARGE_SCREEN,
         )

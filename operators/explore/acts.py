@@ -53,7 +53,7 @@ def trigger(
 ) -> bool:
     """Run the first of a view's actions with a trigger that applies; return whether there is one.
 
-    ``say`` is told what came of it, or why it can't be done, which counts as done then.
+    ``say`` is given what came of it, or why it can't be done, which counts as done then.
     """
     try:
         state = state_at(view, hit, **about) if hit is not None else actions.state_of(view, **about)

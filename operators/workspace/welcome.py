@@ -1,4 +1,4 @@
-"""What a newcomer is told until they close it, and the example that they can open with one click."""
+"""What a newcomer is shown until they close it, and the example that they can open with one click."""
 
 from pathlib import Path
 

@@ -85,7 +85,7 @@ def check_definition(grammar: Grammar) -> None:
 
 
 @given(texts())
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=200)
 def test_the_lists_come_back_and_the_grammar_is_sequiturs(found) -> None:
     graph = graph_from(found)
     grammar = graph.grammar
@@ -149,7 +149,7 @@ def _rules_of_peer(found: list[list[int]]) -> list[tuple[int, ...]]:
 
 
 @given(texts())
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=120)
 def test_where_nothing_repeats_in_a_row_it_is_the_grammar_of_scikit_sequitur(found) -> None:
     found = [[leaf for leaf, _ in groupby(text)] for text in found]
     grammar = graph_from(found).grammar

@@ -163,7 +163,7 @@ def test_a_call_and_its_path(seed, n) -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 200), st.integers(1, 30))
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 def test_a_call_and_its_path_where_sequences_are_folded(seed, n, most) -> None:
     calls = synthetic.random_calls(seed, n, functions=2, threads=2)
     tree = PartialTree(graph_of(calls), levels=ALL, folded=True)

@@ -53,7 +53,7 @@ def until(test, seconds: float = 60.0, doing=lambda: time.sleep(0.005)) -> bool:
 
 @contextmanager
 def unconnected() -> Iterator[Subscriber]:
-    """Give a subscriber that tests hand messages to, and leave it at once: no publisher takes its farewell."""
+    """Give a subscriber that tests hand messages to; no publisher is there to say goodbye to."""
     subscriber = Subscriber("tcp://127.0.0.1:9")
     try:
         yield subscriber

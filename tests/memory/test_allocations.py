@@ -129,7 +129,7 @@ def plain_moments(memory: Memory, blocks, start: int, step: int, cells: int):
 
 
 @given(ROWS, st.integers(1, 30), st.integers(1, 60), st.sampled_from([1, 5, 40]), st.data())
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=50)
 def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat, data) -> None:
     memory = memory_of(rows * repeat)  # enough blocks for several levels
     end = int(memory.time.max(initial=0)) + 1

@@ -119,7 +119,7 @@ def as_rows(blocks, result):
 
 
 @given(programs(), st.lists(st.integers(1, 20), max_size=6))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 def test_blocks_against_a_dictionary(rows, pieces) -> None:
     blocks, result = followed(rows, pieces)
     want, live, unknown = plain(rows)
@@ -158,7 +158,7 @@ def test_a_new_cut_tells_the_past_as_it_was(rows) -> None:
 
 
 @given(programs(), st.booleans(), st.integers(1, 400), st.booleans())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 def test_narrow_neighbours_are_taken_together(rows, by_site, parts, logarithmic) -> None:
     blocks, _ = followed(rows)
     end, step = rows[-1][1] + 1, 10

@@ -19,7 +19,7 @@ PLACES = st.tuples(*[st.floats(-30, 30)] * 3)
 
 
 @given(st.lists(PLACES, min_size=1, max_size=3), st.integers(0, 10**6))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 def test_no_face_that_looks_at_an_eye_is_left_out(eyes, seed) -> None:
     low, high = np.array([-16.0, 0.0, 0.0]), np.array([0.0, 0.9, 6.4])
     found = seen(eyes, low, high, straight=True)

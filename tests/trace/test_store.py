@@ -237,7 +237,7 @@ def some_trace(draw):
     return make_trace(calls, np.cumsum(count) - count, count, functions)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(some_trace())
 def test_packed_form_is_lossless(tmp_path, trace):
     path = tmp_path / "a.tv3"

@@ -128,7 +128,7 @@ def steps_of(path) -> list[tuple[int, ...]]:
 
 
 @given(programs(), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 def test_the_path_is_that_of_the_plain_twin(rows, data):
     if not rows:
         return

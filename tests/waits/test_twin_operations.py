@@ -243,7 +243,7 @@ def key(row):
 
 
 @given(programs(), rules())
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_operations_are_those_of_the_plain_twin(trace, rules) -> None:
     ops = operations(trace, rules)
     gift = [*ops.gifts, None]

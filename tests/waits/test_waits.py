@@ -50,7 +50,7 @@ def programs(draw):
 
 
 @given(programs())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_correspondences_are_those_of_the_equations(rows):
     if not rows:
         return

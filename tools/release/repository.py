@@ -31,7 +31,7 @@ def make(folder: Path, zips: Iterable[Path]) -> Path:
     Returns
     -------
     Path
-        ``index.json``, whose address Blender is told.
+        ``index.json``, whose address Blender is given.
 
     Raises
     ------

@@ -25,6 +25,15 @@ def add(parser: argparse.ArgumentParser) -> None:
     """Declare its arguments."""
     completed_by(parser.add_argument("view", metavar="VIEW", help="see 'views'"), lambda: own.OWN)
     parser.add_argument("traces", metavar="TRACE", nargs="+")
+    _add_output(parser)
+    _add_films(parser)
+    _add_data(parser)
+    _add_records(parser)
+    reading(parser)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    """Declare what the picture is and how it is rendered."""
     parser.add_argument(
         "-o",
         "--output",
@@ -67,6 +76,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="all directions around, 4096x2048, for headsets (.png .jpg .mp4 …, engine cycles)",
     )
+
+
+def _add_films(parser: argparse.ArgumentParser) -> None:
+    """Declare what a film is."""
     parser.add_argument(
         "--sound",
         action="store_true",
@@ -74,6 +87,17 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seconds", type=float, default=8.0, help="length of a film (default 8)")
     parser.add_argument("--fps", type=int, default=24, help="frames per second of a film (default 24)")
+    parser.add_argument(
+        "--animate",
+        metavar="NAME=FROM..TO",
+        action="append",
+        default=[],
+        help="a number or a time that changes during a film, such as opening=180..60",
+    )
+
+
+def _add_data(parser: argparse.ArgumentParser) -> None:
+    """Declare what is drawn of the traces."""
     parser.add_argument(
         "--set",
         metavar="NAME=VALUE",
@@ -83,13 +107,6 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="a parameter; see 'views VIEW'",
     )
     parser.add_argument(
-        "--animate",
-        metavar="NAME=FROM..TO",
-        action="append",
-        default=[],
-        help="a number or a time that changes during a film, such as opening=180..60",
-    )
-    parser.add_argument(
         "--filters", metavar="STACK", default="", help="leave out what these filters hide; see 'filters'"
     )
     parser.add_argument(
@@ -97,9 +114,12 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="SQL",
         default="",
         help="draw as ghosts all calls except those whose id this query returns, such as 'SELECT id "
-        "FROM calls "
-        "WHERE self_ns > 1e6'",
+        "FROM calls WHERE self_ns > 1e6'",
     )
+
+
+def _add_records(parser: argparse.ArgumentParser) -> None:
+    """Declare what is written beside the picture."""
     parser.add_argument(
         "--recipe",
         action="store_true",
@@ -107,7 +127,6 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--caption", metavar="FILE", help="write a caption for the figure: .tex, .md or .txt")
     parser.add_argument("--report", metavar="R.json", help="write what was drawn")
-    reading(parser)
 
 
 def run(args: argparse.Namespace) -> None:

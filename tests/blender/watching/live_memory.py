@@ -1,5 +1,7 @@
 """Point at live views in a real window: ``live_memory.py MEMORY [VIEW ...] FOLDER``, memory's and others.
 
+Where ``MEMORY`` is empty, only at the others.
+
 A program that is made up publishes calls, waits and blocks. The mouse rests on bars of each live view while
 time flows and while it stands; the view of memory is arranged, zoomed by the wheel, and something is
 suggested; then the wheel and flying go into a recorded memory. Writes screenshots and, if all went well,
@@ -114,7 +116,8 @@ def main():
     if not bpy.app.version < (4, 5):
         sidebar.active_panel_category = "TraceVis"
     wanted = bpy.context.window_manager.tracevis3d_live
-    wanted.endpoint, wanted.window, wanted.view = program.publisher.endpoint, 8.0, "memory"
+    shown = [*["memory"] * bool(memory), *others]
+    wanted.endpoint, wanted.window, wanted.view = program.publisher.endpoint, 8.0, shown[0]
     with here():
         assert bpy.ops.tracevis3d.live_connect() == {"FINISHED"}
     feed = feed_of.current
@@ -150,7 +153,7 @@ def main():
             send("MOUSEMOVE", "NOTHING", *at)
         return False
 
-    for view in ("memory", *others):
+    for view in shown:
         word = WORDS[view]
         if wanted.view != view:
             wanted.view = view
@@ -170,70 +173,115 @@ def main():
         with here():
             assert bpy.ops.tracevis3d.live_pause() == {"FINISHED"}
 
-    # By call site, while the mouse rests; then nearer by the wheel, about what is below the mouse.
-    wanted.view = "memory"
-    yield lambda: spot("Block of 8.58 MiB") is not None
-    flow = feed.shown.view
-    wanted.views.memory.order = "site"
-    yield support.updated(feed, 1)
-    support.screenshot(place / "memory-on-the-way.png")
-    yield lambda: not flow._wants_order and flow.blocks.by_site
-    yield support.updated(feed, 5)
-    support.screenshot(place / "memory-by-site.png")
-    yield lambda: spot("Block of 8.58 MiB") is not None
-    # The picture goes on while the mouse is under way: what it clicks may be elsewhere by then.
-    for _ in range(10):
-        if (at := spot("Block of 8.58 MiB")) is not None:
-            send("MOUSEMOVE", "NOTHING", *at)
-            yield lambda: bool(state.descriptions)
-            send("LEFTMOUSE", "PRESS", *at)
-            send("LEFTMOUSE", "RELEASE", *at)
-        yield 0.5
-        if feed.picked is not None and feed.picked.subject.size == 9_000_000:
-            break
-    assert feed.picked.subject.size == 9_000_000
-    with here():
-        assert bpy.ops.tracevis3d.live_suggest(what="look") == {"FINISHED"}
-    yield lambda: bool(program.suggested)
-    assert program.suggested[0].sentence.endswith("(9,000,000 bytes) of app.load_image:9")
-    yield support.updated(feed, 3)
-    support.screenshot(place / "memory-picked.png")
-    for _ in range(4):
-        send("WHEELUPMOUSE", "PRESS", *at, ctrl=True)
-        yield 0.3
-    yield lambda: flow.sight[1] - flow.sight[0] < 0.3
-    left, right = flow.sight
-    yield support.updated(feed, 4)
-    support.screenshot(place / "memory-nearer.png")
-    send("WHEELDOWNMOUSE", "PRESS", *at, ctrl=True)
-    yield lambda: flow.sight[1] - flow.sight[0] > right - left
-    send("HOME", "PRESS", *at)
-    send("HOME", "RELEASE", *at)
-    yield lambda: flow.sight == (0.0, 1.0)
+    def arrange_and_zoom():
+        """Yield while the live memory is arranged, zoomed, and muted by its legend."""
+        # By call site, while the mouse rests; then nearer by the wheel, about what is below the mouse.
+        wanted.view = "memory"
+        yield lambda: spot("Block of 8.58 MiB") is not None
+        flow = feed.shown.view
+        wanted.views.memory.order = "site"
+        yield support.updated(feed, 1)
+        support.screenshot(place / "memory-on-the-way.png")
+        yield lambda: not flow._wants_order and flow.blocks.by_site
+        yield support.updated(feed, 5)
+        support.screenshot(place / "memory-by-site.png")
+        yield lambda: spot("Block of 8.58 MiB") is not None
+        # The picture goes on while the mouse is under way: what it clicks may be elsewhere by then.
+        for _ in range(10):
+            if (at := spot("Block of 8.58 MiB")) is not None:
+                send("MOUSEMOVE", "NOTHING", *at)
+                yield lambda: bool(state.descriptions)
+                send("LEFTMOUSE", "PRESS", *at)
+                send("LEFTMOUSE", "RELEASE", *at)
+            yield 0.5
+            if feed.picked is not None and feed.picked.subject.size == 9_000_000:
+                break
+        assert feed.picked.subject.size == 9_000_000
+        with here():
+            assert bpy.ops.tracevis3d.live_suggest(what="look") == {"FINISHED"}
+        yield lambda: bool(program.suggested)
+        assert program.suggested[0].sentence.endswith("(9,000,000 bytes) of app.load_image:9")
+        yield support.updated(feed, 3)
+        support.screenshot(place / "memory-picked.png")
+        for _ in range(4):
+            send("WHEELUPMOUSE", "PRESS", *at, ctrl=True)
+            yield 0.3
+        yield lambda: flow.sight[1] - flow.sight[0] < 0.3
+        left, right = flow.sight
+        yield support.updated(feed, 4)
+        support.screenshot(place / "memory-nearer.png")
+        send("WHEELDOWNMOUSE", "PRESS", *at, ctrl=True)
+        yield lambda: flow.sight[1] - flow.sight[0] > right - left
+        send("HOME", "PRESS", *at)
+        send("HOME", "RELEASE", *at)
+        yield lambda: flow.sight == (0.0, 1.0)
 
-    # A click on the legend mutes what is not meant, Esc takes it back.
-    overlay = support.extension(".operators.live.overlay")
+        # A click on the legend mutes what is not meant, Esc takes it back.
+        overlay = support.extension(".operators.live.overlay")
 
-    def entry():
-        made = overlay.drawn(region)
-        found = [target for target in made.targets if target.kind == "entry"] if made is not None else []
-        return found[0].box if found else None
+        def entry():
+            made = overlay.drawn(region)
+            found = [target for target in made.targets if target.kind == "entry"] if made is not None else []
+            return found[0].box if found else None
 
-    yield lambda: entry() is not None
-    left, low, right, high = entry()
-    on = region.x + (left + right) / 2, region.y + (low + high) / 2
-    send("MOUSEMOVE", "NOTHING", *on)
-    yield lambda: any(label == "click" for said in state.descriptions for label, _ in said.rows)
-    send("LEFTMOUSE", "PRESS", *on)
-    send("LEFTMOUSE", "RELEASE", *on)
-    yield lambda: len(feed.chosen) == 1
-    yield support.updated(feed, 3)
-    support.screenshot(place / "memory-chosen.png")
-    assert feed.shown.chosen == feed.chosen
-    send("ESC", "PRESS", *on)
-    send("ESC", "RELEASE", *on)
-    yield lambda: not feed.chosen
-    assert state.exploring
+        yield lambda: entry() is not None
+        left, low, right, high = entry()
+        on = region.x + (left + right) / 2, region.y + (low + high) / 2
+        send("MOUSEMOVE", "NOTHING", *on)
+        yield lambda: any(label == "click" for said in state.descriptions for label, _ in said.rows)
+        send("LEFTMOUSE", "PRESS", *on)
+        send("LEFTMOUSE", "RELEASE", *on)
+        yield lambda: len(feed.chosen) == 1
+        yield support.updated(feed, 3)
+        support.screenshot(place / "memory-chosen.png")
+        assert feed.shown.chosen == feed.chosen
+        send("ESC", "PRESS", *on)
+        send("ESC", "RELEASE", *on)
+        yield lambda: not feed.chosen
+        assert state.exploring
+
+    def go_into_a_recording():
+        """Yield while the wheel zooms in a recorded memory, and while one flies into it."""
+        # The wheel in a recorded memory, and flying into it.
+        with here():
+            bpy.ops.tracevis3d.import_trace(filepath=str(memory))
+        yield lambda: any(v.tracevis3d.view == "memory" and "memray" in v.name for v in support.views())
+        yield support.at_rest()
+        view = next(v for v in support.views() if "memray" in v.name)
+        with here():
+            assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+        yield support.at_rest()
+        x, y = region.x + 0.4 * region.width, region.y + 0.4 * region.height
+        send("MOUSEMOVE", "NOTHING", x, y)
+        for _ in range(3):
+            send("WHEELUPMOUSE", "PRESS", x, y, ctrl=True)
+            yield support.at_rest()
+        group = view.tracevis3d.memory
+        yield lambda: group.right - group.left < 0.5
+        yield support.at_rest()
+        support.screenshot(place / "recorded-nearer.png")
+        support.say(left=group.left, right=group.right)
+        send("ESC", "PRESS", x, y)
+        send("ESC", "RELEASE", x, y)
+        yield lambda: not state.exploring
+        before = np.array(area.spaces.active.region_3d.view_matrix)
+        with here():
+            assert bpy.ops.tracevis3d.fly.poll()
+            bpy.ops.tracevis3d.fly("INVOKE_DEFAULT")
+        # Who flies is never at rest: the mouse steers.
+        yield lambda: any(operator.bl_idname == "TRACEVIS3D_OT_flying" for operator in window.modal_operators)
+        send("MOUSEMOVE", "NOTHING", x, y)
+        for _ in range(4):
+            send("WHEELUPMOUSE", "PRESS", x, y)
+            yield 0.3
+        yield lambda: np.abs(np.array(area.spaces.active.region_3d.view_matrix) - before).max() > 1.0
+        send("LEFTMOUSE", "PRESS", x, y)
+        yield 2.0
+        support.screenshot(place / "recorded-flown.png")
+
+    if memory:
+        yield from arrange_and_zoom()
+    at = region.x + 0.4 * region.width, region.y + 0.4 * region.height
     send("MOUSEMOVE", "NOTHING", *at)
     yield 0.5
     send("ESC", "PRESS", *at)
@@ -245,43 +293,8 @@ def main():
         assert bpy.ops.tracevis3d.live_stop() == {"FINISHED"}
     yield support.at_rest()
     support.screenshot(place / "memory-stopped.png")
-
-    # The wheel in a recorded memory, and flying into it.
-    with here():
-        bpy.ops.tracevis3d.import_trace(filepath=str(memory))
-    yield lambda: any(v.tracevis3d.view == "memory" and "memray" in v.name for v in support.views())
-    yield support.at_rest()
-    view = next(v for v in support.views() if "memray" in v.name)
-    with here():
-        assert bpy.ops.tracevis3d.explore("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
-    yield support.at_rest()
-    x, y = region.x + 0.4 * region.width, region.y + 0.4 * region.height
-    send("MOUSEMOVE", "NOTHING", x, y)
-    for _ in range(3):
-        send("WHEELUPMOUSE", "PRESS", x, y, ctrl=True)
-        yield support.at_rest()
-    group = view.tracevis3d.memory
-    yield lambda: group.right - group.left < 0.5
-    yield support.at_rest()
-    support.screenshot(place / "recorded-nearer.png")
-    support.say(left=group.left, right=group.right)
-    send("ESC", "PRESS", x, y)
-    send("ESC", "RELEASE", x, y)
-    yield lambda: not state.exploring
-    before = np.array(area.spaces.active.region_3d.view_matrix)
-    with here():
-        assert bpy.ops.tracevis3d.fly.poll()
-        bpy.ops.tracevis3d.fly("INVOKE_DEFAULT")
-    # Who flies is never at rest: the mouse steers.
-    yield lambda: any(operator.bl_idname == "TRACEVIS3D_OT_flying" for operator in window.modal_operators)
-    send("MOUSEMOVE", "NOTHING", x, y)
-    for _ in range(4):
-        send("WHEELUPMOUSE", "PRESS", x, y)
-        yield 0.3
-    yield lambda: np.abs(np.array(area.spaces.active.region_3d.view_matrix) - before).max() > 1.0
-    send("LEFTMOUSE", "PRESS", x, y)
-    yield 2.0
-    support.screenshot(place / "recorded-flown.png")
+    if memory:
+        yield from go_into_a_recording()
 
 
 support.drive(main(), place, "pointed", patience=90.0)

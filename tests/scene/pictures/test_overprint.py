@@ -35,7 +35,7 @@ def test_texts_are_those_of_workbench(tmp_path, transparent):
     found = {}
     for engine in ("cycles", "workbench"):
         out = tmp_path / f"{engine}.png"
-        made = produce(drawing, out, Output(engine=engine, frame=FRAME, transparent=transparent))
+        made = produce(drawing, out, Output(engine=engine, frame=FRAME, samples=2, transparent=transparent))
         assert made.counts["engine"] == engine
         assert made.counts["label_overlaps"] == 0
         found[engine] = pixels.read(out).astype(int)
@@ -51,9 +51,9 @@ def test_texts_are_those_of_workbench(tmp_path, transparent):
 
 
 def test_other_formats_show_the_same(tmp_path):
-    drawing = api.icicle(walked_trace(3)).drawing(FRAME)
+    drawing = api.icicle(walked_trace(3)).drawing(Frame(240, 136))
     for suffix in (".png", ".jpg", ".webp"):
-        produce(drawing, tmp_path / f"a{suffix}", Output(engine="cycles", frame=FRAME))
+        produce(drawing, tmp_path / f"a{suffix}", Output(engine="cycles", frame=Frame(240, 136), samples=2))
     exact, *others = (
         pixels.read(tmp_path / f"a{suffix}").astype(int) for suffix in (".png", ".jpg", ".webp")
     )

@@ -1012,7 +1012,7 @@ def visits(until):
 @example(visits(1000), [0])
 @example([*visits(1000), ("a", 5, 6, "Event.wait", "wait", "E", 1)], [0])
 @example([row for row in visits(1000) if len(row) == 4], [0])
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_findings_are_those_of_the_plain_twin(rows, recorded):
     trace = trace_of(lines(rows))
     waits = find_waits(with_lines(trace, islice(cycle(recorded), len(trace.sync))))

@@ -321,7 +321,7 @@ class KernelEvents:
         return self._title.get(tid, b"").decode("utf-8", "replace") or f"thread {tid}"
 
     def thread(self, recording: Recording, tid: int) -> int:
-        """Return a thread's index in a recording, which is told its name.
+        """Return a thread's index in a recording, which is given its name.
 
         Parameters
         ----------

@@ -29,7 +29,7 @@ def choose_memory(engine: str, c_functions: bool, live: bool, frames: int = 0) -
     live : bool
         Whether the recording is published.
     frames : int
-        Frames of a call site; 0: as many as the engine records. Only tracemalloc can be told.
+        Frames of a call site; 0: as many as the engine records. Only tracemalloc takes it.
 
     Returns
     -------

@@ -160,15 +160,7 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     steady = bool(p.unfolded.strip())
     # Lanes that can be folded stay where they are whatever part of the time is shown.
     busy = busy_time(trace, time_window(trace, "", "") if steady else window)
-    if steady and p.threads.strip() in ("", "auto"):
-        threads = choose_threads(trace, f"busiest {_MOST_LANES}", p.order, busy, cost, height)
-    else:
-        threads = choose_threads(trace, p.threads, p.order, busy, cost, height)
-    folded = ~_unfolded(trace, p, threads, busy, deepest)
-    if not steady and len(threads) < _FEW and p.threads.strip() in ("", "auto"):
-        many, opened = _grouped(busy, cost, _FOLDED + p.spacing * pixels, height)
-        threads = choose_threads(trace, f"busiest {many}", p.order, busy, cost, height)
-        folded = ~np.isin(threads, opened)
+    threads, folded = _chosen(trace, p, busy, deepest, cost, _FOLDED + p.spacing * pixels, height)
     lane_of = np.full(len(trace.threads), -1, np.int64)
     lane_of[threads] = np.arange(len(threads))
     levels = deepest[threads].astype(np.int64) if steady else None
@@ -227,6 +219,41 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
             break
         pixels = now
     return replace(picture, pixels_per_unit=now), cut, _left_out(trace, picture, cut, busy)
+
+
+def _chosen(
+    trace: Trace, p: Parameters, busy: Ints, deepest: Floats, cost: Floats, low: float, height: float
+) -> tuple[Ints, NDArray[np.bool_]]:
+    """Choose the threads that have lanes, and those of them whose lanes are folded.
+
+    Parameters
+    ----------
+    trace : Trace
+    p : Parameters
+    busy : int64 (threads,)
+        Nanoseconds.
+    deepest : float64 (threads,)
+        Levels of each.
+    cost : float64 (threads,)
+        Height of each one's lane with all of its levels.
+    low : float
+        Height of a folded lane.
+    height : float
+        The height that there is.
+
+    Returns
+    -------
+    (int64 (k,), bool (k,))
+    """
+    steady, automatic = bool(p.unfolded.strip()), p.threads.strip() in ("", "auto")
+    wanted = f"busiest {_MOST_LANES}" if steady and automatic else p.threads
+    threads = choose_threads(trace, wanted, p.order, busy, cost, height)
+    folded = ~_unfolded(trace, p, threads, busy, deepest)
+    if not steady and automatic and len(threads) < _FEW:
+        many, opened = _grouped(busy, cost, low, height)
+        threads = choose_threads(trace, f"busiest {many}", p.order, busy, cost, height)
+        folded = ~np.isin(threads, opened)
+    return threads, folded
 
 
 def _grouped(busy: Ints, cost: Floats, low: float, height: float) -> tuple[int, Ints]:

@@ -17,7 +17,7 @@ _WORTH_TELLING = 0.01
 _UNIT = 0.1
 #: What a sum is beyond rounding.
 _NOTHING = 1e-6
-#: Python's names of code that has none, and the share of the calls below it by which it is told.
+#: Python's names of code that has none, and the share of the calls below it by which it is reported.
 _NAMELESS, _NEARLY_ALL = re.compile(r"<(genexpr|listcomp|setcomp|dictcomp|lambda)>$"), 0.9
 
 Ints = NDArray[np.int64]
@@ -58,7 +58,7 @@ def repetitions(evidence: Evidence) -> list[Finding]:
         # Where more calls are less work, their number is not what changed the work.
         is_work = more * calls > -_NOTHING
         change = evidence.share(time, calls) if is_work else evidence.share(0.0, more)
-        nodes = _told_by(evidence, nodes)
+        nodes = _reported_by(evidence, nodes)
         first = int(nodes[0])
         # It may have another name in B.
         in_all = [int(evidence.calls_of_function[s, paths.function[s, first]]) for s in range(2)]
@@ -86,8 +86,8 @@ def repetitions(evidence: Evidence) -> list[Finding]:
     return found
 
 
-def _told_by(evidence: Evidence, nodes: Ints, sides: tuple[int, ...] = (0, 1)) -> Ints:
-    """Return the paths by which calls of some are told: of code without a name, what it calls.
+def _reported_by(evidence: Evidence, nodes: Ints, sides: tuple[int, ...] = (0, 1)) -> Ints:
+    """Return the paths by which calls of some are reported: of code without a name, what it calls.
 
     A generator expression is resumed once more than it has values, and its name says nothing. What it calls
     tells more, if that is one function, which makes nearly all calls below it; of two traces as much more
@@ -182,7 +182,7 @@ def alone(evidence: Evidence) -> list[Finding]:
     found = []
     for s in range(2):
         for nodes in by_function(evidence, chosen[paths.calls[s, chosen] > 0], s):
-            nodes = _told_by(evidence, nodes, (s,))
+            nodes = _reported_by(evidence, nodes, (s,))
             first = int(nodes[0])
             about = evidence.about(nodes)
             elsewhere = int(evidence.calls_of_function[1 - s, paths.function[1 - s, first]])
@@ -219,8 +219,8 @@ def new_functions(evidence: Evidence) -> list[Finding]:
         chosen = missing[1 - s, paths.function[1 - s]] & (paths.calls[s] > 0)
         chosen[_mere_wrappers(evidence)] = False
         for nodes in by_function(evidence, np.flatnonzero(chosen), s):
-            # Code without a name is told by what it calls, which the other trace may call elsewhere.
-            chosen[nodes] = _told_by(evidence, nodes, (s,)) is nodes
+            # Code without a name is reported by what it calls, which the other trace may call elsewhere.
+            chosen[nodes] = _reported_by(evidence, nodes, (s,)) is nodes
         within = np.empty(len(paths), np.uint8)
         find_outermost_nodes(paths.parent, chosen.astype(np.uint8), within)
         for nodes in by_function(evidence, np.flatnonzero(chosen & (within == 0)), s):

@@ -121,7 +121,7 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints, loading: Ints) -> li
     known : int64 (k,)
         Groups that are reported as slower or faster.
     loading : int64 (m,)
-        Paths of Python's import, as :func:`importing` returns them: what these take is told as a whole.
+        Paths of Python's import, as :func:`importing` returns them: what these take is reported as a whole.
 
     Returns
     -------

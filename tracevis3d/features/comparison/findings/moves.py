@@ -56,8 +56,8 @@ def add_most_similar(evidence: Evidence, found: list[Finding]) -> list[Finding]:
 def together(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     """Take calls that the same callers make alone, equally often each, as one finding.
 
-    It is told by the function that the other trace never calls, if there is one, else by the one that takes
-    longest; ``with`` holds the others' names.
+    It is reported by the function that the other trace never calls, if there is one, else by the one that
+    takes longest; ``with`` holds the others' names.
 
     Parameters
     ----------

@@ -254,7 +254,7 @@ def _around(traces: Sequence[Trace], p: Parameters, picture: Layout, chosen: Cho
     for s, (wall, ids) in enumerate(zip(picture.walls, (chosen.a, chosen.b))):
         _, width, _ = wall.spots(ids)
         kind, _ = found.of_tubes(s, ids)
-        # A stall of what lies around all others is told by its callout: a tube would be the largest shape.
+        # A stall of what lies around all others has a callout: a tube would be the largest shape.
         out &= (width >= _AROUND * wall.width) & ((kind == SAME) | (kind == STALLED))
     return out
 

@@ -1,6 +1,6 @@
 """Findings about readers and writers: writers that wait while readers get in again and again.
 
-Who reads and who writes is told by words of the functions that they pass, such as ``acquire_read``,
+Who reads and who writes is recognized by words of the functions that they pass, such as ``acquire_read``,
 ``WriteLock`` or ``pthread_rwlock_rdlock``.
 """
 

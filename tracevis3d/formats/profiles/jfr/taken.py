@@ -111,7 +111,7 @@ class Taken:
         thread : int (n,)
             Indices of :meth:`~tracevis3d.trace.recording.Recording.thread`.
         stack : int (n,)
-            The stack of each, as :meth:`lay` is told about them; -1: none.
+            The stack of each, as :meth:`lay` is given them; -1: none.
         time, lasts : int (n,)
             Nanoseconds.
         weight : int (n,)

@@ -117,7 +117,7 @@ def short(finding: Finding, trace: int | None = None) -> tuple[str, str]:
     ----------
     finding : Finding
     trace : int, optional
-        Where it stands: 0 in A, 1 in B. A different order is told of each.
+        Where it stands: 0 in A, 1 in B. A different order is reported for each.
 
     Returns
     -------
