@@ -57,11 +57,10 @@ print(json.dumps([facts, kernels, "scipy.linalg" in sys.modules]))
 
 
 def run(
-    work: str, cache: Path, *paths: Path, library: Path = ROOT, optimized: bool = True
+    work: str, cache: Path, *paths: Path, library: Path = ROOT
 ) -> tuple[dict[str, Any], dict[str, Any], bool]:
     """Run ``work`` in a process of its own with the given cache, and with the library of a folder."""
     surroundings = {**os.environ, "TRACEVIS3D_CACHE": str(cache), "NUMBA_CACHE_DIR": str(cache / "numba")}
-    surroundings |= {} if optimized else {"NUMBA_OPT": "0"}
     command = [sys.executable, "-c", TELL.format(work=work), *map(str, paths)]
     done = subprocess.run(command, cwd=library, env=surroundings, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -71,12 +70,9 @@ def run(
 
 @pytest.fixture(scope="module")
 def cold(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any], dict[str, Any]]:
-    """Return a cache that was empty, and what the examples then made of it.
-
-    What is compiled how often, and found again, is the same for code that isn't optimized, which takes less.
-    """
+    """Return a cache that was empty, and what the examples then made of it."""
     cache = tmp_path_factory.mktemp("cache")
-    facts, kernels, _ = run(WHOLE_WAY, cache, *sorted(EXAMPLES.glob("*.gz")), optimized=False)
+    facts, kernels, _ = run(WHOLE_WAY, cache, *sorted(EXAMPLES.glob("*.gz")))
     return cache, facts, kernels
 
 
