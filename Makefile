@@ -17,7 +17,7 @@ gallery: setup  ## Draw the pictures of the docs: each view in each style, films
 	@$(PY) tools/gallery.py
 
 docs: setup  ## Build the documentation as a site into build/site (to be served: python -m http.server -d build/site)
-	@$(PY) -m pip install -q --disable-pip-version-check -e '.[docs]'
+	@$(PY) -c 'import mkdocs, material, mkdocstrings' 2>/dev/null || sh tools/install.sh .venv -e '.[docs]'
 	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build -q --strict
 
 test: setup  ## Run every test, in as many processes as there are cores

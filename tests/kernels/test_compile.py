@@ -126,10 +126,18 @@ facts = {"sums": out.tolist()}
 """
 
 
-@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
-def test_a_damaged_cache_is_compiled_anew(tmp_path: Path, suffix: str) -> None:
-    facts, _, _ = run(SMALL, tmp_path)
+@pytest.fixture(scope="module")
+def kept_small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache in which one kernel is kept."""
+    cache = tmp_path_factory.mktemp("small")
+    facts, _, _ = run(SMALL, cache)
     assert facts == {"sums": [3.0, 6.0]}
+    return cache
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+def test_a_damaged_cache_is_compiled_anew(tmp_path: Path, kept_small: Path, suffix: str) -> None:
+    shutil.copytree(kept_small, tmp_path, dirs_exist_ok=True)
     kept = list(tmp_path.rglob("*" + suffix))
     assert kept
     for path in kept:
@@ -148,9 +156,8 @@ def copy(tmp_path: Path) -> Path:
     return place
 
 
-def test_a_copy_of_the_library_finds_what_another_one_has_compiled(tmp_path: Path, copy: Path) -> None:
-    run(SMALL, tmp_path)
-    facts, kernels, _ = run(SMALL, tmp_path, library=copy)
+def test_a_copy_of_the_library_finds_what_another_one_has_compiled(kept_small: Path, copy: Path) -> None:
+    facts, kernels, _ = run(SMALL, kept_small, library=copy)
     assert facts == {"sums": [3.0, 6.0]}
     assert kernels["tracevis3d.kernels.run_sums.sum_runs"][1] == 0
 

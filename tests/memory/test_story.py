@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from tests.memory.test_view import trace_of
 from tracevis3d.api import load, save
 from tracevis3d.cli import main
+from tracevis3d.drawing import output
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.output import Output
 from tracevis3d.errors import UsageError
@@ -107,8 +109,9 @@ def test_a_report_has_a_picture_of_each_finding_with_its_sentence(trace, tmp_pat
     assert len({np.frombuffer(p.read_bytes(), np.uint8).sum() for p in pictures}) == len(pictures)
 
 
-def test_the_command_writes_a_report(tmp_path, capsys) -> None:
+def test_the_command_writes_a_report(tmp_path, capsys, monkeypatch) -> None:
     pytest.importorskip("bpy")
+    monkeypatch.setattr(output, "Output", partial(Output, frame=Frame(480, 270)))
     path, folder = tmp_path / "blocks.tv3", tmp_path / "report"
     save(trace_of(), path)
     assert main(["memory", str(path), "-o", str(folder), "--quiet"]) == 0

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
 from tests.waits.sync_traces import trace_of
 from tracevis3d import save
 from tracevis3d.cli import main
+from tracevis3d.drawing import output
+from tracevis3d.drawing.frame import Frame
 
 TEXT = """
 a 0 2000000 run
@@ -107,7 +110,8 @@ def test_a_trace_without_waits_and_a_missing_rule_file(tmp_path, capsys):
     assert "absent.toml" in error
 
 
-def test_a_report_has_a_picture_of_each_finding_with_its_sentence(path, tmp_path, capsys):
+def test_a_report_has_a_picture_of_each_finding_with_its_sentence(path, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(output, "Output", partial(output.Output, frame=Frame(480, 270)))
     trace = tmp_path / "a<script>`x`.tv3"
     rows = []
     for i, (thread, one, other) in enumerate((("a", "X", "Y"), ("b", "Y", "X"))):

@@ -100,13 +100,22 @@ def test_boxes_of_a_glb_are_named_nodes_that_share_meshes(tmp_path):
     assert sorted(row[3] for row in places) == sorted(row[3] for row in expected)
 
 
+@pytest.fixture(scope="module")
+def boxes(tmp_path_factory):
+    """A trace, its figure, a .usdc of it, and the bytes that were asked for."""
+    trace = walked_trace(3, threads=2)
+    figure, out, asked = api.icicle(trace), tmp_path_factory.mktemp("boxes") / "a.usdc", []
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(export, "_reserve", lambda path, size: asked.append(size))
+        figure.render(out)
+    return trace, figure, out, asked
+
+
 @pytest.mark.skipif(
     find_spec("pxr") is None or bpy.app.version < (4, 5, 0), reason="needs usd-core, Blender 4.5"
 )
-def test_boxes_of_a_usdc_are_instances_with_names(tmp_path):
-    trace = walked_trace(3, threads=2)
-    figure, out = api.icicle(trace), tmp_path / "a.usdc"
-    figure.render(out)
+def test_boxes_of_a_usdc_are_instances_with_names(boxes):
+    trace, figure, out, _ = boxes
     found = read(OF_USD, out)
     seen = []
     for group in found:
@@ -137,10 +146,8 @@ def test_very_many_boxes_are_one_mesh(tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not getattr(bpy.app.build_options, "usd", False), reason="built without USD")
-def test_as_much_room_is_asked_for_as_a_usdc_takes(tmp_path, monkeypatch):
-    asked, out = [], tmp_path / "a.usdc"
-    monkeypatch.setattr(export, "_reserve", lambda path, size: asked.append(size))
-    api.icicle(walked_trace(3, threads=2)).render(out)
+def test_as_much_room_is_asked_for_as_a_usdc_takes(boxes):
+    _, _, out, asked = boxes
     assert out.stat().st_size <= asked[0] < 4 * out.stat().st_size
 
 
