@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...command_line.arguments import complain, print_json
 from ...command_line.terminal import Bar
@@ -15,6 +16,8 @@ from .arguments import feed, read_keys
 
 if TYPE_CHECKING:
     from ...live.stream.alarms import Alarm
+    from ...live.subscriber import Subscriber
+    from ...trace.model import Trace
 
 #: Shown by --help.
 EXAMPLES = (
@@ -72,27 +75,15 @@ def run(args: argparse.Namespace) -> None:
     from ...live.losses import place
     from ...live.stream.alarms import AlarmWatch
     from ...live.subscriber import Subscriber
-    from ...live.watch import pictures, watch
+    from ...live.watch import watch
     from ...views.registry import watchers
-    from ..render import setting
 
     every = read_time("--every", args.every) / 1e9 if args.every else None
-    settings = dict(setting(text) for text in args.settings)
+    if every is not None and every <= 0:
+        raise UsageError(f"--every {args.every}: a time above 0 is expected")
+    show = _pictures(args)
     if every is None:
         api.check_writable(args.output)
-        show = None
-    else:
-        if every <= 0:
-            raise UsageError(f"--every {args.every}: a time above 0 is expected")
-        figure = api.Figure(args.view, (), settings)
-        frame = Frame.parse(args.size, None) if args.size else Frame()
-        output = api.Output(style=args.style, engine="workbench", frame=frame)
-        show = pictures(
-            Path(args.output),
-            read_time("--window", args.window),
-            figure.view.suits,
-            lambda trace, path: figure.of(trace).render(path, output),
-        )
     load_kernels()
     with Bar(args.quiet) as bar, Subscriber(args.endpoint, keys=read_keys(args)) as subscriber:
 
@@ -108,37 +99,17 @@ def run(args: argparse.Namespace) -> None:
 
         alarms = AlarmWatch(lambda: watchers(subscriber.trace))
         watch(
-            subscriber, seconds=args.seconds, every=every, show=show or (lambda s: None), report=report,
+            subscriber, seconds=args.seconds, every=every, show=show, report=report,
             alarms=alarms, alarm=alarm,
         )  # fmt: skip
         bar.close()
-        if subscriber.state == "refused":
-            raise InputError(f"{args.endpoint}: the publisher refuses the connection: {subscriber.why}")
-        if subscriber.locked_out and not subscriber.rows:
-            raise InputError(f"{args.endpoint}: {subscriber.locked_out}")
-        if not subscriber.rows:
-            raise InputError(
-                f"{args.endpoint}: no data arrived: is a publisher running there, such as "
-                "'tracevis3d record --live'?"
-            )
+        _check_arrival(args.endpoint, subscriber)
         trace = subscriber.finish()
         if every is None:
             for sentence in api.save(trace, args.output, progress=bar):
                 bar.close()
                 complain(f"{args.output}: {sentence}")
-    back, farthest = subscriber.trace.went_back
-    facts = {
-        "endpoint": args.endpoint, "program": subscriber.program, "state": subscriber.state,
-        "rows": subscriber.rows, "calls": len(trace.calls), "lost": subscriber.lost,
-        "lost_batches": subscriber.lost_batches, "rows_again": subscriber.rows_again,
-        "published": subscriber.published, "gaps": [gap.as_dict(trace.origin_ns) for gap in subscriber.gaps],
-        "clock_went_back": {"count": back, "farthest_ns": farthest},
-        "bad_messages": subscriber.bad, "sessions": subscriber.trace.sessions,
-        "alarms": [
-            {"kind": a.kind, "about": a.about, "sentence": a.sentence, "at_ns": a.at - trace.origin_ns}
-            for a in alarms.raised
-        ],
-    }  # fmt: skip
+    facts = _facts(args.endpoint, subscriber, trace, alarms.raised)
     if args.json:
         print_json(facts)
     elif not args.quiet:
@@ -146,3 +117,52 @@ def run(args: argparse.Namespace) -> None:
         lost = f"{facts['lost']:,} rows lost on the way{where}"
         parts = [f"{facts['rows']:,} rows, {facts['calls']:,} calls", lost, subscriber.trace.clock_words()]
         print("; ".join(part for part in parts if part))
+
+
+def _pictures(args: argparse.Namespace) -> Callable[[Subscriber], None]:
+    """Return what renders the window so far into a folder; without ``--every``, what does nothing."""
+    from ... import api
+    from ...live.watch import pictures
+    from ..render import setting
+
+    settings = dict(setting(text) for text in args.settings)
+    if not args.every:
+        return lambda subscriber: None
+    figure = api.Figure(args.view, (), settings)
+    frame = Frame.parse(args.size, None) if args.size else Frame()
+    output = api.Output(style=args.style, engine="workbench", frame=frame)
+    return pictures(
+        Path(args.output),
+        read_time("--window", args.window),
+        figure.view.suits,
+        lambda trace, path: figure.of(trace).render(path, output),
+    )
+
+
+def _check_arrival(endpoint: str, subscriber: Subscriber) -> None:
+    """Raise InputError if the publisher refused the connection, or no data arrived."""
+    if subscriber.state == "refused":
+        raise InputError(f"{endpoint}: the publisher refuses the connection: {subscriber.why}")
+    if subscriber.locked_out and not subscriber.rows:
+        raise InputError(f"{endpoint}: {subscriber.locked_out}")
+    if not subscriber.rows:
+        raise InputError(
+            f"{endpoint}: no data arrived: is a publisher running there, such as 'tracevis3d record --live'?"
+        )
+
+
+def _facts(endpoint: str, subscriber: Subscriber, trace: Trace, alarms: Iterable[Alarm]) -> dict[str, Any]:
+    """Return what is printed as JSON."""
+    back, farthest = subscriber.trace.went_back
+    return {
+        "endpoint": endpoint, "program": subscriber.program, "state": subscriber.state,
+        "rows": subscriber.rows, "calls": len(trace.calls), "lost": subscriber.lost,
+        "lost_batches": subscriber.lost_batches, "rows_again": subscriber.rows_again,
+        "published": subscriber.published, "gaps": [gap.as_dict(trace.origin_ns) for gap in subscriber.gaps],
+        "clock_went_back": {"count": back, "farthest_ns": farthest},
+        "bad_messages": subscriber.bad, "sessions": subscriber.trace.sessions,
+        "alarms": [
+            {"kind": a.kind, "about": a.about, "sentence": a.sentence, "at_ns": a.at - trace.origin_ns}
+            for a in alarms
+        ],
+    }  # fmt: skip

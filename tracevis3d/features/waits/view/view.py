@@ -165,17 +165,24 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     return drawing.finish(
         picture.camera,
         finding.heading if finding is not None else noted.title(trace, waits),
-        calls=blocks.whole(picture),
-        calls_in_clusters=sum(int(cut.clusters.calls.sum()) for cut in picture.cuts),
-        threads=sum(len(row.threads) for row in picture.rows),
-        rows=len(picture.rows),
-        threads_left_out=picture.left_out,
+        **_counts(picture),
         waits=len(waits.own),
         correspondences=len(chosen),
         correspondences_merged=len(short),
         steps_of_the_critical_path=steps,
         resolution_ns=max((cut.resolution for cut in picture.cuts), default=0),
     )
+
+
+def _counts(picture: Layout) -> dict[str, int]:
+    """Return how much of the trace the rows show."""
+    return {
+        "calls": blocks.whole(picture),
+        "calls_in_clusters": sum(int(cut.clusters.calls.sum()) for cut in picture.cuts),
+        "threads": sum(len(row.threads) for row in picture.rows),
+        "rows": len(picture.rows),
+        "threads_left_out": picture.left_out,
+    }
 
 
 def _draw_rows(drawing: DrawingBuilder, picture: Layout, colors: CallColors) -> tuple[LegendEntry, ...]:

@@ -105,34 +105,11 @@ def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[W
         return None, None
     view = fit(picture.camera, frame, SHARE)
     height = max(_HEIGHT * picture.text * picture.pixels_per_unit, picture.least_text)
-    reach = picture.reach(which.row) / 2
-    low, high, middle = (
-        picture.theatre.place(which.row, share, reach, 0.0)
-        for share in (which.low, which.high, (which.low + which.high) / 2)
-    )
-    wide = np.abs(view.pixels(high)[:, 0] - view.pixels(low)[:, 0])
-    at = view.pixels(middle)
-    lasted = picture.waits.ops.lasted[which.wait]
-    taken: list[tuple[float, float, float]] = []
-    chosen: list[tuple[int, tuple[str, ...], float]] = []
-    idle = no_delay(picture, which)
-    for i in np.argsort(-lasted, kind="stable").tolist():
-        if idle[i]:
-            continue
-        x, y = at[i].tolist()
-        texts = spoken(picture, which, i)
-        for k, text in enumerate(texts):
-            width = (len(text) * _LETTER + 2 * _PAD) * height
-            if width > _WIDER * wide[i]:
-                continue
-            if any(abs(y - b) < 1.25 * height and abs(x - a) < (width + w) / 2 for a, b, w in taken):
-                continue
-            taken.append((x, y, width))
-            chosen.append((i, texts[k:], width))
-            break
+    middle, chosen = _with_room(picture, which, view, height)
     if not chosen:
         return None, None
     rows = np.array([i for i, _, _ in chosen], np.int64)
+    lasted = picture.waits.ops.lasted[which.wait[rows]]
     near = _nearest(picture, view)
     depth = (middle[rows] - view.eye) @ view.forward
     if view.perspective:
@@ -161,11 +138,59 @@ def tags(picture: Layout, which: Shown, color: Indices, frame: Frame) -> tuple[W
     names = Labels(
         "wait", tuple(text for _, (text, *_), _ in chosen),
         (point - 0.5 * _ON * view.forward).astype(np.float32), size,
-        (2 * half).astype(np.float32), (1e6 + 1e-3 * lasted[rows]).astype(np.float32), 0,
+        (2 * half).astype(np.float32), (1e6 + 1e-3 * lasted).astype(np.float32), 0,
         up=(float(up[0]), float(up[1]), float(up[2])), background=color[rows].astype(np.int32),
         shorter=tuple(tuple(texts[1:]) for _, texts, _ in chosen),
     )  # fmt: skip
     return plates, names
+
+
+def _with_room(
+    picture: Layout, which: Shown, view: Projection, height: float
+) -> tuple[Floats, list[tuple[int, tuple[str, ...], float]]]:
+    """Choose the waits whose texts have room, the longest first.
+
+    Parameters
+    ----------
+    picture : Layout
+    which : Shown
+    view : Projection
+    height : float
+        Of the texts, in pixels.
+
+    Returns
+    -------
+    float64 (k, 3)
+        The middle of each wait.
+    list of (int, tuple of str, float)
+        Which wait, its texts from the longest that fits on, and that one's width in pixels.
+    """
+    reach = picture.reach(which.row) / 2
+    low, high, middle = (
+        picture.theatre.place(which.row, share, reach, 0.0)
+        for share in (which.low, which.high, (which.low + which.high) / 2)
+    )
+    wide = np.abs(view.pixels(high)[:, 0] - view.pixels(low)[:, 0])
+    at = view.pixels(middle)
+    lasted = picture.waits.ops.lasted[which.wait]
+    taken: list[tuple[float, float, float]] = []
+    chosen: list[tuple[int, tuple[str, ...], float]] = []
+    idle = no_delay(picture, which)
+    for i in np.argsort(-lasted, kind="stable").tolist():
+        if idle[i]:
+            continue
+        x, y = at[i].tolist()
+        texts = spoken(picture, which, i)
+        for k, text in enumerate(texts):
+            width = (len(text) * _LETTER + 2 * _PAD) * height
+            if width > _WIDER * wide[i]:
+                continue
+            if any(abs(y - b) < 1.25 * height and abs(x - a) < (width + w) / 2 for a, b, w in taken):
+                continue
+            taken.append((x, y, width))
+            chosen.append((i, texts[k:], width))
+            break
+    return middle, chosen
 
 
 def _nearest(picture: Layout, view: Projection) -> float:
