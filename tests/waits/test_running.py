@@ -158,6 +158,14 @@ def test_a_wait_longer_than_its_call_leaves_no_fewer_than_none_running():
     assert running(waits, np.array([0, 10, 20])).tolist() == [0.0, 0.0]
 
 
+def test_a_wait_in_no_call_takes_nothing_from_what_runs():
+    trace = trace_of("a 0 50 run\na 10 40 Event.wait wait E 1")
+    trace.sync.call[:] = -1
+    waits = find_waits(trace)
+    assert time_running(waits).tolist() == [50]
+    assert running(waits, np.array([0, 50])).tolist() == [1.0]
+
+
 def test_a_window_without_duration_is_a_nanosecond_long():
     waits = find_waits(trace_of("a 0 51 run\nb 0 90 Event.wait wait E 1"))
     assert shares(waits, 50, 50).tolist() == shares(waits, 50, 40).tolist() == [0.0, 1.0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from tracevis3d.features.waits.correspondences import every_release, waking_rele
 from tracevis3d.features.waits.critical_path import RUNS, STARTS, WAITS
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.operations import operations
-from tracevis3d.features.waits.outcomes import KINDS_OF_WAITING
+from tracevis3d.features.waits.outcomes import HOW, KINDS_OF_WAITING
 from tracevis3d.features.waits.rules import default_rules, read_rules
 from tracevis3d.features.waits.summary import summary
 from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits, find_waits
@@ -149,6 +150,20 @@ def test_two_that_get_a_semaphore_by_one_release_were_both_woken_by_it():
     )
     assert waits.woken_by[waits.own].tolist() == [0, 0]
     assert waits.woken_at[waits.own].tolist() == [10, 10]
+
+
+@pytest.mark.parametrize(("holder", "how"), [(0, "recorded"), (-1, "follows")])
+def test_who_ended_a_wait_is_recorded_where_it_is_the_recorded_holder(holder, how):
+    trace = trace_of("""
+    a 0 60 run
+    a 1 1 Lock.acquire wait L 0
+    a 50 50 Lock.release release L
+    b 10 50 Lock.acquire wait L 1
+    """)
+    waits = find_waits(
+        replace(trace, sync=replace(trace.sync, holder=np.full(len(trace.sync), holder, np.int32)))
+    )
+    assert [HOW[waits.outcomes.how[row]] for row in waits.own] == [how]
 
 
 def test_of_two_releases_of_a_semaphore_each_of_two_that_wait_gets_its_own():
