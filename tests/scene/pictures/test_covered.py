@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("bpy")
+bpy = pytest.importorskip("bpy")
 
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Boxes, Camera, Drawing, Labels, Lines, Wedges
@@ -26,6 +26,12 @@ pytestmark = pytest.mark.blender
 #: Pale, so that what is dark in a picture is a text.
 PALETTE = np.array([[0.8, 0.85, 0.9, 1]], np.float32)
 NONE = np.zeros(1, np.int32)
+
+
+@pytest.fixture(autouse=True)
+def alone():
+    """What other tests leave in the scene would be in the pictures."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
 
 
 def names(*places: tuple[str, float, float, float]) -> Labels:
