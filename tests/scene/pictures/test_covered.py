@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 bpy = pytest.importorskip("bpy")
 
-from tracevis3d.drawing.frame import Frame
-from tracevis3d.drawing.primitives import Boxes, Camera, Drawing, Labels, Lines, Wedges
-from tracevis3d.layout.sight.view_projection import ViewProjection
-from tracevis3d.layout.sight.visible import shown_pixels
-from tracevis3d.scene.build import build, clear
-from tracevis3d.scene.output import pixels, render
-from tracevis3d.scene.output.covered import covered_texts, legible
-from tracevis3d.scene.text.cover import Cover
+from tracevis3d.drawing.frame import Frame  # noqa: E402
+from tracevis3d.drawing.primitives import Boxes, Camera, Drawing, Labels, Lines, Wedges  # noqa: E402
+from tracevis3d.layout.sight.view_projection import ViewProjection  # noqa: E402
+from tracevis3d.layout.sight.visible import shown_pixels  # noqa: E402
+from tracevis3d.scene.build import build, clear  # noqa: E402
+from tracevis3d.scene.output import pixels, render  # noqa: E402
+from tracevis3d.scene.output.covered import covered_texts, legible  # noqa: E402
+from tracevis3d.scene.text.cover import Cover  # noqa: E402
 
 pytestmark = pytest.mark.blender
 
