@@ -27,7 +27,7 @@ _HIDES = 3.0
 #: Cost of hiding a name, and a ruler, relative to data of the same size; maximum number of names examined.
 _NAME, _RULER, _NAMES = 8.0, 16.0, 500
 #: Cost of hiding boxes that are to stay uncovered, relative to data of the same size.
-_KEPT = 4.0
+_KEPT = 2.0
 #: Cost of hiding what else is to stay uncovered, or of striking a name beside the data: all other places
 #: come first.
 _NEVER = 100.0
