@@ -320,6 +320,36 @@ def art() -> bytes:
     )
 
 
+def go_trace() -> bytes:
+    """Return an execution trace of Go's: its generation again and again, each later than the one before."""
+    data = unpacked(ROOT / "tests" / "data" / "go" / "shop_1_26.go.trace.gz")
+    batches, at = [], 16
+    while data[at] == 1:
+        _, at = _varint(data, at + 1)
+        thread, at = _varint(data, at)
+        time, at = _varint(data, at)
+        size, at = _varint(data, at)
+        batches.append((thread, time, data[at : at + size]))
+        at += size
+    times = [time for _, time, _ in batches if time]
+    lasts = max(times) - min(times) + 10_000_000
+    made = [data[:16]]
+    for turn in range(min(_times(data), 100)):
+        for thread, time, body in batches:
+            numbers = (turn + 1, thread, time + turn * lasts, len(body))
+            made.append(b"\1" + b"".join(map(_as_varint, numbers)) + body)
+        made.append(data[at : at + 1])
+    return b"".join(made)
+
+
+def _as_varint(value: int) -> bytes:
+    found = bytearray()
+    while value > 0x7F:
+        found.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes([*found, value])
+
+
 def kanata() -> bytes:
     """Return a log of a processor's pipeline, of ever other instructions."""
     lines = unpacked(PROFILES / "small.kanata").decode().splitlines()
@@ -374,6 +404,7 @@ FILES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "OpenTelemetry trace, protobuf": ("run.otlp.pb", otlp_protobuf),
     "Jaeger trace": ("run.jaeger.json", jaeger),
     "Android method trace": ("run.trace", art),
+    "Go execution trace": ("run.go.trace", go_trace),
     "Kanata pipeline log": ("run.kanata", kanata),
     "bpftrace stacks": ("run.bpftrace", bpftrace),
     "heaptrack recording": ("run.heaptrack", heaptrack),

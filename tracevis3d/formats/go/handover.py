@@ -233,6 +233,8 @@ class _HandOver:
     def _last_change(self, events: Ints) -> Ints:
         """Return the last change before each event, of the goroutine that runs there; -1 if there is none."""
         moves, tables = self._moves, self._tables
+        if not len(events):
+            return events
         who = moves.running[events]
         number = np.minimum(np.searchsorted(self._numbers, who), len(self._numbers) - 1)
         known = self._numbers[number] == who

@@ -203,7 +203,7 @@ def _in_nanoseconds(events: Ints, problems: Problems, *, is_old: bool) -> Ints:
     else:
         numbers, first = np.unique(generation[says], return_index=True)
         factor = 1e9 / events[says, kernels.A][first].astype(np.float64)
-    events = events[timed]
+    events = events if timed.all() else events[timed]
     if is_old:
         # The end of a system call is written when a processor is there again, with the time when it was over.
         for which, column in _OLD_LATE.items():
