@@ -38,6 +38,10 @@ from tracevis3d.formats import registry
             ("main", 0, [("work", 10, [leaf("a", 32), leaf("b", 30), leaf("c", 28)])]),
             "100 % of the time goes to work and what it calls",
         ),
+        (
+            ("main", 4, [leaf("a", 36), leaf("b", 28), leaf("c", 12), leaf("d", 8), leaf("e", 12)]),
+            "100 % of the time goes to main and what it calls; a alone has 36 %",
+        ),
         # Recursion: the time within it counts once.
         (("main", 50, [("f", 10, [("f", 10, [leaf("f", 10)])])]), "main alone has 62 % of the time"),
     ],

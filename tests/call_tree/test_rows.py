@@ -101,6 +101,22 @@ def test_a_window_stands_for_the_calls_of_its_rows():
     )
 
 
+def test_a_sequence_is_named_by_what_it_consists_of_and_how_often_it_is_repeated():
+    trace = trace_of("main( x( a() b() c() ) y( a() b() a() b() ) )")
+    navigation, texts = walked(replace(OPEN, folded=True), trace=trace)
+    named = [(row.name, row.about) for row in texts.rows(navigation) if row.role == "sequence"]
+    assert named == [("2 \u00d7 (a, b)", "(a, b) \u00d72")]
+
+
+def test_one_row_is_the_current_one():
+    navigation, texts = walked(OPEN)
+    assert not any(row.current for row in texts.rows(navigation))
+    assert selected_calls(navigation, 9) == ([], -1)
+    navigation.click(navigation.rows()[3].path, "label", ctrl=False, shift=False)
+    assert [row.current for row in texts.rows(navigation)] == [i == 3 for i in range(6)]
+    assert selected_calls(navigation, 9)[1] == 3
+
+
 def test_selected_rows_stand_for_all_repetitions():
     navigation, _ = walked(OPEN)
     step = next(row.path for row in navigation.rows() if row.iterations == 3)
