@@ -8,6 +8,7 @@ import pytest
 from tests.comparison.difference.test_kinds import program, told
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.features.comparison.compare import VIEW
+from tracevis3d.features.comparison.findings.evidence import Finding
 from tracevis3d.features.comparison.view.difference.headlines import headline, short
 from tracevis3d.features.comparison.view.difference.kinds import STALLED
 from tracevis3d.features.comparison.view.difference.paint import HUES
@@ -57,6 +58,22 @@ def test_texts_are_short(kind):
         assert len(headline(finding).split()) <= 12
         text, _ = short(finding)
         assert len(text.split()) <= 8
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "words", "much"),
+    [
+        (0, "blank: only in B", "8 calls, 330 µs"),
+        (107, "blank: called here only in B", "8 calls, 330 µs; A calls it elsewhere"),
+    ],
+)
+def test_calls_are_said_to_be_in_one_run_alone_only_if_the_other_never_makes_them(elsewhere, words, much):
+    details = {"trace": "B", "elsewhere": elsewhere}
+    found = Finding(
+        "alone", 0.1, ("", "blank"), ("main", "blank"), (0, 8), (0, 330_000), (0, 298), details=details
+    )
+    assert short(found) == (words, much)
+    assert headline(found).endswith("which A never calls") != bool(elsewhere)
 
 
 def test_callouts_stand_at_their_calls_and_are_as_many_as_asked_for():

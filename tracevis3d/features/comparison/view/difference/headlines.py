@@ -132,6 +132,8 @@ def short(finding: Finding, trace: int | None = None) -> tuple[str, str]:
         many = f"{f.calls[s]:,} calls, " if f.calls[s] > 1 else ""
         unmatched = f.kind == "unmatched" and not d["new"]
         words = f"without a match in {other}" if unmatched else f"only in {name}"
+        if d.get("elsewhere"):
+            return f"{(a, b)[s]}: called here only in {name}", f"{many}{times[s]}; {other} calls it elsewhere"
         return f"{(a, b)[s]}: {words}", f"{many}{times[s]}"
     if f.kind == "repetitions":
         return f"{a}: {f.calls[0]:,} → {f.calls[1]:,} calls", both
