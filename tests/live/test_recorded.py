@@ -26,6 +26,7 @@ from tracevis3d.live.subscriber import Subscriber
 from tracevis3d.live.watch import watch
 from tracevis3d.record.output import spool
 from tracevis3d.trace.names import known_from
+from tracevis3d.units import duration
 
 pytest.importorskip("zmq")
 
@@ -192,6 +193,7 @@ serve()
     assert longest_quiet(find_waits(trace)).start.min() >= known_from(trace)
     drawing = Figure("icicle", [trace]).drawing()
     assert drawing.notes[0].startswith("the viewer joined ")
+    assert drawing.title.endswith(f"(known from {duration(known_from(trace))} on)")
     (block,) = np.flatnonzero(trace.memory.size >= 70_000)
     assert trace.functions.label[trace.stacks.function[trace.memory.stack[block]]] == "serve"
 

@@ -1,6 +1,7 @@
 """How many threads run at once, and where they call nothing."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from tests.support.walked_traces import walked_trace
 from tests.waits.sync_traces import lines, trace_of
 from tracevis3d.features.waits.running import DOES, longest_quiet, running, shares, states, time_running
 from tracevis3d.features.waits.waits import Waits, find_waits
+from tracevis3d.trace.model import Instants, Strings
+from tracevis3d.trace.names import JOINED_LATE
 
 #: Of each thread the calls one after another: time before, how long, and how much of that it waits.
 THREADS = st.lists(
@@ -175,3 +178,11 @@ def test_nothing_runs_in_a_trace_of_nothing():
     waits = find_waits(trace_of(""))
     assert running(waits, np.array([0, 10])).tolist() == [0.0]
     assert len(longest_quiet(waits).call) == 0
+
+
+def test_what_a_late_viewer_did_not_see_counts_as_nothing():
+    trace = trace_of("a 0 1000 run\na 300 500 Event.wait wait E 1\nb 100 350 run\nb 700 900 run")
+    late = Instants(np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([400]), Strings.of([JOINED_LATE]))
+    waits = find_waits(replace(trace, instants=late))
+    assert time_running(find_waits(trace)).tolist() == [800, 450]
+    assert time_running(waits).tolist() == [600 - 100, 200]

@@ -92,6 +92,8 @@ def running(waits: Waits, edges: Ints) -> Floats:
 def time_running(waits: Waits) -> Ints:
     """Return how long each thread runs: the time within calls in which it does not wait.
 
+    What a viewer that joined late did not see does not count.
+
     Parameters
     ----------
     waits : Waits
@@ -102,11 +104,14 @@ def time_running(waits: Waits) -> Ints:
         Nanoseconds.
     """
     calls, ops, own, n = waits.trace.calls, waits.ops, waits.own, len(waits.trace.threads)
+    since = known_from(waits.trace)
     roots = np.flatnonzero(calls.depth == 1)
     thread = np.repeat(np.arange(n), waits.trace.threads.count)[roots]
     within = own[ops.call[own] >= 0]
-    time = np.bincount(thread, (calls.end[roots] - calls.start[roots]).astype(np.float64), n)
-    time -= np.bincount(ops.thread[within], ops.lasted[within].astype(np.float64), n)
+    start, end = (times[roots].clip(since) for times in (calls.start, calls.end))
+    time = np.bincount(thread, (end - start).astype(np.float64), n)
+    start, end = (times[within].clip(since) for times in (ops.start, ops.end))
+    time -= np.bincount(ops.thread[within], (end - start).astype(np.float64), n)
     return np.maximum(np.rint(time), 0).astype(np.int64)
 
 
