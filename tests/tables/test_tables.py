@@ -74,6 +74,10 @@ def test_unique_texts(texts: list[str]) -> None:
         assert chosen.startswith(text)
 
 
+def test_the_second_of_a_name_is_number_two() -> None:
+    assert unique(["a", "b", "a", "a", "a #2"]) == ["a", "b", "a #2", "a #3", "a #2 #2"]
+
+
 def test_columns_are_shared() -> None:
     trace = walked_trace(1, steps=500)
     arrow = trace.calls.to_arrow()

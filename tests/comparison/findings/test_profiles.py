@@ -95,6 +95,8 @@ def test_a_function_itself_what_is_new_and_in_which_words(tmp_path):
     assert short(first) == ("sort: 110 → 440 samples", "11 % of A, 31 % of B")
     # What is new is named by its entrance.
     assert (second.functions, second.details["itself"]) == (("", "guess"), False)
+    gone = found(b, a).found[1]
+    assert (gone.functions, gone.details["itself"], gone.kind) == (("guess", ""), False, "lighter")
     assert "has 6.3 % of the samples (90) in B and nothing in A" in sentence(second)
     assert " call" not in sentence(first).replace("with all that it calls", "")
 
