@@ -53,7 +53,10 @@ def test_what_it_cannot_hold_is_said(tmp_path) -> None:
     trace = walked_traces.walked_trace(3, steps=40, allocations=20)
     said = tv.save(trace, tmp_path / "walk.ctf")
     assert said[0] == "times of calls and names of threads are left out: compact trace (SEAT) can't hold them"
-    assert f"{len(trace.memory)} memory are left out: compact trace (SEAT) can't hold them" in said
+    assert (
+        f"{len(trace.memory)} allocations and frees are left out: compact trace (SEAT) can't hold them"
+        in said
+    )
     assert not any("times" in sentence for sentence in tv.save(trace, tmp_path / "walk.tsv"))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from .. import units
 from ..command_line.arguments import check_apart, complain, load, print_json, reading
 from ..command_line.terminal import Bar, table
 from ..errors import UsageError
@@ -19,7 +20,8 @@ def _facts_of(one: dict[str, Any]) -> str:
     below = ", with all below" if one["what"] == "subtree" else " alone"
     scope = "the whole trace" if one["within"] is None else f"call {one['within']:,}"
     return (
-        f"in {scope}: marks {one['marked_calls']:,} calls ({one['marked_subtrees']:,} distinct subtrees), "
+        f"in {scope}: marks {units.counted(one['marked_calls'], 'call')} "
+        f"({units.counted(one['marked_subtrees'], 'distinct subtree')}), "
         f"{done} {one['settled_calls']:,}{below}"
     )
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Tables that every written format contains.
 _ALWAYS = ("calls", "functions", "containers", "threads")
+#: What rows of tables are called.
+_ROWS = {"sync": "waits and releases", "memory": "allocations and frees"}
 
 
 def load(path: str | os.PathLike[str], *, cache: bool = True, progress: Progress = silent) -> Trace:
@@ -123,7 +125,7 @@ def save(
     assert form.write is not None
     form.write(trace, Path(path), progress, **({"packed": True} if packed else {}))
     lost = [name for name in TABLES if name not in (*_ALWAYS, *form.holds) and len(getattr(trace, name))]
-    parts = [f"{len(getattr(trace, name)):,} {name}" for name in lost]
+    parts = [f"{len(getattr(trace, name)):,} {_ROWS.get(name, name)}" for name in lost]
     if form.loses and len(trace.calls):
         parts.insert(0, form.loses)
     return [f"{part} are left out: {form.title} can't hold them" for part in parts]

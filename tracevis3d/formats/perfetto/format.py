@@ -138,8 +138,7 @@ FORMAT = registry.Format(
         "perfetto -o run.pftrace --txt -c config.txt",
     ),
     left_out=(
-        "debug annotations, samples, and packets of other data sources: they are counted; among them Java's "
-        "heap graphs (objects and what they refer to: no view shows that), and what Chrome wrote before it "
-        "had track events (ChromeEventBundle)"
+        "debug annotations, samples, and packets of other data sources, which are counted: Java's heap graphs "
+        "(no view shows references), and ChromeEventBundle, older than track events"
     ),
 )

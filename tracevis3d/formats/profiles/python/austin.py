@@ -66,8 +66,7 @@ def sniff(head: bytes, name: str) -> float:
 def read(path: Path, progress: Progress) -> Trace:
     """Read samples of all threads and processes; each lasts as long as Austin says.
 
-    Idle samples, which Austin marks with -f and in MOJO, are gaps. With -s times are the processor's; with -m
-    samples weigh bytes and have no times.
+    Idle samples (-f, MOJO) are gaps. With -s times are the processor's; with -m samples are bytes.
 
     Parameters
     ----------
