@@ -138,7 +138,7 @@ FORMAT = registry.Format(
         "perfetto -o run.pftrace --txt -c config.txt",
     ),
     left_out=(
-        "debug annotations, samples, and packets of other data sources, which are counted: Java's heap graphs "
-        "(no view shows references), and ChromeEventBundle, older than track events"
+        "debug annotations, samples, and packets of other data sources, which are counted: Java's heap "
+        "graphs (no view shows references), and ChromeEventBundle, older than track events"
     ),
 )
