@@ -394,9 +394,15 @@ def plain_findings(blocks, sites, has_addresses, clock=0.0, snapshots=None):
     for b in every:
         cells = [min(time * 64 // END, 63) for time in (b.born, b.died)]
         groups.setdefault((cells[0], 64 if b.kept else cells[1]), []).append(b)
-    cohorts = []
+    cohorts, loading = (
+        [],
+        {b.row for site, group in enumerate(of) if "importlib" in names[site] for b in group},
+    )
     for (born, died), group in sorted(groups.items()):
-        if len(group) >= 5 and died > born and total(group) >= max(4 * least, 1):
+        imported = total(b for b in group if b.row in loading)
+        if len(group) < 5 or 2 * imported >= total(group):
+            continue
+        if died > born and total(group) >= max(4 * least, 1):
             end = END if died == 64 else (died + 1) * END // 64
             details = {"blocks": len(group), "freed": died < 64}
             cohorts.append(("cohort", -1, born * END // 64, end, total(group), details))

@@ -164,7 +164,7 @@ def find_memory(
         found += _fragmentation(blocks, table)
     if snapshots is None:
         # What a snapshot finds for the first time is of one age only as far as it tells.
-        found += _cohorts(blocks, least)
+        found += _cohorts(blocks, sites, sorted(loads), least)
     rank = {kind: i for i, kind in enumerate(KINDS)}
     guessed = set(KINDS if snapshots is not None else () if has_addresses else _BY_IDENTITY)
     found = [replace(f, how="inferred") if f.kind in guessed else f for f in found]
@@ -632,14 +632,21 @@ def cohorts(blocks: Blocks, cells: int = GRID) -> tuple[NDArray[np.int32], Ints]
     return np.take(table, key, out=key, mode="clip"), keys
 
 
-def _cohorts(blocks: Blocks, least: float) -> list[MemoryFinding]:
-    """The largest groups of blocks that live from about the same moment to about the same moment."""
+def _cohorts(blocks: Blocks, sites: Sites, loads: list[int], least: float) -> list[MemoryFinding]:
+    """The largest groups of blocks that live from about the same moment to about the same moment.
+
+    That modules are imported at one moment is told by another finding.
+    """
     of, keys = cohorts(blocks)
     count = blocks.sums(of, len(keys), lambda part: None)
     bytes_ = blocks.sums(of, len(keys), lambda part: blocks.size[part])
+    loading = np.zeros(len(sites) + 1, np.bool_)
+    loading[loads] = True
+    imported = blocks.sums(of, len(keys), lambda part: blocks.size[part] * loading[sites.of_block[part]])
     lived = keys % (GRID + 1) - keys // (GRID + 1)
     # Blocks that die in the cell in which they are born are churn.
     which = np.flatnonzero((count >= 5) & (lived >= 1) & (bytes_ >= max(4 * least, 1)))
+    which = which[2 * imported[which] < bytes_[which]]
     which = which[np.argsort(-bytes_[which], kind="stable")][:8]
     found = []
     for cohort in which.tolist():
