@@ -17,7 +17,7 @@ from tracevis3d.features.memory.curves import curves, idle_intervals, site_table
 from tracevis3d.features.memory.findings import MemoryFinding, cohorts, find_memory, holes
 from tracevis3d.features.memory.moments import find_moments
 from tracevis3d.features.memory.pyramid import Pyramid
-from tracevis3d.features.memory.summary import MemoryUse, memory_facts, name_of
+from tracevis3d.features.memory.summary import MemoryUse, heading, memory_facts, name_of
 from tracevis3d.features.memory.tables import blocks as blocks_table
 from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Memory, Trace
 
@@ -386,3 +386,48 @@ def test_the_subject_of_a_finding() -> None:
         name_of(MemoryFinding(kind, site, 0, 1, 9), use)
         for kind, site in (("leak", 0), ("leak", 1), ("cohort", -1), ("peak", -1))
     ] == ["read:3", "write:9", "blocks with the same lifetime", "all blocks"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "site", "details", "said"),
+    [
+        ("leak", 0, {"blocks": 3, "rises": 4, "snapshots": 9},
+         "f:1 keeps 2 KiB in 3 blocks, more at 4 of 9 snapshots; what lives between two snapshots "
+         "is not recorded"),
+        ("leak", 0, {"blocks": 3, "share_of_blocks": 0.5},
+         "f:1 keeps 2 KiB in 3 blocks that are never freed, and their number keeps growing "
+         "(50 % of its blocks)"),
+        ("growth", 0, {"blocks": 1}, "f:1: 2 KiB in 1 block, more and more; what keeps them is not recorded"),
+        ("growth", -1, {"from": 1024, "snapshots": 9},
+         "The program grows from 1 KiB to 2 KiB between 9 snapshots; what lives between them is not "
+         "recorded, "
+         "so this may be a leak or temporary"),
+        ("forgotten", 0, {"blocks": 2}, "f:1: 2 KiB in 2 blocks, untouched for at least half of the run"),
+        ("forgotten", 0, {"blocks": 2, "snapshots": 8},
+         "f:1: 2 KiB in 2 blocks, untouched at all 8 snapshots in the second half of the run"),
+        ("saw-tooth", -1, {"times": 5, "period_ns": 2000.4},
+         "The live bytes of the program rise and fall 5 times by about 2 KiB, every 2 µs"),
+        ("saw-tooth", 0, {"times": 5, "sites": 2},
+         "the live bytes of f:1 rise and fall 5 times by about 2 KiB, those of 2 call sites, too"),
+        ("churn", 0, {"blocks": 1234, "at_once": 512},
+         "f:1 allocates 1,234 short-lived blocks, 2 KiB in all, of which at most 512 B are "
+         "live at the same time"),
+        ("imports", -1, {"blocks": 7}, "Imported modules keep 2 KiB in 7 blocks: no leak"),
+        ("fragmentation", -1, {"when": "most", "share": 0.25, "largest": 1024},
+         "When most memory is in use, 2 KiB between the blocks were freed and are not used again, 25 % of "
+         "the "
+         "memory there; the largest hole has 1 KiB"),
+        ("cohort", -1, {"blocks": 6, "freed": True},
+         "6 blocks, 2 KiB, have the same lifetime: from about 1 µs to 9 µs"),
+        ("cohort", -1, {"blocks": 6, "freed": False},
+         "6 blocks, 2 KiB, have the same lifetime: from about 1 µs on, never freed"),
+    ],
+)  # fmt: skip
+def test_findings_in_sentences(kind, site, details, said) -> None:
+    use = SimpleNamespace(
+        sites=SimpleNamespace(name=["f:1"]), blocks=SimpleNamespace(access=[1]), has_addresses=True,
+        has_times=True,
+    )  # fmt: skip
+    found = MemoryFinding(kind, site, 1000, 9000, 2048, details)
+    assert heading(found, use) == said
+    assert heading(replace(found, how="inferred"), use).lower() == f"probably: {said}".lower()

@@ -101,6 +101,9 @@ def test_what_a_trace_does_not_know_of_its_rows_is_nothing() -> None:
     )  # fmt: skip
     assert sync.table().column("line").as_list() == [None, None]
     assert sync.table().column("operation").as_list() == ["wait", "wait"]
+    # A number below 0 is one all the same, where nothing else is said.
+    late = replace(sync, start=np.array([-5, 3])).table()
+    assert late.column("start_ns").as_list() == [-5, 3]
 
 
 def test_lists_have_texts_or_numbers_in_them() -> None:

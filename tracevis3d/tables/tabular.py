@@ -58,7 +58,7 @@ class Tabular:
         columns: dict[str, Column] = {}
         for f in shown:
             columns.update(self._columns(f.name, f.metadata))
-        rows = max(map(len, columns.values()), default=0)
+        rows = max(map(len, columns.values()))
         filled = {name: column if len(column) else _unknown(column, rows) for name, column in columns.items()}
         return Table(type(self).__name__.lower(), {"id": Column(np.arange(rows)), **filled})
 
