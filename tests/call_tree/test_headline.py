@@ -42,6 +42,8 @@ from tracevis3d.formats import registry
             ("main", 4, [leaf("a", 36), leaf("b", 28), leaf("c", 12), leaf("d", 8), leaf("e", 12)]),
             "100 % of the time goes to main and what it calls; a alone has 36 %",
         ),
+        # Without times there is nothing but how often.
+        (("main", 0, [leaf("a", 0), leaf("b", 0), leaf("a", 0)]), "a is called most: 2 times"),
         # Recursion: the time within it counts once.
         (("main", 50, [("f", 10, [("f", 10, [leaf("f", 10)])])]), "main alone has 62 % of the time"),
     ],

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.filters.test_filters import JAVA, trace_of
+from tracevis3d.analysis.compact import graph_of
 from tracevis3d.errors import UsageError
+from tracevis3d.features.call_tree.call_paths import CallPaths
 from tracevis3d.features.call_tree.list_rows import (
     PAGE,
     ListQuery,
@@ -115,6 +117,14 @@ def test_one_row_is_the_current_one():
     navigation.click(navigation.rows()[3].path, "label", ctrl=False, shift=False)
     assert [row.current for row in texts.rows(navigation)] == [i == 3 for i in range(6)]
     assert selected_calls(navigation, 9)[1] == 3
+
+
+def test_a_call_that_is_hidden_with_all_its_callers_has_no_path():
+    n = len(LOOP.calls)
+    paths = CallPaths(graph_of(LOOP), calls=np.arange(n), places=np.array([-1, *range(1, n)]))
+    with pytest.raises(UsageError, match="the call and all its callers are hidden by filters"):
+        paths.path_of(0)
+    assert paths.call(*paths.path_of(3)) == 3
 
 
 def test_selected_rows_stand_for_all_repetitions():
