@@ -81,7 +81,7 @@ def all_legends() -> Drawing:
 
 @pytest.mark.parametrize(
     ("style", "engine", "samples"),
-    [("flat", "workbench", 0), ("paper", "workbench", 0), ("paper", "cycles", 2)],
+    [("flat", "workbench", 1), ("paper", "workbench", 1), ("paper", "cycles", 2)],
 )
 def test_what_is_rendered_is_the_colour_map(tmp_path, all_legends, style, engine, samples) -> None:
     if not WORKING.get(engine):

@@ -26,7 +26,7 @@ pytestmark = [
 ]
 SUFFIXES = (*STILLS, *FILMS, *SCENES)
 FRAME = Frame(480, 270)
-OUTPUT = Output(style="stage", frame=FRAME, engine="workbench", seconds=0.25, fps=12)
+OUTPUT = Output(style="stage", frame=FRAME, engine="workbench", samples=1, seconds=0.25, fps=12)
 
 
 @pytest.fixture(scope="module", params=SUFFIXES)
