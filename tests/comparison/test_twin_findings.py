@@ -23,7 +23,7 @@ from tracevis3d.features.comparison.findings.counts import (
 from tracevis3d.features.comparison.findings.disturbances import drifts, importing, stalls
 from tracevis3d.features.comparison.findings.durations import changed, extra_times, pace, times
 from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
-from tracevis3d.features.comparison.findings.find import KINDS, _explains, _goes_with, find
+from tracevis3d.features.comparison.findings.find import KINDS, _as_stalls, _explains, _goes_with, find
 from tracevis3d.features.comparison.findings.likeness import groups_of
 from tracevis3d.features.comparison.findings.moves import add_most_similar, joined, together, told_once
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
@@ -216,12 +216,14 @@ def found_first(evidence, small=False):
     """Return what is found before it is likened, ranked; ``small``: all that is counted."""
     judged, pairs = groups(evidence), find_pairs(evidence)
     known = np.array([g for _, of in changed(evidence, judged) for g in of.tolist()], np.int64)
+    stalled = stalls(evidence, judged, [])
     every = [
         *stretches(evidence), *new_functions(evidence), *alone(evidence), *repetitions(evidence),
-        *recursions(evidence), *offsets(evidence, pairs), *times(evidence, judged),
+        *recursions(evidence), *offsets(evidence, pairs),
+        *(f for f in times(evidence, judged) if not _as_stalls(f, stalled)),
         *out_of_order(evidence, pairs),
         *detours(evidence), *pace(evidence), *drifts(evidence, judged, known, importing(evidence)),
-        *stalls(evidence, judged, []),
+        *stalled,
     ]  # fmt: skip
     assert not len(importing(evidence))  # nothing is imported here
     least = {"only": 0.0005, "renamed": 0.0005, "wrapped": 0.0005, "order": 0.001}

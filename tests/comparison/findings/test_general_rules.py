@@ -200,3 +200,16 @@ def test_no_more_time_is_saved_than_was_taken():
     taken = int(evidence.self_times[0][np.unique(judged.a[judged.of_pair == group])].sum())
     assert judged.change[group] < 0
     assert -judged.change[group] < 18 * 4_000 * evidence.pace < evidence.pace * taken
+
+
+@pytest.mark.parametrize(("others", "told"), [(6, False), (0, True)])
+def test_few_slow_calls_are_no_cause_where_the_machine_stalls_as_long(others, told):
+    """Three calls of `near` take longer, and so do single calls of others."""
+    many = [f"part{i}" for i in range(8)]
+
+    def tree(near):
+        return ("main", 300, [*[leaf(name) for name in many] * 20, *[leaf("near", near)] * 3])
+
+    stalled = dict.fromkeys(many[:others], (5, 20_000))
+    a, b = varied(1, tree(2_000)), varied(2, tree(9_000), stalled)
+    assert bool([f for f in found(a, b) if f.kind == "slower"]) == told

@@ -133,6 +133,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
     known = np.array([g for _, of in changed(evidence, judged) for g in of.tolist()], np.int64)
     loading = importing(evidence)
     start = slow_start(evidence, loading)
+    stalled = stalls(evidence, judged, start)
     every = [
         *stretches(evidence),
         *new_functions(evidence),
@@ -140,13 +141,13 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
         *repetitions(evidence),
         *recursions(evidence),
         *offsets(evidence, pairs),
-        *(f for f in times(evidence, judged) if not _from_cold_disk(f, start)),
+        *(f for f in times(evidence, judged) if not _from_cold_disk(f, start) and not _as_stalls(f, stalled)),
         *out_of_order(evidence, pairs),
         *detours(evidence),
         *pace(evidence),
         *start,
         *drifts(evidence, judged, known, loading),
-        *stalls(evidence, judged, start),
+        *stalled,
     ]
     within = inner(evidence, loading)
     every = [f for f in every if f.kind in NOISE or not len(f.nodes) or not np.isin(f.nodes, within).all()]
@@ -186,6 +187,20 @@ def _from_cold_disk(finding: Finding, start: list[Finding]) -> bool:
     usual = [max(time, 1.0) for time in finding.details["median_ns"]]
     factor, imports = math.log(usual[1] / usual[0]), math.log(start[0].details["factor"])
     return factor * imports > 0 and abs(factor) <= abs(imports)
+
+
+def _as_stalls(finding: Finding, stalled: list[Finding]) -> bool:
+    """Return whether few calls are slow, each by no more than as many others stalled in the same run."""
+    few, change = min(finding.calls), abs(finding.details["change_ns"])
+    if few >= FEW_CALLS:
+        return False
+    slow = "B" if finding.kind == "slower" else "A"
+    return any(
+        stall.details["trace"] == slow
+        and stall.details["count"] >= few
+        and change <= min(few * stall.details["longest_ns"], abs(stall.details["change_ns"]))
+        for stall in stalled
+    )
 
 
 def _of_profiles(evidence: Evidence, top: int) -> Findings:
