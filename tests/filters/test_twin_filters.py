@@ -20,7 +20,7 @@ from tracevis3d.analysis.sequences import callees_of
 from tracevis3d.errors import UsageError
 from tracevis3d.filters import registry
 from tracevis3d.filters.facts import Facts
-from tracevis3d.filters.names import NameParameters, close_names
+from tracevis3d.filters.names import NameParameters, close_names, container_paths
 from tracevis3d.filters.roles import ROLES, of_functions
 from tracevis3d.filters.stack import parse
 from tracevis3d.formats.names import split
@@ -311,9 +311,33 @@ def test_a_part_of_three_letters_that_is_spelled_right_counts(pattern, names):
     assert close_names(Facts(trace), NameParameters(pattern=pattern)) == names
 
 
-def test_no_function_calls_fewer_than_no_others():
-    with pytest.raises(UsageError, match="callees"):
-        parse("utilities(callees=-1)")
+def test_the_whole_name_of_a_container_has_that_of_the_outer_one_once():
+    names, parent = ["weka", "core", "weka.gui", "std::vec", "at"], np.array([-1, 0, 0, -1, 3], np.int32)
+    containers = Containers(Strings.of(names), parent, np.zeros(5, np.uint8))
+    trace = replace(small_trace([1], [0], [1], ["f"], [0]), containers=containers)
+    assert container_paths(trace) == ["weka", "weka.core", "weka.gui", "std::vec", "std::vec::at"]
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        ("utilities", {"callees": 0, "callers": 1, "modules": 1}), ("alike", {"call": 0, "depth": 1}),
+        ("patterns", {"depth": 1, "times": 2, "size": 1}), ("depth", {"below": 1}),
+        ("polymorphic", {"classes": 2}),
+        ("sequence", {"call": 0, "entries": 0}),
+    ],
+)  # fmt: skip
+def test_values_below_the_least_are_refused(name, least):
+    for word, value in least.items():
+        assert parse(f"{name}({word}={value})")[0].parameters()
+        with pytest.raises(UsageError, match=word):
+            parse(f"{name}({word}={value - 1})")
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1])
+def test_a_share_is_from_none_to_all(share):
+    with pytest.raises(UsageError, match="least"):
+        parse(f"utilities(least={share})")
 
 
 @pytest.mark.parametrize("name", ["<init>", "finalize", "__str__", "Shape", "draw"])
