@@ -60,7 +60,7 @@ def test_rates_are_sums_by_time(times, edges, weighted):
     cells = Rate(np.array(times, np.int64), weight).cells(edges)
     for i, (low, high) in enumerate(zip(edges[:-1].tolist(), edges[1:].tolist())):
         inside = [(i + 1.0 if weighted else 1.0) for i, t in enumerate(times) if low <= t < high]
-        assert cells.mean[i] == pytest.approx(sum(inside) / ((high - low) / 1e9))
+        assert cells.mean[i] == pytest.approx(sum(inside) / ((high - low) / 1e9), rel=1e-12)
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 9)), max_size=10), EDGES)

@@ -79,7 +79,10 @@ def test_how_many_run_wait_and_transfer(seed, threads):
     band = running.bands[0].occurrences
     roots = np.flatnonzero(calls.depth == 1)
     assert (band.call.tolist(), band.start.tolist()) == (roots.tolist(), calls.start[roots].tolist())
-    assert (running.bands[0].series.value >= 0).all()
+    within = np.flatnonzero(sync.call[waits.row] >= 0)
+    runs = np.array(inside(trace, calls.start[roots], calls.end[roots]))
+    runs -= inside(trace, waits.start[within], waits.end[within])
+    assert each(running.bands[0].series, trace) == np.maximum(runs, 0).tolist()
     if len(waits.start):
         track = known["waits"]
         assert track.title == f"Threads that wait, of {len(trace.threads)}"

@@ -181,7 +181,7 @@ def _many_wait(i: int, track: Track, window: tuple[int, int], edges: Ints) -> Fi
     if name := track.bands[top].name:
         sentence += f", {units.percentage(share)} of it in {name}"
     return Finding(
-        sentence, f"{units.count(most)} wait", i, -1, time, most, 0.9 * min(mean / max(track.ceiling, 1), 1)
+        sentence, f"{units.count(most)} wait", i, -1, time, most, 0.9 * min(mean / track.ceiling, 1)
     )
 
 
