@@ -285,9 +285,9 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
             return {"PASS_THROUGH"}
         if event.ctrl:
             return self._ctrl_clicked(context, place)
-        if state.hit is None and place.on_gizmo(context):
-            return {"PASS_THROUGH"}
         cover = next((one for one in covers if one.point(place) is not None), None)
+        if cover is None and state.hit is None and place.on_gizmo(context):
+            return {"PASS_THROUGH"}
         if cover is not None:
             double = event.value == "DOUBLE_CLICK" or self._is_double(context, event.mouse_x, event.mouse_y)
             cover.click(context, place, double, event.shift)

@@ -772,3 +772,19 @@ def test_a_callout_that_would_reach_beyond_an_edge_stands_there():
         assert target.box[2] <= WIDTH
         ((start, end, _, _),) = out.lines
         assert math.dist(start, end) < 8 * Theme().type
+
+
+def test_no_callout_hides_the_buttons_below_the_corner():
+    eye, free = seen_from(np.array([8.0, -20.0, 4.0])), (0.0, 0.0, float(WIDTH), float(HEIGHT))
+    right = next(x for x in np.linspace(0.0, 30.0, 600) if eye.pixels([(x, 0.0, 7.0)])[0, 0] > WIDTH - 60)
+    what = replace(
+        explained((), legends=0, callouts=0),
+        axes=(), callouts=(Callout("it stands at the right", "", (float(right), 0.0, 7.0), 1.0),),
+    )  # fmt: skip
+    placed = []
+    for corner in (0.0, 80.0):
+        made = compose(what, (), eye, free, np.zeros(3), Theme(), measure, corner=corner)
+        (target,) = (one for one in made.targets if one.kind == "callout")
+        placed.append(target.box)
+    over = [box[2] > WIDTH - 80 and box[3] > HEIGHT - 2.4 * 80 for box in placed]
+    assert over == [True, False]

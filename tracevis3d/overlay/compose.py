@@ -17,6 +17,8 @@ from .rulers import lay_rulers
 
 #: How opaque the ground behind a heading is that data are scrolled below.
 _HEADING = 0.93
+#: How high a corner is with its buttons, as a multiple of its width.
+_BUTTONS = 2.4
 
 
 def compose(
@@ -64,7 +66,7 @@ def compose(
     title : bool
         Whether title and facts are shown above the legends.
     corner : float
-        Pixels at the upper right of ``free`` that something else lies on.
+        Pixels at the upper right of ``free`` that something else lies on, with a column of buttons below it.
     taken : sequence of Rectangle
         Where other overlays of the region have texts.
 
@@ -91,6 +93,9 @@ def compose(
             band = (free[0], low, free[2] - corner, float(eye.height))
             out.fills.insert(0, (band, (*theme.ground, _HEADING)))
             out.taken.append(band)
+    if corner:
+        # Below the corner are buttons, which a callout would hide.
+        out.taken.append((free[2] - corner, free[3] - _BUTTONS * corner, free[2], free[3]))
     lay_rulers(explained.axes, eye, inner, np.asarray(focus, np.float64), theme, measure, out)
     before = before or Overlay()
     lay_callouts(explained.callouts, eye, inner, theme, measure, out, before.places, covered)

@@ -26,6 +26,8 @@ Ints = NDArray[np.int64]
 _CHAIN = 0.75
 #: Line height, as a share of the available room, and relative to the smallest readable one (12 of 1080 px).
 _FILL, _LEGIBLE = 0.84, 12 / 7
+#: Largest share of the room that a line takes; by how much the farther wall is seen smaller, at most.
+_FULLEST, _FARTHER = 0.92, 1.06
 #: Minimum width of a named box, in line heights.
 _LEAST_WIDTH = 2.5
 _ARROW = " › "
@@ -61,7 +63,10 @@ def names(picture: Layout, wall: Wall, boxes: Boxes, most: int, palette: Colors)
     head = np.array([c[0] for c in chains], np.int64)
     tail = np.array([c[-1] for c in chains], np.int64)
     width = boxes.size[tail, 0].astype(np.float64)
-    height = np.minimum(_FILL * (high[tail] - low[head]), picture.text)
+    room = high[tail] - low[head]
+    # What is just high enough in the middle of the picture is a little lower on the farther wall.
+    least = np.minimum(_FULLEST * room, enough * _FILL * _FARTHER)
+    height = np.minimum(np.maximum(_FILL * room, least), picture.text)
     inset = np.minimum(0.35 * height, 0.06)
     anchor = np.zeros((len(chains), 3))
     anchor[:, 0] = boxes.low[tail, 0] + inset
