@@ -696,3 +696,20 @@ def test_a_flat_picture_is_filled_and_shows_the_busiest_thread(name):
     levels = calls.size[trace.calls.thread[calls.id] == busiest, 2]
     assert levels.max() > 1.5 * np.median(calls.size[:, 2])
     assert not any("thickness" in note for note in drawing.notes)
+
+
+def test_detail_of_a_flat_picture_stands_where_its_boxes_do():
+    trace, frame = (
+        registry.open_trace(ROOT / "examples" / "weka_parallel_9t.tsv.gz"),
+        Frame(1920, 1080, straight=True),
+    )
+    parameters = read(Parameters, {})
+    drawn = boxes_of(VIEW.draw([trace], parameters, frame, silent), "call")
+    level = VIEW.level_of_detail([trace], parameters, frame)
+    (pane,) = level.panes
+    detail = level.look(0, pane.window, 4 * pane.pixels_per_unit)
+    near = next(one for one in detail.parts if one.kind == "call")
+    both, at, of = np.intersect1d(drawn.id, near.id, return_indices=True)
+    assert len(both) > 20
+    assert np.allclose(drawn.low[at], near.low[of])
+    assert np.allclose(drawn.size[at], near.size[of])

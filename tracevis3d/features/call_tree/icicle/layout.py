@@ -149,6 +149,9 @@ def compose(trace: Trace, p: Parameters, frame: Frame) -> tuple[Layout, Cut, str
     """
     if p.last_depth and p.last_depth < p.first_depth:
         raise UsageError(f"last_depth={p.last_depth}: it must not be less than first_depth={p.first_depth}")
+    if frame.straight:
+        # From the front a wall has the picture's whole height, no thickness is seen, and a spiral is flat.
+        p = replace(p, turn=0.0, tilt=0.0, relief=0.0, opening=0.0 if p.winding else p.opening)
     window = time_window(trace, p.start, p.end)
     deepest = np.maximum(np.diff(cut_index(trace).thread_level) - p.first_depth, 1).astype(np.float64)
     if p.last_depth:

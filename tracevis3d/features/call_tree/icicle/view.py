@@ -79,14 +79,9 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
         If the window is empty or a thread doesn't exist.
     """
     (trace,) = traces
-    if parameters.winding and frame.straight:
-        # The flat spiral is seen from above.
-        parameters = replace(parameters, opening=0.0)
-    if frame.straight:
-        # Seen from the front a wall has all of the picture's height, and thickness can't be seen.
-        parameters = replace(parameters, turn=0.0, tilt=0.0, relief=0.0)
     progress(0.0, "indexing the calls")
     picture, cut, note = compose(trace, parameters, frame)
+    parameters = picture.parameters
     progress(0.6, "placing boxes")
     colors = coloring(
         trace, parameters.color, PALETTES[parameters.palette], parameters.entries, picture.threads
