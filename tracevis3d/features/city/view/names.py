@@ -63,13 +63,7 @@ def names(drawing: DrawingBuilder, picture: Layout, colors: NDArray[np.int32], t
     rank = 1.0 + picture.value[order] / max(float(picture.value.max()), 1e-300) * 1e6
     if top >= 0:
         point = at[top][None] + np.array([0.0, 0.0, 0.01 + clear[top]])
-        size = np.full(1, 0.9 * text, np.float32)
-        drawing.add(
-            Marks(
-                "finding", "cone", point.astype(np.float32), size, np.full(1, mark, np.int32),
-                np.zeros(1, np.int64),
-            )
-        )  # fmt: skip
+        _mark(drawing, point, text, mark)
     lying, standing = np.flatnonzero(fits), np.flatnonzero(~fits & tower)
     # Arcs end in the middle of roofs.
     aside = (picture.parameters.arcs > 0) * np.maximum(0.5 * extent[order, 1] - 0.75 * tall, 0.0)
@@ -111,13 +105,7 @@ def _tile_names(drawing: DrawingBuilder, picture: Layout, top: int, mark: int) -
     if top >= 0:
         tile = picture.tiles[int(picture.slices[top].argmax())]
         point = tile.at(roofs(picture, tile)[top][None]) + np.array([0.0, 0.0, 0.01])
-        size = np.full(1, 0.9 * text, np.float32)
-        drawing.add(
-            Marks(
-                "finding", "cone", point.astype(np.float32), size, np.full(1, mark, np.int32),
-                np.zeros(1, np.int64),
-            )
-        )  # fmt: skip
+        _mark(drawing, point, text, mark)
 
 
 def _point_out(drawing: DrawingBuilder, picture: Layout, at: Floats, clear: Floats, mark: int) -> list[int]:
@@ -144,3 +132,10 @@ def _point_out(drawing: DrawingBuilder, picture: Layout, at: Floats, clear: Floa
             )
         )  # fmt: skip
     return found
+
+
+def _mark(drawing: DrawingBuilder, point: Floats, text: float, color: int) -> None:
+    """Add the mark of the finding: float64 (1, 3)."""
+    size = np.full(1, 0.9 * text, np.float32)
+    place, colors = point.astype(np.float32), np.full(1, color, np.int32)
+    drawing.add(Marks("finding", "cone", place, size, colors, np.zeros(1, np.int64)))
