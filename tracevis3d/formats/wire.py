@@ -57,10 +57,7 @@ class Messages:
         state = np.zeros(kernels.STATE_SIZE, np.int64)
         none = np.empty(0, np.int64)
         kernels.scan_fields(data, self.first, self.stop, True, state, none, np.empty(0, np.int32), none, none)
-        if state[kernels.S_DAMAGED]:
-            is_last = state[kernels.S_DAMAGED] == 1 and self.stop[state[kernels.S_MESSAGE]] == len(data)
-            kind = "truncated" if is_last else "malformed"
-            problems.add(kind, f"byte {state[kernels.S_BYTE]:,}", int(state[kernels.S_DAMAGED]))
+        _count_damage(state, self.stop, len(data), problems)
         rows = int(state[kernels.S_ROWS])
         self.message = np.empty(rows, np.int64)
         self.number = np.empty(rows, np.int32)
@@ -314,10 +311,7 @@ class Taken:
         room = int((stop - first).sum()) // 2 if lists else 0
         rows = np.empty((4, room), np.int64)
         kernels.take_fields(data, first, stop, kind, self._slot, state, self._value, self._size, *rows)
-        if state[kernels.S_DAMAGED]:
-            is_last = state[kernels.S_DAMAGED] == 1 and stop[state[kernels.S_MESSAGE]] == len(data)
-            what = "truncated" if is_last else "malformed"
-            problems.add(what, f"byte {state[kernels.S_BYTE]:,}", int(state[kernels.S_DAMAGED]))
+        _count_damage(state, stop, len(data), problems)
         problems.add("bad value", f"field {state[kernels.S_ODD_NUMBER]}", int(state[kernels.S_ODD]))
         self._owner, self._number, self._begin, self._end = rows[:, : state[kernels.S_ROWS]]
         self._is_one_list = len(lists) == 1
@@ -366,3 +360,11 @@ class Taken:
         """
         rows = slice(None) if self._is_one_list else self._number == field
         return self._begin[rows], self._end[rows], self._owner[rows]
+
+
+def _count_damage(state: Ints, stop: Ints, n: int, problems: Problems) -> None:
+    """Count the messages that a kernel found damaged; one alone at the end of ``n`` bytes is truncated."""
+    if state[kernels.S_DAMAGED]:
+        is_last = state[kernels.S_DAMAGED] == 1 and stop[state[kernels.S_MESSAGE]] == n
+        what = "truncated" if is_last else "malformed"
+        problems.add(what, f"byte {state[kernels.S_BYTE]:,}", int(state[kernels.S_DAMAGED]))
