@@ -67,7 +67,8 @@ def names(drawing: DrawingBuilder, picture: Layout, colors: NDArray[np.int32], t
     lying, standing = np.flatnonzero(fits), np.flatnonzero(~fits & tower)
     # Arcs end in the middle of roofs.
     aside = (picture.parameters.arcs > 0) * np.maximum(0.5 * extent[order, 1] - 0.75 * tall, 0.0)
-    on = at[order] - np.column_stack([0 * aside, aside, 0 * aside]) + np.array([0.0, 0.0, 0.012])
+    on = at[order] + np.array([0.0, 0.0, 0.012])
+    on[:, 1] -= aside
     flat = texts(
         "building",
         [words[i] for i in lying],
