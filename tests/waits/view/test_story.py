@@ -166,7 +166,7 @@ def test_who_comes_last_has_a_dark_bar_while_others_wait_for_it() -> None:
     assert (drawing.callouts[0].text, drawing.callouts[0].detail) == (
         "a comes last", "2 threads waited up to 200 ns for it"
     )  # fmt: skip
-    assert "dark bar: others wait for it to come" in [e.text for of in drawing.legends for e in of.entries]
+    assert "bar below: others wait for it to come" in [e.text for of in drawing.legends for e in of.entries]
 
 
 def test_in_different_orders_each_lock_has_its_lane_of_bars() -> None:

@@ -18,12 +18,12 @@ Floats = NDArray[np.float64]
 
 #: Height of a bar, as a share of the first level.
 _BAR = 0.4
-#: What bars mean, by the kind of the finding.
+#: What bars mean, by the kind of the finding. Styles colour them, so no text does.
 MEANS = {
-    "lock order": "dark bars: one for each object, while it is held",
-    "comes last": "dark bar: others wait for it to come",
+    "lock order": "bars below: one for each object, while it is held",
+    "comes last": "bar below: others wait for it to come",
 }
-HOLDS = "dark bar: holds what others wait for"
+HOLDS = "bar below: holds what others wait for"
 
 
 class _Spans(NamedTuple):
