@@ -189,7 +189,7 @@ def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat,
             since = [
                 b
                 for j, b, e in intervals(blocks)
-                if j in members and b < right and (e > left or b == e == left)
+                if j in there and b < right and (e > left or b == e == left)
             ]
             assert (items.since[i, c] < NEVER) == bool(there)
             if there:
@@ -198,6 +198,15 @@ def test_what_is_taken_together_looks_like_all_of_it(rows, cells, least, repeat,
         end_of_cells = start + pyramid.cells * pyramid.step
         touches = [b for j, b, e in intervals(blocks) if j in members and start <= b < end_of_cells]
         assert items.touches[i].sum() == len(touches)
+
+
+def test_a_block_that_ends_at_the_edge_of_a_cell_is_not_in_it_though_touched_twice_then() -> None:
+    rows = [(ALLOC, 0, 1, 0), (ACCESS, 0, 0, 1), (ACCESS, 0, 0, 0), (FREE, 0, 0, 0)]
+    blocks = find_blocks(memory_of(rows), 2)
+    moments = find_moments(blocks, (0, 2), 2)
+    pyramid = Pyramid(blocks, np.arange(1, dtype=np.int32), np.zeros(1, np.int64), blocks.size, moments)
+    (since,) = pyramid.cut(-1.0, 2.0, 1.0).since.tolist()
+    assert since == [0, NEVER]
 
 
 @given(ROWS, st.integers(-1, 60), st.integers(0, 60), st.data())

@@ -230,7 +230,8 @@ def add_block(  # type: ignore[no-untyped-def]
         if at_ >= start + step * cells:
             break
         if at_ > start:
-            until = cell_of(max(at_ - 1, since), start, step, cells)
+            # A block that ends at the edge of a cell is not in it, even if it is touched twice then.
+            until = min(cell_of(max(at_ - 1, since), start, step, cells), high)
             oldest[row, until] = min(oldest[row, until], since)
         since = at_
         if at_ >= start:
