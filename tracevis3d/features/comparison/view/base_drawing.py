@@ -336,11 +336,13 @@ def _legends(p: Parameters, painted: _Painted, walls: _Walls, drawn: list[Indice
         lasted = entry.text.rpartition("  ")[2]
         groups = (Legend("", (replace(entry, text=f"these, {lasted}"),)),)
     made += groups
-    if walls.legend.entries or walls.legend.ramp:
-        if p.color == p.walls == "difference":
-            return colors.with_entries(made, [*painted.entries, *walls.legend.entries])
-        return (*colors.with_entries(made, painted.entries), walls.legend)
-    return colors.with_entries(made, painted.entries)
+    made = colors.with_entries(made, painted.entries)
+    if not (walls.legend.entries or walls.legend.ramp):
+        return made
+    untitled = bool(made) and not made[-1].title and not walls.legend.title and not walls.legend.ramp
+    if p.color == p.walls == "difference" or untitled:
+        return colors.with_entries(made, walls.legend.entries)
+    return (*made, walls.legend)
 
 
 @dataclass(frozen=True, eq=False)
