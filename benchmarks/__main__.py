@@ -1,7 +1,7 @@
 """Run every benchmark and write results.json: ``python -m benchmarks [NAME …]``.
 
-Each ``bench_*.py`` has a function ``rows()`` that measures ours and a peer in one run. A ratio above 1 means
-that ours is better.
+Each ``bench_*.py`` of a subject has a function ``rows()`` that measures ours and a peer in one run. A ratio
+above 1 means that ours is better.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ KEYS = ("name", "ours", "peer", "peer_name", "unit", "ratio")
 
 def main(chosen: list[str]) -> None:
     """Run the benchmarks named on the command line, or all."""
-    names = sorted(path.stem.removeprefix("bench_") for path in HERE.glob("bench_*.py"))
+    rooms = {path.stem.removeprefix("bench_"): path.parent.name for path in HERE.glob("*/bench_*.py")}
+    names = sorted(rooms)
     unknown = [name for name in chosen if name not in names]
     if unknown:
         sys.exit(f"there is no benchmark {', '.join(unknown)}: there are {', '.join(names)}")
     results = []
     for name in chosen or names:
         started = time.perf_counter()
-        rows = importlib.import_module(f"benchmarks.bench_{name}").rows()
+        rows = importlib.import_module(f"benchmarks.{rooms[name]}.bench_{name}").rows()
         for row in rows:
             assert set(KEYS) <= set(row), row
             print(

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import tracevis3d as tv
-from benchmarks.bench_truth_memory import judge, off_by
+from benchmarks.memory.bench_truth_memory import judge, off_by
 from tests.conftest import ROOT
 from tests.memory.known_memory import program
 from tracevis3d.features.memory.summary import memory_facts

@@ -213,7 +213,7 @@ def test_perfettos_own_engine_opens_a_recording(tmp_path):
     program, output = tmp_path / "program.py", tmp_path / "out.json.gz"
     program.write_text("import threading\nlock = threading.Lock()\nfor _ in range(20):\n    with lock: pass")
     assert recording(sys.executable, "profile", program, output).returncode == 0
-    words = [node, ROOT / "benchmarks" / "perfetto_engine.js", found[-1], output]
+    words = [node, ROOT / "benchmarks" / "formats" / "perfetto_engine.js", found[-1], output]
     shown = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)["calls"]
     events = json.loads(gzip.decompress(output.read_bytes()))["traceEvents"]
     assert shown == sum(event["ph"] in "Xi" for event in events) >= 40

@@ -1,7 +1,7 @@
 """How evenly a window is drawn while detail arrives on the way: ``detail_arrives.py TRACE VIEW FOLDER``.
 
-Started by Blender; ``benchmarks/bench_frames.py`` reads ``FOLDER/flown``, lines of JSON: for each part of the
-way the most milliseconds from one redraw to the next, of the clock and of the main thread's processor.
+Started by Blender; ``benchmarks/window/bench_frames.py`` reads ``FOLDER/flown``, lines of JSON: for each part
+of the way the most milliseconds from one redraw to the next, of the clock and of the main thread's processor.
 """
 
 import json

@@ -1,7 +1,7 @@
 """How many frames a second one sees while flying, and what they cost: ``flying.py ROUTES SECONDS FOLDER``.
 
 ``ROUTES`` is JSON: a list of [name, view, trace, parameters]. Started by Blender with
-``--enable-event-simulate``, the extension installed, by ``benchmarks/bench_flying.py``, which reads
+``--enable-event-simulate``, the extension installed, by ``benchmarks/window/bench_flying.py``, which reads
 ``FOLDER/flown``, lines of JSON. It needs no Xvfb: with a graphics card and a screen it measures the card.
 """
 

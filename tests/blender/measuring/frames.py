@@ -1,7 +1,7 @@
 """How long a redraw and a move of the mouse take: ``frames.py '{"icicle": ["TRACE"], …}' FOLDER``.
 
-Started by Blender with ``--enable-event-simulate``; ``benchmarks/bench_frames.py`` reads ``FOLDER/drawn``,
-lines of JSON: milliseconds of processor time, the window's other areas included.
+Started by Blender with ``--enable-event-simulate``; ``benchmarks/window/bench_frames.py`` reads
+``FOLDER/drawn``, lines of JSON: milliseconds of processor time, the window's other areas included.
 """
 
 import json

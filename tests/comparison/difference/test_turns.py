@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.turns import of_pair, turns
+from benchmarks.comparison.turns import of_pair, turns
 from tests.support.walked_traces import walked_trace
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.large_files import _marshalled
+from benchmarks.formats.large_files import _marshalled
 from tests.conftest import ROOT
 from tests.support.profile_facts import spans, weights_of
 from tracevis3d.errors import InputError
