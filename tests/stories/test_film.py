@@ -17,6 +17,7 @@ from tests.support.walked_traces import walked_trace  # noqa: E402
 from tracevis3d import api  # noqa: E402
 from tracevis3d.cli import main  # noqa: E402
 from tracevis3d.errors import Cancelled  # noqa: E402
+from tracevis3d.progress import silent  # noqa: E402
 from tracevis3d.scene.films import caption, stage, staged  # noqa: E402
 from tracevis3d.scene.output import engines, pixels  # noqa: E402
 from tracevis3d.scene.output.verify import verify  # noqa: E402
@@ -305,3 +306,41 @@ def test_time_plays_in_a_shot_and_each_thread_at_its_own_pace(folder):
     assert faster == sorted(faster)
     # The first thread is where it was, the second has ended.
     assert faster[2] > usual[2] + 0.15
+
+
+def test_names_stay_as_large_as_they_are_while_a_camera_comes_nearer():
+    output = output_of(told(*SHOTS[:2]))
+    frames = Film(told(*SHOTS[:2]), TRACES, output).frames
+    whole, near = frames[3].now[0], frames[-1].now[0]
+    assert near.pose.width < 0.9 * whole.pose.width
+    framed = whole.scenery.framing.framed
+    shown = stage.Stage(
+        whole.drawing(), output.style, output.frame, "workbench", 0, "film", 10.0, framed, silent
+    )
+    try:
+        before, after, again = (letters(shown, seen) for seen in (whole, near, whole))
+    finally:
+        shown.close()
+    assert len(before) > 2
+    assert [size for size, _ in after] == pytest.approx([size for size, _ in before], rel=0.1)
+    # What they are written at moves apart.
+    ends = [np.ptp([place for _, place in sizes]) for sizes in (before, after)]
+    assert ends[1] == pytest.approx(ends[0] * whole.pose.width / near.pose.width, rel=0.1)
+    np.testing.assert_allclose(again, before, rtol=1e-3)
+
+
+def letters(shown, seen):
+    """Return how high each text of the rulers is in the picture, and how far right, in pixels."""
+    shown.see(seen.eye())
+    bpy.context.view_layer.update()
+    texts = next(one for one in shown.built.collection.objects if one.name.endswith("axis texts"))
+    place, point = (np.empty(3 * len(texts.data.vertices), np.float32) for _ in range(2))
+    texts.data.vertices.foreach_get("co", place)
+    texts.data.attributes["tracevis3d_point"].data.foreach_get("vector", point)
+    at = seen.eye().axes @ place.reshape(-1, 3).T.astype(np.float64)
+    across = seen.eye().axes[0] @ point.reshape(-1, 3).T.astype(np.float64)
+    pixel = shown.built.frame.width / seen.eye().width
+    which = np.unique(point.reshape(-1, 3), axis=0, return_inverse=True)[1].reshape(-1)
+    return [
+        (pixel * np.ptp(at[1][which == k]), pixel * across[which == k][0]) for k in range(which.max() + 1)
+    ]

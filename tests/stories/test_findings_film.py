@@ -14,6 +14,7 @@ from tracevis3d.features.memory.film import MEANING
 from tracevis3d.features.memory.film import story_of as of_memory
 from tracevis3d.features.memory.findings import KINDS
 from tracevis3d.features.waits.film import story_of as of_waits
+from tracevis3d.features.waits.view.found_waits import findings_of, waits_of
 from tracevis3d.stories.film import check
 from tracevis3d.stories.findings_film import FilmedFinding, place_of, point_of, story_of_findings
 from tracevis3d.stories.read import as_text, from_words
@@ -117,3 +118,18 @@ def test_what_can_not_be_filmed_is_said_first(tmp_path, capsys):
     for command in (["explain", "a", "b"], ["waits", "a"], ["memory", "a"]):
         assert main([*command, "--film", str(tmp_path / "a.png")]) == 2
         assert "a film is written as .mp4 or .mkv" in capsys.readouterr().err
+
+
+def test_another_finding_about_an_object_is_shown_where_it_costs_most():
+    rows = ["h 0 1000 load", "h 5 5 Lock.acquire wait L 0", "h 305 305 Lock.release release L"]
+    for i, at in enumerate((306, 356, 406)):
+        rows += [f"w{i} 0 1000 take", f"w{i} 10 {at} Lock.acquire wait L 1"]
+        rows.append(f"w{i} {at + 49} {at + 49} Lock.release release L")
+    trace = trace_of("\n".join(rows))
+    found = findings_of(waits_of(trace, ""), "")
+    assert [set(one.objects) for one in found[:2]] == [{"L"}, {"L"}]
+    story = of_waits(trace, "a.tv3")
+    own = [dict(shot.picture.settings) for shot in story.shots if dict(shot.picture.settings)]
+    first, second = (next(one for one in own if one["finding"] == number) for number in "12")
+    assert "end" not in first
+    assert [second["start"], second["end"]] == ["5ns", "305ns"]

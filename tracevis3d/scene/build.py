@@ -438,9 +438,10 @@ class _Making:
                     start = clock.appearing(self.drawing.elements, np.array(texts.end))
                     late = np.where(texts.timed, start, 0.0).astype(np.float32) if start is not None else None
                 name = f"{self.name} {kind}"
-                key = digest(texts.text, where, colors, late, self.style)
+                point = np.array(texts.point) if self.caption else None
+                key = digest(texts.text, where, colors, late, point, self.style)
                 self.parts.whole(
-                    kind, name, key, partial(self._written, name, texts.text, where, colors, late)
+                    kind, name, key, partial(self._written, name, texts.text, where, colors, late, point)
                 )
         pixel = max(1.0, self.frame.height / 1080)
         for kind, strength, color in (("axis lines", 1.6, self.style.ink), ("grid", GRID, self.style.faint)):
@@ -460,14 +461,26 @@ class _Making:
             self.parts.whole(kind, name, digest(a, b, width, colors, self.style), make)
 
     def _written(
-        self, name: str, texts: list[str], where: list[Any], colors: NDArray[np.float32], late: Any | None
+        self,
+        name: str,
+        texts: list[str],
+        where: list[Any],
+        colors: NDArray[np.float32],
+        late: NDArray[np.float32] | None,
+        point: NDArray[np.float64] | None,
     ) -> Any:
-        """Return an object of texts; ``late`` (n,) is when each appears, as a share of the drawn time."""
+        """Return an object of texts.
+
+        ``late`` (n,) is when each appears, as a share of the drawn time; of a film, ``point`` (n, 3) is what
+        each is written at.
+        """
         start, right, up, size = where
         setting = set_texts(texts, start, right, up, size, self.typeface)
         shown = shapes.texts(name, setting, colors, self.style)
         if late is not None:
             clock.animate_visibility(shown, np.repeat(late, setting.vertices))
+        if point is not None:
+            shapes.keep_size(shown, np.repeat(point, setting.vertices, axis=0))
         return shown
 
     def surroundings(self) -> None:
@@ -501,7 +514,7 @@ class _Making:
             colors = np.array([[*line.srgb, 1.0] for line in lines], np.float32)
             texts, where = [line.text for line in lines], [start, right, up, size]
             name = f"{self.name} title"
-            make = partial(self._written, name, texts, where, colors, None)
+            make = partial(self._written, name, texts, where, colors, None, None)
             self.in_frame.append(
                 self.parts.whole("title", name, digest(texts, where, colors, self.style), make)
             )

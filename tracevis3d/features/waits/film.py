@@ -8,6 +8,7 @@ from ...trace.model import Trace
 from ...units import counted, duration
 from .findings.finding import KINDS, Finding
 from .view.found_waits import findings_of, waits_of
+from .view.story import longest_hold
 
 #: Findings of one kind that a film tells.
 _MOST_OF_KIND = 2
@@ -37,11 +38,18 @@ def story_of(trace: Trace, file: str, rules: str = "") -> Story:
     for i, one in enumerate(all_found):
         if len(chosen) < MOST and sum(all_found[k].kind == one.kind for k in chosen) < _MOST_OF_KIND:
             chosen.append(i)
-    found = []
+    found: list[FilmedFinding] = []
     for n, i in enumerate(chosen, 1):
         one = all_found[i]
         place = place_of(one.start, one.end, trace.span_ns)
-        own = (*settings, ("finding", f"{i + 1}"), *(() if place else ALL_TIME))
+        time: tuple[tuple[str, str], ...] = () if place else ALL_TIME
+        again = any(set(one.objects).intersection(all_found[k].objects) for k in chosen[: n - 1])
+        if again and (hold := longest_hold(waits, one)) >= 0:
+            # All of its time has been seen already: now where it costs most, from near.
+            place = place_of(int(waits.held.start[hold]), int(waits.held.end[hold]), trace.span_ns)
+            low, high = (place and place.time) or (0, trace.span_ns)
+            time = ("start", f"{low}ns"), ("end", f"{high}ns")
+        own = (*settings, ("finding", f"{i + 1}"), *time)
         picture = Picture("threads", (file,), own, title=f"{n}. {one.heading}")
         found.append(FilmedFinding(f"{n}. {one.title}", _words(one), picture, place))
     waiting = counted(len(waits.own), "wait")

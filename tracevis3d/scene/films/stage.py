@@ -24,6 +24,7 @@ from ..camera import Pane, View, fit
 from ..digest import digest
 from ..geometry.forms import Purpose
 from ..output import render
+from ..text import shapes
 from .eye import Eye
 
 #: A camera comes no nearer than to see this share of what it sees of the whole.
@@ -227,6 +228,8 @@ class Stage:
         self._pane = Pane.of(view).depth
         self._ground = _bounds(drawing)
         self._far = self.built.camera.data.clip_end
+        #: That of texts which an earlier drawing has resized isn't known.
+        self._size = 1.0 if collection is None else 0.0
         low, high = self._ground
         #: Distance of an orthographic camera, so that nothing is behind it.
         self._off = 2.0 * float(np.linalg.norm(high - low)) + view.farthest
@@ -261,9 +264,14 @@ class Stage:
         data.shift_y = -(eye.centre[1] - frame.height / 2) / frame.width
         data.clip_start = 0.9 * pane
         data.clip_end = max(self._far, 2.0 * float(away.max()))
+        # Names stay as large as they are in the whole picture: larger ones are seen before what they name.
+        size = min(eye.width / _pose(view).width, 1.0)
         for child in self.built.collection.objects:
             if child.parent == shown:
                 child.scale = (across, across, pane / self._pane)
+            if size != self._size:
+                shapes.resize(child, size)
+        self._size = size
 
     def render(self, eye: Eye, path: Path, progress: Progress, now: float = 1.0) -> None:
         """Render what a camera sees.

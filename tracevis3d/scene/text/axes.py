@@ -32,6 +32,8 @@ class Ruler:
         The ticks' texts, then the title.
     middle : float64 (k, 3)
         Middle of each text.
+    point : float64 (k, 3)
+        Where each belongs on the line.
     width : float64 (k,)
     right, up : float64 (3,)
         How texts are written.
@@ -45,6 +47,7 @@ class Ruler:
     grid_end: NDArray[np.float64]
     text: tuple[str, ...]
     middle: NDArray[np.float64]
+    point: NDArray[np.float64]
     width: NDArray[np.float64]
     right: NDArray[np.float64]
     up: NDArray[np.float64]
@@ -92,7 +95,8 @@ def lay_out(
     width = np.array([typeface.width(t) * size for t in texts])
     # How far the middle of a text has to stand off so that its near edge clears the ticks.
     stand = (_TICK + _GAP) * h + _half(out, right, up, width, h, camera_axes)
-    middle = np.concatenate([at, (origin + along * (axis.length / 2))[None]]) + out * stand[:, None]
+    point = np.concatenate([at, (origin + along * (axis.length / 2))[None]])
+    middle = point + out * stand[:, None]
     beyond = (_GAP * h + 2 * stand[:-1].max(initial=0.0) - (_TICK + _GAP) * h) if len(tick) else 0.0
     middle[-1] += out * beyond
     return Ruler(
@@ -102,6 +106,7 @@ def lay_out(
         at - out * axis.grid,
         tuple(texts),
         middle,
+        point,
         width,
         right,
         up,
@@ -169,7 +174,7 @@ def choose_texts(
     chosen, left_out = Texts(), 0
     for ruler in rulers:
         size = ruler.height * typeface.size_per_line
-        for text, middle, width in zip(ruler.text, ruler.middle, ruler.width):
+        for text, middle, point, width in zip(ruler.text, ruler.middle, ruler.point, ruler.width):
             if not text:
                 continue
             side, over = ruler.right * (width / 2), ruler.up * (ruler.height / 2)
@@ -186,4 +191,5 @@ def choose_texts(
             chosen.size.append(size)
             chosen.color.append(ink)
             chosen.outline.append(around)
+            chosen.point.append(point)
     return chosen, left_out

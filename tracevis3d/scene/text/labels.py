@@ -49,6 +49,8 @@ class Texts:
         Whether a text lies on an element and comes with it in a film.
     group : list of int
         Which of the groups it was chosen from.
+    point : list of float64 (3,)
+        What each is written at: its place while it stays as large as a camera comes nearer.
     """
 
     text: list[str] = field(default_factory=list)
@@ -61,6 +63,7 @@ class Texts:
     end: list[NDArray[np.float64]] = field(default_factory=list)
     timed: list[bool] = field(default_factory=list)
     group: list[int] = field(default_factory=list)
+    point: list[NDArray[np.float64]] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.text)
@@ -317,6 +320,7 @@ def choose(
         chosen.end.append(left + right * width)
         chosen.timed.append(len(labels.background) > 0)
         chosen.group.append(g)
+        chosen.point.append(np.asarray(labels.anchor[i], np.float64))
     return chosen, sum(map(len, groups)) - len(chosen)
 
 

@@ -48,6 +48,40 @@ def texts(name: str, setting: Setting, colors: NDArray[np.float32], style: Style
     return _inked(name, mesh, np.repeat(colors, setting.vertices, axis=0), style)
 
 
+def keep_size(shown: Any, point: NDArray[np.floating[Any]]) -> None:
+    """Let an object of texts be resized later.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+    point : float (v, 3)
+        Of each vertex, what its text is written at.
+    """
+    place = np.empty(3 * len(point), np.float32)
+    shown.data.vertices.foreach_get("co", place)
+    meshes.set_attribute(shown.data, _POINT, "FLOAT_VECTOR", "POINT", point.astype(np.float32))
+    meshes.set_attribute(shown.data, _OFF, "FLOAT_VECTOR", "POINT", place.reshape(-1, 3) - point)
+
+
+def resize(shown: Any, share: float) -> None:
+    """Resize texts about what they are written at; nothing happens to other objects.
+
+    Parameters
+    ----------
+    shown : bpy.types.Object
+    share : float
+        Of the size that they were set in.
+    """
+    mesh = shown.data if shown.type == "MESH" else None
+    if mesh is None or _POINT not in mesh.attributes:
+        return
+    point, off = (np.empty(3 * len(mesh.vertices), np.float32) for _ in range(2))
+    mesh.attributes[_POINT].data.foreach_get("vector", point)
+    mesh.attributes[_OFF].data.foreach_get("vector", off)
+    mesh.vertices.foreach_set("co", point + np.float32(share) * off)
+    mesh.update()
+
+
 def patches(name: str, corner: NDArray[np.floating[Any]], colors: NDArray[np.float32], style: Style) -> Any:
     """Return one object of rectangles.
 
@@ -75,6 +109,10 @@ def patches(name: str, corner: NDArray[np.floating[Any]], colors: NDArray[np.flo
 
 
 # The unit square prism around the x axis: corners as (end, side, side), and its faces.
+#: Attributes of texts that stay as large as a camera comes nearer: what each is written at, and how far its
+#: vertices are from that.
+_POINT, _OFF = "tracevis3d_point", "tracevis3d_off"
+
 _PRISM = np.array([[x, y, z] for x in (0, 1) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 _FACES = np.array(
     [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]], np.int32

@@ -171,6 +171,26 @@ def in_vain(picture: Layout, finding: Finding | None) -> Ints:
     return np.asarray(rows[mine], np.int64)
 
 
+def longest_hold(waits: Waits, finding: Finding | None, shown: NDArray[np.bool_] | None = None) -> int:
+    """Return the hold that delays others most in a finding.
+
+    Parameters
+    ----------
+    waits : Waits
+    finding : Finding or None
+    shown : bool (threads,), optional
+        By whom; left out: by any.
+
+    Returns
+    -------
+    int
+        -1: there is none.
+    """
+    which = holds(waits, finding)
+    which = which if shown is None else which[shown[waits.held.thread[which]]]
+    return int(which[waits.hold_delay[which].argmax()]) if len(which) else -1
+
+
 def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callout, ...]:
     """Point out the hold that delays others most; else the longest wait, or the call that a finding is about.
 
@@ -186,14 +206,12 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
     tuple of Callout
     """
     waits, held = picture.waits, picture.waits.held
-    which = holds(waits, finding)
-    which = which[picture.row_of[held.thread[which]] >= 0]
-    if not len(which) or (finding is not None and finding.kind == "lock order"):
+    worst = longest_hold(waits, finding, picture.row_of >= 0)
+    if worst < 0 or (finding is not None and finding.kind == "lock order"):
         kind = finding.kind if finding is not None else ""
         first = {"outlier": _long_call, "lock order": _orders, "comes last": _last}.get(kind, _longest_wait)
         return (*first(picture, finding, color), *_signal(picture, finding, color))
-    worst = which[int(waits.hold_delay[which].argmax())]
-    row = picture.row_of[held.thread[worst]][None]
+    row = picture.row_of[[held.thread[worst]]]
     times = np.array([held.start[worst], held.end[worst]])
     low, high = np.clip(picture.share(row.repeat(2), times), 0.0, 1.0)
     if high <= low:

@@ -155,8 +155,8 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     first_of_all = callout(picture, finding, held)
     # A picture of one finding tells nothing of others.
     others = legends.callouts(picture, chosen.only(about[chosen.wait]), color[about[chosen.wait]])
-    # Beside what is to be seen first one more is enough.
-    drawing.point_out(*first_of_all, *others[: 1 if first_of_all else None])
+    # Beside what is to be seen first one more is enough; a picture of that alone needs none.
+    drawing.point_out(*first_of_all, *others[: 1 - bool(p.finding) if first_of_all else None])
     drawing.keep_uncovered(QUEUE, RUNNING, LIVE_BYTES)
     drawing.note(*noted.notes(picture, found, chosen, short))
     drawing.meaning |= metadata(waits, drawing.meaning[KIND])
