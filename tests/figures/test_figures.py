@@ -89,9 +89,8 @@ def test_a_pdf_holds_texts_and_embedded_fonts(tmp_path, fonts) -> None:
     assert "12 μs" in said
     assert read.metadata.title == "A <title> & more"
     fonts_in = [font.get_object() for font in sheet["/Resources"]["/Font"].values()]
-    described = [font["/FontDescriptor"] for font in fonts_in if "/FontDescriptor" in font]
-    assert described
-    assert all("/FontFile2" in descriptor for descriptor in described)
+    assert fonts_in
+    assert all("/FontFile2" in font["/FontDescriptor"] for font in fonts_in)
 
 
 def test_letters_that_no_font_has(tmp_path, fonts) -> None:

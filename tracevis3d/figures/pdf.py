@@ -39,10 +39,7 @@ def write(page: Page, path: Path, fonts: Fonts) -> None:
     scale = _INCH / page.dpi
     for text in page.all_texts():
         fonts.runs(text.text)
-    canvas = Canvas(
-        str(path), pagesize=(page.width * scale, page.height * scale), invariant=1, pageCompression=1
-    )
-    names = {}
+    names: dict[Font, str] = {}
     for font in fonts.used:
         data = font.subset(None)
         # Fonts are known by their names in the whole process, and so are the faces in their files.
@@ -50,6 +47,11 @@ def write(page: Page, path: Path, fonts: Fonts) -> None:
         names[font], face = made.fontName, made.face.name
         made.face.name = face + (made.fontName if isinstance(face, str) else made.fontName.encode())
         pdfmetrics.registerFont(made)
+    # Pages name the font that they begin with: the usual one would not be embedded.
+    canvas = Canvas(
+        str(path), pagesize=(page.width * scale, page.height * scale), invariant=1, pageCompression=1,
+        initialFontName=next(iter(names.values()), None),
+    )  # fmt: skip
     canvas.setTitle(page.title)
     canvas.setSubject(page.description)
     canvas.setKeywords(recipe.as_word(page.recipe))
