@@ -11,6 +11,7 @@ import pytest
 import tracevis3d as tv
 from tests.support.walked_traces import walked_trace
 from tracevis3d.cli import main
+from tracevis3d.commands.pictures.panels import _frame
 from tracevis3d.drawing.primitives import Camera, Drawing, Legend, LegendEntry
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.figures import settings_file
@@ -166,6 +167,14 @@ def test_a_picture_of_panels_has_the_size_to_the_pixel(folder) -> None:
     values = np.asarray(picture.convert("RGB"), int)
     for half in (values[:, :195], values[:, 206:]):
         assert (half.min(axis=2) < 200).mean() > 0.01
+
+
+def test_rows_make_a_figure_higher_whose_width_alone_is_said() -> None:
+    one, two, many = (_frame({"columns": 2, "dpi": 100}, rows) for rows in (1, 2, 9))
+    assert one.width == two.width == many.width == 709
+    assert [one.height, two.height, many.height] == [399, 638, 906]
+    assert _frame({"columns": "2x50mm", "dpi": 100}, 3).height == 197
+    assert _frame({"size": "300x200"}, 3).height == 200
 
 
 @pytest.mark.parametrize(

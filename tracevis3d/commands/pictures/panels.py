@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from ...command_line.terminal import Bar
 from ...drawing.frame import Frame
 from ...errors import UsageError
 from ...figures import settings_file
+from ...figures.panels import cells
 from ...views import own
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ EXAMPLES = (
     "tracevis3d panels 'icicle run.json.gz color=function' 'threads run.json.gz' -o both.svg",
     "tracevis3d panels figure.yaml -o figure.pdf",
 )
+#: How much higher each further row makes a figure of which only the width is said, as a share of one row;
+#: its greatest height, in mm; and the pixels in which rows are counted.
+_ROW, _TALLEST, _GRID = 0.6, 230.0, 1000
 #: What a file may set for the whole figure, with the options that set the same.
 _WORDS = ("style", "engine", "size", "columns", "dpi", "font", "font-size", "across", "title", "transparent")
 _SAME = ("same-scale", "same-legend")
@@ -100,10 +104,13 @@ def run(args: argparse.Namespace) -> None:
             words.pop(other, None)
     if Path(args.output).suffix.lower() not in SUFFIXES:
         raise UsageError(f"{args.output}: panels are written as {' '.join(SUFFIXES)}")
+    across = _whole(words.get("across", min(2, len(panels))), "across")
+    spans = [panel.span or 1 for panel in panels]
+    rows = len({cell.bottom for cell in cells(spans, across, _GRID, _GRID)})
     output = api.Output(
         style=str(words.get("style", "paper")),
         engine=str(words.get("engine", "auto")),
-        frame=_frame(words),
+        frame=_frame(words, rows),
         transparent=bool(words.get("transparent", False)),
         draft=args.draft,
     )
@@ -121,8 +128,8 @@ def run(args: argparse.Namespace) -> None:
             [figure.of(*(traces[path] for path in panel.traces)) for figure, panel in zip(figures, panels)],
             args.output,
             output,
-            across=_whole(words.get("across", min(2, len(panels))), "across"),
-            spans=[panel.span or 1 for panel in panels] if any(panel.span for panel in panels) else (),
+            across=across,
+            spans=spans if any(panel.span for panel in panels) else (),
             same_scale=not args.own_scale and bool(words.get("same-scale", True)),
             same_legend=not args.own_legend and bool(words.get("same-legend", True)),
             title=str(words.get("title", "")),
@@ -134,7 +141,7 @@ def run(args: argparse.Namespace) -> None:
         api.write_report(report, args.report)
 
 
-def _frame(words: Mapping[str, Any]) -> Frame:
+def _frame(words: Mapping[str, Any], rows: int) -> Frame:
     dpi = words.get("dpi")
     size, columns = words.get("size"), words.get("columns")
     if size and columns:
@@ -144,6 +151,9 @@ def _frame(words: Mapping[str, Any]) -> Frame:
     except (TypeError, ValueError):
         raise UsageError(f"dpi: {dpi} is not a number") from None
     frame = Frame.parse(str(size), resolution) if size else Frame.of_columns(str(columns or 2), resolution)
+    if not size and "x" not in str(columns):
+        tallest = max(round(_TALLEST / 25.4 * frame.dpi), frame.height)
+        frame = replace(frame, height=min(round(frame.height * (1 + _ROW * (rows - 1))), tallest))
     return frame.set_in(words.get("font-size", 0.0), str(words.get("font", "")))
 
 
