@@ -319,14 +319,26 @@ def test_names_stay_as_large_as_they_are_while_a_camera_comes_nearer():
     )
     try:
         before, after, again = (letters(shown, seen) for seen in (whole, near, whole))
+        (thick, long), (thin, as_long) = (bar(shown, seen) for seen in (whole, near))
     finally:
         shown.close()
     assert len(before) > 2
+    assert thin / thick == pytest.approx(near.pose.width / whole.pose.width, rel=1e-3)
+    assert as_long == pytest.approx(long, rel=1e-3)
     assert [size for size, _ in after] == pytest.approx([size for size, _ in before], rel=0.1)
     # What they are written at moves apart.
     ends = [np.ptp([place for _, place in sizes]) for sizes in (before, after)]
     assert ends[1] == pytest.approx(ends[0] * whole.pose.width / near.pose.width, rel=0.1)
     np.testing.assert_allclose(again, before, rtol=1e-3)
+
+
+def bar(shown, seen):
+    """Return how thick and how long the first bar of the rulers is in the scene."""
+    shown.see(seen.eye())
+    lines = next(one for one in shown.built.collection.objects if one.name.endswith("axis lines"))
+    place = np.array([lines.data.vertices[i].co for i in range(8)])
+    edges = np.linalg.norm(place - place[0], axis=1)
+    return edges[1], edges[4]
 
 
 def letters(shown, seen):

@@ -45,7 +45,7 @@ _FILM_ROWS = 1
 #: From where a picture is seen, and which part of it shows the data, in pixels from the lower left corner.
 Framed = tuple[camera.View, camera.Rectangle]
 #: What texts lie on that belong to no call.
-_PLATES = ("tag", "wait plate")
+_PLATES = ("tag", "trace", "wait plate")
 #: Inks on coloured surfaces.
 _ON_DARK, _ON_LIGHT = (1.0, 1.0, 1.0), (0.01, 0.01, 0.015)
 
@@ -457,8 +457,9 @@ class _Making:
             width = strength * pixel / np.maximum(self.view.pixels_per_unit((a + b) / 2), 1e-9)
             colors = np.tile(np.array([*color, 1.0], np.float32), (len(a), 1))
             name = f"{self.name} {kind}"
-            make = partial(shapes.bars, name, a, b, width, colors, self.style)
-            self.parts.whole(kind, name, digest(a, b, width, colors, self.style), make)
+            film = bool(self.caption)
+            make = partial(shapes.bars, name, a, b, width, colors, self.style, film)
+            self.parts.whole(kind, name, digest(a, b, width, colors, self.style, film), make)
 
     def _written(
         self,

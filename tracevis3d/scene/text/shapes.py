@@ -49,13 +49,13 @@ def texts(name: str, setting: Setting, colors: NDArray[np.float32], style: Style
 
 
 def keep_size(shown: Any, point: NDArray[np.floating[Any]]) -> None:
-    """Let an object of texts be resized later.
+    """Let an object of texts or bars be resized later.
 
     Parameters
     ----------
     shown : bpy.types.Object
     point : float (v, 3)
-        Of each vertex, what its text is written at.
+        Of each vertex, what its text is written at, or the place beside it on the bar's line.
     """
     place = np.empty(3 * len(point), np.float32)
     shown.data.vertices.foreach_get("co", place)
@@ -64,13 +64,13 @@ def keep_size(shown: Any, point: NDArray[np.floating[Any]]) -> None:
 
 
 def resize(shown: Any, share: float) -> None:
-    """Resize texts about what they are written at; nothing happens to other objects.
+    """Resize texts about what they are written at, bars about their lines; other objects stay as they are.
 
     Parameters
     ----------
     shown : bpy.types.Object
     share : float
-        Of the size that they were set in.
+        Of the size, or the width, that they were made with.
     """
     mesh = shown.data if shown.type == "MESH" else None
     if mesh is None or _POINT not in mesh.attributes:
@@ -126,6 +126,7 @@ def bars(
     width: NDArray[np.floating[Any]],
     colors: NDArray[np.float32],
     style: Style,
+    film: bool = False,
 ) -> Any:
     """Return one object of straight bars of square section.
 
@@ -137,6 +138,8 @@ def bars(
     colors : float32 (n, 4)
         sRGB.
     style : Style
+    film : bool
+        They may be resized: :func:`resize` makes them thinner, as long as they are.
 
     Returns
     -------
@@ -151,12 +154,8 @@ def bars(
     side /= np.maximum(np.linalg.norm(side, axis=1, keepdims=True), 1e-12)
     other = np.cross(axis, side)
     w = np.asarray(width, np.float64)[:, None, None]
-    position = (
-        np.asarray(start)[:, None]
-        + along[:, None] * _PRISM[None, :, :1]
-        + side[:, None] * _PRISM[None, :, 1:2] * w
-        + other[:, None] * _PRISM[None, :, 2:] * w
-    )
+    middle = np.asarray(start)[:, None] + along[:, None] * _PRISM[None, :, :1]
+    position = middle + side[:, None] * _PRISM[None, :, 1:2] * w + other[:, None] * _PRISM[None, :, 2:] * w
     corner = (_FACES[None] + 8 * np.arange(n, dtype=np.int32)[:, None, None]).reshape(-1)
     mesh = meshes.polygons(
         name,
@@ -164,4 +163,7 @@ def bars(
         corner.astype(np.int32),
         np.arange(0, 24 * n, 4, dtype=np.int32),
     )
-    return _inked(name, mesh, np.repeat(colors, 8, axis=0), style)
+    shown = _inked(name, mesh, np.repeat(colors, 8, axis=0), style)
+    if film:
+        keep_size(shown, middle.reshape(-1, 3))
+    return shown
