@@ -39,6 +39,10 @@ def drawn(trace, **settings):
     return VIEW.draw([trace], Parameters(**settings), FRAME, silent)
 
 
+def part_of(drawing, kind):
+    return next(one for one in drawing.elements if one.kind == kind)
+
+
 def part(drawing, kind):
     return next(one for one in drawing.elements if isinstance(one, Boxes) and one.kind == kind)
 
@@ -110,7 +114,13 @@ def test_titles_are_true(single, threads):
     assert said.startswith(
         f"{table.rows.names[row]} calls {table.columns.names[column]} most: {flat.max():,.0f} calls"
     )
-    assert drawn(single).title.endswith(said)
+    drawing = drawn(single)
+    assert drawing.title.endswith(said)
+    # The same is called out at its bar, with both names.
+    callout = drawing.callouts[0]
+    assert callout.text.startswith(f"{flat.max():,.0f}, ")
+    assert callout.detail == f"{table.rows.names[row]}, {table.columns.names[column]}"
+    np.testing.assert_allclose(callout.point[:2], part_of(drawing, "finding").point[0, :2], atol=1e-5)
     # The highest bar is the one that the title is about, because calls within one part are left out.
     assert table.flat.max() == flat.max()
     assert said.endswith("of all between different parts")

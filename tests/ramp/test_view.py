@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.conftest import ROOT
-from tracevis3d import api
+from tracevis3d import api, units
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.drawing.primitives import Marks
 from tracevis3d.errors import InputError, UsageError
@@ -97,6 +97,10 @@ def test_the_title_is_the_straggler_and_it_is_marked(jobs):
     marks = next(one for one in drawing.elements if isinstance(one, Marks))
     bars = part(drawing, "round")
     assert marks.point[0, 0] == pytest.approx(bars.low[top, 0] + bars.size[top, 0], abs=1e-3)
+    said = drawing.callouts[0]
+    assert said.text.startswith(f"round {top + 1}: ")
+    assert said.detail == units.duration(int(rounds.duration[top]))
+    assert said.point[:2] == pytest.approx(marks.point[0, :2], abs=1e-5)
 
 
 def test_two_runs_stand_behind_each_other_and_share_steps_when_flat(runs):

@@ -29,6 +29,8 @@ class Finding:
         Where it is.
     ridge : {"", "row", "column"}
         Whether it is about all of the row, or of the column.
+    where : str
+        The names of the row and the column, where the short form says neither.
     """
 
     sentence: str
@@ -36,6 +38,7 @@ class Finding:
     row: int
     column: int
     ridge: str = ""
+    where: str = ""
 
 
 def findings(table: Table) -> tuple[Finding, ...]:
@@ -101,7 +104,8 @@ def _largest(table: Table) -> Finding | None:
         "allocates": f"{a} allocates most: {table.write(value)} in blocks of {b} to twice that, {what}",
         "sends to": f"{a} sends most to {b}: {table.write(value)} arrows, {what} of all",
     }[table.verb]
-    return Finding(f"{said} {between}".strip(), f"{table.write(value)}, {what}", row, column)
+    short = f"{table.write(value)}, {what}"
+    return Finding(f"{said} {between}".strip(), short, row, column, where=f"{a}, {b}")
 
 
 def _hub(table: Table) -> Finding | None:
@@ -118,7 +122,7 @@ def _hub(table: Table) -> Finding | None:
     )
     sentence = f"{name} {verb} {used[top]:,} of {rows:,} {table.rows.what.replace('calling ', '')}s"
     row = int(table.flat[:, top].argmax())
-    return Finding(sentence, f"{verb} {used[top]:,}", row, top)
+    return Finding(sentence, f"{verb} {used[top]:,}", row, top, where=name)
 
 
 def _slow_round(table: Table) -> Finding | None:

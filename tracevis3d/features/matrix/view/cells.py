@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.builder import DrawingBuilder
 from ....drawing.palettes import BASE, PALETTES
-from ....drawing.primitives import Axis, Legend, LegendEntry, Marks, Meaning
+from ....drawing.primitives import Axis, Callout, Legend, LegendEntry, Marks, Meaning
 from ....drawing.shorthand import boxes, lines, texts
 from ....layout.ticks import time_ticks
 from ..findings import Finding
@@ -433,11 +433,11 @@ def marks(drawing: DrawingBuilder, picture: Layout, found: tuple[Finding, ...], 
     drawing.add(
         Marks("finding", "cone", point.astype(np.float32), size, np.full(n, mark, np.int32), np.arange(n))
     )
-    u = picture.open
-    above = point + np.array([0.0, (1 - u) * 1.4 * height, 0.01 + u * 1.5 * height])
-    drawing.write(
-        texts("finding", [one.short for one in shown], above, height, rank=1e10, up=(0.0, 1 - u, u))
-    )
+    for i, one in enumerate(shown):
+        x, y, z = point[i].tolist()
+        if one.short:
+            at = x, y, z + 0.5 * height * picture.open
+            drawing.point_out(Callout(one.short, one.where, at, float(n - i), mark))
     drawing.meaning["finding"] = Meaning(
         texts=(("finding", tuple(one.sentence for one in shown), np.arange(n)),)
     )

@@ -7,8 +7,8 @@ import numpy as np
 from .... import units
 from ....drawing.builder import DrawingBuilder
 from ....drawing.palettes import BASE, GRID, OTHER, PALETTES, parse
-from ....drawing.primitives import Axis, Legend, LegendEntry, Marks, Meaning
-from ....drawing.shorthand import boxes, lines, texts
+from ....drawing.primitives import Axis, Callout, Legend, LegendEntry, Marks, Meaning
+from ....drawing.shorthand import boxes, lines
 from ....layout.scales import Scale
 from ....layout.ticks import rounds as round_values
 from ....layout.ticks import time_ticks
@@ -313,8 +313,10 @@ def marks(drawing: DrawingBuilder, picture: Layout, found: tuple[Finding, ...], 
     drawing.add(
         Marks("finding", "cone", point.astype(np.float32), size, np.full(n, mark, np.int32), np.arange(n))
     )
-    above = point + np.array([0.0, -0.02, 1.4 * height])
-    drawing.write(texts("finding", [one.short for one in shown], above, height, rank=1e9))
+    for i, one in enumerate(shown):
+        x, y, z = point[i].tolist()
+        lasts = units.duration(int(rounds.duration[which[i]])) if one.short.startswith("round ") else ""
+        drawing.point_out(Callout(one.short, lasts, (x, y, z + 0.5 * height), float(n - i), mark))
     drawing.meaning["finding"] = Meaning(
         texts=(("finding", tuple(one.sentence for one in shown), np.arange(n)),)
     )
