@@ -97,7 +97,9 @@ def resolution(
     return parameter(default, sentence, low=low, high=high, unit="px", group="Detail")
 
 
-def labels(default: int, sentence: str, high: int = 5000, group: str = "Detail") -> Any:
+def labels(
+    default: int, sentence: str, high: int = 5000, group: str = "Detail", stage: int | None = None
+) -> Any:
     """Declare the maximum number of names.
 
     Parameters
@@ -110,13 +112,16 @@ def labels(default: int, sentence: str, high: int = 5000, group: str = "Detail")
         The upper bound.
     group : str
         The heading that it stands under.
+    stage : int, optional
+        How many on a screen in a hall; left out: as many.
 
     Returns
     -------
     field
         To be assigned in the class of parameters.
     """
-    return parameter(default, sentence, low=0, high=high, group=group)
+    in_style = {} if stage is None else {"stage": stage}
+    return parameter(default, sentence, low=0, high=high, group=group, in_style=in_style)
 
 
 def entries(default: int, sentence: str = "The maximum number of colours in the legend") -> Any:

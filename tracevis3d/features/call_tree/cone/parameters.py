@@ -76,7 +76,7 @@ class Parameters:
         "focus. 12~5500~0.4 is a place between two calls, 0.4 of the way",
         group="Detail",
     )
-    labels: int = common_parameters.labels(60, "The maximum number of names")
+    labels: int = common_parameters.labels(60, "The maximum number of names", stage=8)
     entries: int = common_parameters.entries(10)
     path: str = parameter(
         "duration",
