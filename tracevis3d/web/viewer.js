@@ -213,13 +213,13 @@ void main() {
     gl.linkProgram(made);
     if (!gl.getProgramParameter(made, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(made));
     const at = {};
-    for (const name of ["matrix", "picking", "shaded", "key", "hovered"]) at[name] = gl.getUniformLocation(made, name);
+    for (const name of ["matrix", "picking", "shaded", "key", "hovered", "eye"]) at[name] = gl.getUniformLocation(made, name);
     return { made, at };
   };
   const VARYINGS = "out vec3 place; out vec4 paint; flat out uint number; uniform mat4 matrix;";
   const boxes = program(`#version 300 es
-in vec3 corner, low, size; in vec4 tint; in uint item; ${VARYINGS}
-void main() { place = low + corner * size; paint = tint; number = item; gl_Position = matrix * vec4(place, 1.0); }`);
+in vec3 corner, low, size; in vec4 tint; in uint item; uniform vec3 eye; ${VARYINGS}
+void main() { place = low + mix(1.0 - corner, corner, step(low + 0.5 * size, eye)) * size; paint = tint; number = item; gl_Position = matrix * vec4(place, 1.0); }`);
   const meshes = program(`#version 300 es
 in vec3 low; in vec4 tint; in uint item; ${VARYINGS}
 void main() { place = low; paint = tint; number = item; gl_Position = matrix * vec4(place, 1.0); }`);
@@ -238,7 +238,8 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
     gl.vertexAttribDivisor(at, each);
     return made;
   };
-  const CORNERS = [], q = [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
+  // Of six faces at most three are seen: those towards the eye, which the shader chooses.
+  const CORNERS = [], q = [[4, 6, 7, 5], [2, 3, 7, 6], [1, 5, 7, 3]];
   for (const f of q) for (const k of [0, 1, 2, 0, 2, 3]) CORNERS.push(f[k] >> 2 & 1, f[k] >> 1 & 1, f[k] & 1);
   const count = data.box_item.length;
   // Items are numbered from 1: 0 is the ground.
@@ -319,8 +320,10 @@ void main() { place = low; paint = tint; number = item; gl_Position = matrix * v
       gl.uniform1i(of.at.shaded, facts.look.shaded);
       gl.uniform3fv(of.at.key, key);
       gl.uniform1f(of.at.hovered, hovered + 1);
+      // Without perspective all is seen from one direction.
+      gl.uniform3fv(of.at.eye, view.flat ? view.out.map((v) => v * 1e6 * size) : frame.eye);
       gl.bindVertexArray(array);
-      if (of === boxes) gl.drawArraysInstanced(gl.TRIANGLES, 0, 36, count);
+      if (of === boxes) gl.drawArraysInstanced(gl.TRIANGLES, 0, 18, count);
       else gl.drawElements(gl.TRIANGLES, data.triangle.length, gl.UNSIGNED_INT, 0);
     }
   };
