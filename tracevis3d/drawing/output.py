@@ -96,7 +96,8 @@ class Output:
 
     def __post_init__(self) -> None:
         frame = replace(self.frame, straight=self.style == "flat")
-        if self.style == "stage" and not frame.points:
+        # The type of a panorama is that of what lies ahead, which is composed.
+        if self.style == "stage" and not frame.points and not self.panorama:
             frame = replace(frame, points=_FAR_TYPE * frame.height * 72 / frame.dpi)
         object.__setattr__(self, "frame", frame)
 

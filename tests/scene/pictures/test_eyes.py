@@ -102,3 +102,13 @@ def test_what_has_no_depth_is_refused(tmp_path):
     ):
         with pytest.raises(UsageError, match=sentence.replace("(", r"\(")):
             check(tmp_path / name, Output(**words))
+
+
+def test_the_type_of_a_panorama_in_stage_is_that_of_what_lies_ahead():
+    around = Output(style="stage", panorama=True, frame=Frame(2048, 1024))
+    ahead = around.composed.frame
+    assert ahead.points == Output(style="stage", frame=Frame(ahead.width, ahead.height)).frame.points
+    # As large in the picture as without: a share of its height.
+    assert ahead.type_size / ahead.height == pytest.approx(
+        Output(style="stage", frame=Frame(1920, 1080)).frame.type_size / 1080, rel=0.01
+    )
