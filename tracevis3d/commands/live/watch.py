@@ -162,7 +162,8 @@ def _facts(endpoint: str, subscriber: Subscriber, trace: Trace, alarms: Iterable
         "clock_went_back": {"count": back, "farthest_ns": farthest},
         "bad_messages": subscriber.bad, "sessions": subscriber.trace.sessions,
         "alarms": [
-            {"kind": a.kind, "about": a.about, "sentence": a.sentence, "at_ns": a.at - trace.origin_ns}
+            {"kind": a.kind, "about": a.about, "sentence": a.sentence, "how": a.how,
+             "at_ns": a.at - trace.origin_ns}
             for a in alarms
         ],
     }  # fmt: skip

@@ -28,6 +28,8 @@ class Alarm:
         The threads concerned, as the growing trace numbers them; the first one is where it is shown.
     at : int
         When it was raised, in the trace's nanoseconds; set by :class:`AlarmWatch`.
+    how : {"follows", "inferred"}
+        Whether it follows from what is recorded, or is the likely reason for it.
     """
 
     kind: str
@@ -35,6 +37,7 @@ class Alarm:
     sentence: str
     threads: tuple[int, ...] = ()
     at: int = 0
+    how: str = "follows"
 
 
 class Watcher(Protocol):
