@@ -129,6 +129,19 @@ def test_the_longest_time_without_an_event_lies_within_a_call():
     assert np.allclose(share[1:3], [0.98, 0.019], atol=0.003)
 
 
+def test_a_thread_without_calls_is_never_silent():
+    trace = trace_of("a 0 5 f\nb 0 100 run")
+    first, count = np.array([0, 1, 1]), np.array([1, 0, 1])
+    calls = replace(trace.calls, thread=trace.calls.thread * 2)
+    threads = replace(
+        trace.threads, tid=("a", "", "b"), name=("a", "", "b"), process=("",) * 3, first=first,
+        count=count,
+    )  # fmt: skip
+    quiet = longest_quiet(Waits(replace(trace, calls=calls, threads=threads)))
+    assert (quiet.start.tolist(), quiet.end.tolist()) == ([0, 0, 0], [5, 0, 100])
+    assert quiet.call.tolist() == [0, -1, 1]
+
+
 @given(st.integers(0, 2**32), st.integers(0, 12), st.integers(1, 8))
 @settings(max_examples=60, deadline=None)
 def test_the_longest_time_without_an_event_is_that_of_the_plain_twin(seed, steps, longest):

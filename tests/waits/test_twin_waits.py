@@ -564,3 +564,45 @@ def test_a_wait_and_a_release_are_one_pair_whatever_they_share() -> None:
     ]  # fmt: skip
     alone = every_release(Waits(trace_of(text.replace("a 7 7 Event.set release Y\n", ""))).ops)
     assert list(zip(alone.wait.tolist(), alone.release.tolist())) == [(1, 0), (2, 0)]
+
+
+def test_the_first_release_of_all_goes_to_one_wait_alone() -> None:
+    rows = [
+        ("a", 0, 12, "Semaphore.acquire", "wait", "S", 1),
+        ("b", 0, 13, "Semaphore.acquire", "wait", "S", 1),
+    ]
+    rows += [("c", at, at, "Semaphore.release", "release", "S") for at in (10, 11)]
+    waits = Waits(trace_of(lines(rows)))
+    assert waits.woken_at[waits.own].tolist() == [10, 11]
+
+
+def test_who_gets_it_next_had_been_handed_it() -> None:
+    """Nobody held it as the wait began: of several holds that of who got it next counts."""
+    rows = [("b", 0, 1, "Lock.acquire", "wait", "L", 0), ("b", 2, 2, "Lock.release", "release", "L")]
+    rows += [("b", 4, 5, "Lock.acquire", "wait", "L", 0), ("b", 8, 8, "Lock.release", "release", "L")]
+    rows += [("a", 3, 10, "Lock.acquire", "wait", "L", 1)]
+    waits = Waits(trace_of(lines(rows)))
+    (wait,) = waits.own.tolist()
+    assert waits.trace.threads.name[waits.held_by[wait]] == "b"
+    assert SOURCES[waits.held_by_source[wait]] == "inferred"
+
+
+def test_calls_within_a_blocked_wait_are_part_of_it() -> None:
+    waits = Waits(trace_of("a 0 9 run\na 1 8 Lock.acquire wait L 1\na 2 3 inner\nb 0 9 run"))
+    labels, calls = waits.trace.functions.label, waits.trace.calls
+    part = np.flatnonzero(waits.kind_of_call(WAIT))
+    assert [labels[f] for f in calls.function[part]] == ["Lock.acquire", "inner"]
+
+
+def test_a_recording_may_know_neither_lines_nor_holders() -> None:
+    trace = trace_of("a 0 9 Lock.acquire wait L 1\nb 0 5 Lock.release release L")
+    none = np.empty(0, np.int32)
+    ops = Waits(replace(trace, sync=replace(trace.sync, line=none, holder=none))).ops
+    assert (ops.line.tolist(), ops.holder.tolist()) == ([0, 0], [-1, -1])
+    known = np.array([7, 8], np.int32)
+    assert Waits(replace(trace, sync=replace(trace.sync, line=known))).ops.line.tolist() == [7, 8]
+
+
+def test_who_sleeps_to_the_end_waits_for_nobody_for_ever() -> None:
+    waits = Waits(trace_of("a 0 100 run\na 5 100 time.sleep wait - 1"))
+    assert not waits.outcomes.never_ended.any()

@@ -81,6 +81,7 @@ def test_who_comes_last_is_who_the_plain_twin_says(program) -> None:
     for one in found:
         times, of = expected[one.objects[0]][2]
         assert (f" {times} of {of} times:" in one.sentence) == (of > 1)
+        assert " of 1 time" not in one.sentence
         assert one.causes == ((one.threads[0], -1, 0, one.score_ns),)
 
 
@@ -167,3 +168,10 @@ def test_before_a_thread_begins_nobody_waits_for_it() -> None:
     assert barriers.findings(find_waits(trace_of(lines([*rows, ("c", 290, 1000, "run")])))) == []
     (found,) = barriers.findings(find_waits(trace_of(lines([*rows, ("c", 100, 1000, "run")]))))
     assert found.score_ns == 2 * (310 - 100)
+
+
+def test_a_wait_at_a_barrier_to_which_nobody_comes_is_for_nobody() -> None:
+    rows = [(thread, 0, 2000, "run") for thread in "ab"] + meeting("B", 10, {"a": 300, "b": 0})
+    rows.append(("b", 400, 900, "Barrier.wait", "wait", "B", 1))
+    (found,) = barriers.findings(find_waits(trace_of(lines(rows))))
+    assert (found.score_ns, found.count) == (300, 1)

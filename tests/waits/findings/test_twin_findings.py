@@ -1075,6 +1075,12 @@ def test_an_outlier_lasts_64_times_as_long_in_powers_of_two(longest, kinds):
     assert [finding.kind for finding in findings(find_waits(trace_of(lines(rows))))] == kinds
 
 
+@pytest.mark.parametrize(("calls", "kinds"), [(19, []), (20, ["outlier"])])
+def test_of_fewer_than_twenty_calls_none_is_an_outlier(calls, kinds):
+    rows = [("a", 10 * i, 10 * i + (1000 if i == calls - 1 else 1), "visit") for i in range(calls)]
+    assert [finding.kind for finding in findings(find_waits(trace_of(lines(rows))))] == kinds
+
+
 def test_what_is_called_during_a_wait_that_is_no_call_is_no_outlier():
     trace = trace_of(lines(visits(1000)))
     apart = replace(trace, sync=replace(trace.sync, call=np.full(len(trace.sync), -1)))

@@ -230,7 +230,7 @@ def _by_earlier_holders(waits: Synchronization) -> _Part:
 
 def _by_wakers(waits: Synchronization) -> _Part:
     ops, own = waits.ops, waits.own
-    rows = np.flatnonzero((ops.kind == WAIT) & ops.blocked & (waits.waker >= 0))
+    rows = np.flatnonzero(waits.waker >= 0)
     rows = rows[~(ops.asks[rows] & (np.diff(ops.first)[rows] > 0))]
     first = np.searchsorted(ops.thread[own], np.arange(len(waits.trace.threads) + 1)).astype(np.int64)
     capacity = 4 * len(rows)

@@ -127,7 +127,7 @@ class _Matching:
         np.maximum.at(most, each // threads, times)
         np.minimum.at(least, each // threads, times)
         round_ = np.unique(key * (n + 1) + number, return_inverse=True)[1].reshape(-1)
-        ends = np.full(len(key), -1, np.int64)
+        ends = np.zeros(len(key), np.int64)
         np.maximum.at(ends, round_[:n], comes)
         found = ends[round_[n:]]
         known = (number[n:] > 0) & (most[key[n:]] - least[key[n:]] <= 1)

@@ -107,7 +107,7 @@ class Waits(Synchronization):
     def passed_on(self) -> NDArray[np.bool_]:
         """Which holds another thread ended than the one that had them. Bool (holds,)."""
         held = self.held
-        ended: NDArray[np.bool_] = np.append(self.ops.thread, -1)[held.release] != held.thread
+        ended: NDArray[np.bool_] = self.ops.thread[held.release] != held.thread
         return (held.release >= 0) & ended
 
     @cached_property

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....units import counted, duration
-from ..operations import ARRIVAL, DONE
+from ..operations import ARRIVAL
 from .finding import Finding, several, titles
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def findings(waits: Waits) -> list[Finding]:
         return []
     rows = waits.own
     rows = rows[(ops.wants[rows] == ops.gifts.index(ARRIVAL)) & (np.diff(ops.first)[rows] > 0)]
-    rows = rows[(ops.ending[rows] == DONE) & (waits.woken_by[rows] >= 0)]
+    rows = rows[waits.woken_by[rows] >= 0]
     # Before a thread began, nobody waited for what it does, nor once it has come.
     since = np.maximum(ops.start[rows], _begins(waits)[waits.woken_by[rows]])
     lasted = np.zeros(len(ops), np.int64)

@@ -116,7 +116,7 @@ def _convoys(waits: Waits) -> list[Finding]:
         starts, ends = np.flatnonzero(busy[1:] & ~busy[:-1]), np.flatnonzero(busy[:-1] & ~busy[1:])
         got = held.start[begin:end]
         first, last = np.searchsorted(got, time[starts], "left"), np.searchsorted(got, time[ends], "right")
-        most_at_once = np.array([length[a : b + 1].max() for a, b in zip(starts, ends)])
+        most_at_once = np.array([length[a:b].max() for a, b in zip(starts, ends)])
         real = (last - first >= 3) & (most_at_once >= 2)
         if not real.any():
             continue
@@ -125,7 +125,7 @@ def _convoys(waits: Waits) -> list[Finding]:
         waited = int((area[ends] - area[starts]).sum())
         handed, lasted = int((last - first).sum()), time[ends] - time[starts]
         mine = [held.thread[begin + a : begin + b] for a, b in zip(first.tolist(), last.tolist())]
-        most = max(int(length[a : b + 1].max()) for a, b in zip(starts.tolist(), ends.tolist()))
+        most = max(int(length[a:b].max()) for a, b in zip(starts.tolist(), ends.tolist()))
         when = f"for {duration(int(lasted[0]))}"
         if len(starts) > 1:
             when = f"{len(starts):,} times, for {duration(int(lasted.sum()))} in all"

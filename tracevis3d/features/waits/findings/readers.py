@@ -75,7 +75,7 @@ def findings(waits: Waits) -> list[Finding]:
     ops = waits.ops
     rows, object = ops.per_object(np.flatnonzero(ops.kind == WAIT))
     entry = _entries(waits, rows, roles)
-    function = np.append(waits.trace.calls.function, -1)[entry]
+    function = waits.trace.calls.function[entry]
     does = np.where(entry >= 0, roles[function], _NEITHER)
     late = (does == _WRITES) & ops.blocked[rows] & ~ops.nested[rows]
     late &= ops.lasted[rows] >= _DELAYED * waits.trace.span_ns
