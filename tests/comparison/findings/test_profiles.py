@@ -1,11 +1,14 @@
 """Two profiles of samples: what was changed is found, chance is not, and weights are never called calls."""
 
 import json
+import math
 from collections import Counter
+from itertools import accumulate
+from statistics import median
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.features.comparison.findings.evidence import Evidence
@@ -269,3 +272,70 @@ def test_a_path_is_recursive_if_a_caller_is_its_function(nodes):
 def test_a_path_of_very_many_functions_is_judged_at_once():
     n = 200_000
     assert not_recursive(np.arange(-1, n - 1, dtype=np.int32), np.arange(n)).all()
+
+
+def plain_pace(pairs):
+    """Return how many samples of B one of A lets expect, function after function."""
+    known = [(a, b) for a, b in pairs if a + b >= 10 and a and b]
+    if len(known) < 8:
+        return 1.0
+    whole = sum(a + b for a, b in known)
+    rows = sorted((math.log(b / a), min((a + b) / whole, 0.02)) for a, b in known)
+    sums = list(accumulate(weight for _, weight in rows))
+    middle = next(ratio for (ratio, _), so_far in zip(rows, sums, strict=True) if so_far >= sums[-1] / 2)
+    usual = median(abs(ratio - middle) for ratio, _ in rows) / 0.6745
+    if abs(middle) < max(math.log(1.15), 3 * 1.2533 * usual / math.sqrt(len(rows))):
+        return 1.0
+
+    def share(factor):
+        near = 0
+        for a, b in known:
+            more = math.sqrt(b + 0.375) - math.sqrt(factor * (a + 0.375))
+            near += (a + b) * (abs(2 * more / math.sqrt(1 + factor)) <= 3)
+        return near / whole
+
+    return math.exp(middle) if share(math.exp(middle)) >= 0.75 and share(1.0) <= 0.5 else 1.0
+
+
+@st.composite
+def counted_functions(draw):
+    """Return samples of functions in A and B: most at one pace, some as before, some by chance."""
+    pace, most = (
+        draw(st.sampled_from([0.5, 1.12, 1.14, 1.17, 1.3, 2, 3])),
+        draw(st.sampled_from([12, 100, 2000])),
+    )
+    found = []
+    for _ in range(draw(st.integers(6, 40))):
+        a = draw(st.integers(0, most))
+        factor = draw(st.sampled_from([pace] * draw(st.integers(1, 8)) + [1, 1.5 * pace]))
+        found.append((a, max(round(a * factor) + draw(st.integers(-2, 2)), 0)))
+    return found
+
+
+@given(counted_functions())
+@example([(100, 200)] * 7)
+@example([(100, 200)] * 8)
+@example([(3, 7)] * 8 + [(3, 6)] * 20)
+@example([(5, 5)] * 6 + [(9, 0)] * 2)
+@example([(100, 112)] * 9)
+@example([(1000, 1140)] * 9)
+@example([(1000, 1160)] * 9)
+@example([(1000, 2000)] * 9 + [(9000, 9000)])
+@example([(100, 300)] * 8 + [(8000, 9000)])
+@example([(100, 300)] * 30 + [(90, 100)] * 9)
+@example([(10, 20)] * 30)
+@example([(100, 200)] * 7 + [(0, 50)])
+@example([(100, 200)] * 7 + [(50, 0)])
+@example([(100, 210)] * 30 + [(5000, 10_000)])
+@example([(20 + i, 2 * (20 + i) + i // 4) for i in range(60)])
+@example([(100, 200)] * 4 + [(100, 210)] * 5)
+@example([(3000, 4500)] * 3 + [(10, 20), (20, 10), (30, 9)] * 3)
+@example([(1000, 1900 + 20 * i) for i in range(20)])
+@example([(1000, 2000)] * 9 + [(4500, 4500)])
+@example([(1000, 2000 + 90 * i) for i in range(20)])
+@example([(1000, 1000 + 90 * i) for i in range(1, 20)])
+@example([(1000, 800 + 90 * i) for i in range(1, 20)])
+@settings(deadline=None)
+def test_the_pace_is_that_of_the_plain_twin(pairs) -> None:
+    a, b = np.array(pairs, np.float64).T
+    assert pace_of(a, b) == pytest.approx(plain_pace(pairs))
