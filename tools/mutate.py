@@ -25,13 +25,10 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from itertools import accumulate
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 # Imported once: what each change is tried in is a fork of this process.
 import hypothesis  # noqa: F401
@@ -42,6 +39,7 @@ import pytest
 from cosmic_ray import plugins
 from cosmic_ray.ast import ast_nodes, get_ast
 from cosmic_ray.mutating import mutate_code
+from mutation.coverage import Coverage, selected
 from mutation.subjects import modules
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,8 +63,6 @@ OPERATORS = (
 #: Fewer than this share of the changes may survive.
 MOST = 0.05
 _MEMORY = 12 << 30
-#: Tests of one change take so many seconds at most, under a trace.
-_LONGEST = 30
 #: Where the tests write which lines each of them runs, and what they say then.
 COVERAGE, OUTPUT = "coverage.json", "pytest.txt"
 
@@ -188,72 +184,6 @@ def copied(to: Path) -> None:
             shutil.copy2(ROOT / name, to / name)
 
 
-class Coverage:
-    """A plugin of pytest that writes which lines of some modules each test runs, and how long each takes.
-
-    Tests that fail are left out.
-    """
-
-    def __init__(self, modules: list[Path], file: Path) -> None:
-        self.file = file
-        self.lines: dict[str, set[int]] = {str(module): set() for module in modules}
-        self.of_test: dict[str, tuple[float, dict[str, list[int]]]] = {}
-        self.failed: set[str] = set()
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Run a test, with what it needs, under a trace."""
-        for lines in self.lines.values():
-            lines.clear()
-
-        def called(frame: FrameType, event: str, value: object) -> Callable[..., Any] | None:
-            if (lines := self.lines.get(frame.f_code.co_filename)) is None:
-                return None
-
-            def within(frame: FrameType, event: str, value: object) -> Callable[..., Any]:
-                lines.add(frame.f_lineno)
-                return within
-
-            return within
-
-        began = time.process_time()
-        sys.settrace(called)
-        yield
-        sys.settrace(None)
-        of = {module: sorted(lines) for module, lines in self.lines.items() if lines}
-        self.of_test[item.nodeid] = (time.process_time() - began, of)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note what fails as it is, or is skipped."""
-        if not report.passed:
-            self.failed.add(report.nodeid)
-
-    def pytest_sessionfinish(self) -> None:
-        """Write the file: the process may end before pytest does, where a test has imported bpy."""
-        of = {test: found for test, found in self.of_test.items() if test not in self.failed}
-        self.file.write_text(json.dumps([of, sorted(self.failed)]))
-
-
-def selected(source: str, line: int, coverage: dict[str, tuple[float, list[int]]]) -> list[str]:
-    """Return the tests that run a line of a source, the quickest first.
-
-    All for what runs at the import, or by no test: that may run while tests are collected. Those that would
-    take very long together are left out, the slowest first.
-    """
-    here = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
-    here = [node for node in here if node.lineno <= line <= node.end_lineno]
-    made = [node for node in here if isinstance(node, ast.FunctionDef) and line >= node.body[0].lineno]
-    run: set[int] = set()
-    # A decorator belongs to no statement: it runs at the import.
-    if inner := max(here, key=lambda node: node.lineno, default=None):
-        last = inner.body[0].lineno - 1 if hasattr(inner, "body") else inner.end_lineno
-        run = set(range(inner.lineno, max(last, inner.lineno) + 1))
-    running = [name for name, (_, lines) in coverage.items() if not made or run & set(lines)]
-    every = sorted(running or coverage, key=lambda name: coverage[name][0])
-    spent = list(accumulate(coverage[name][0] for name in every))
-    return [name for name, so_far in zip(every, spent) if so_far <= _LONGEST or name == every[0]]
-
-
 def passes(tree: Path, tests: list[str], limit: float, cover: list[Path] | None = None) -> bool:
     """Return whether the tests pass in a copy of the project within so many seconds of CPU time.
 
@@ -315,7 +245,7 @@ def groups_of(word: str) -> dict[tuple[str, ...], list[Path]]:
 def covered(
     tree: Path, tests: tuple[str, ...], of: list[Path]
 ) -> dict[Path, dict[str, tuple[float, list[int]]]]:
-    """Run tests as they are; return for each module which tests run it: their time, and its lines."""
+    """Run tests as they are; return for each module their time, and its lines that they run."""
     copies = {str(tree / module.relative_to(ROOT)): module for module in of}
     passes(tree, list(tests), 3600, [Path(copy) for copy in copies])
     if not (tree / COVERAGE).exists():
@@ -324,11 +254,10 @@ def covered(
     (tree / COVERAGE).unlink()
     all_of_them = sum(seconds for seconds, _ in of_test.values())
     print(f"{len(of_test)} tests, {all_of_them:.0f} s; left out as they fail or are skipped: {len(failed)}")
-    found: dict[Path, dict[str, tuple[float, list[int]]]] = {module: {} for module in of}
-    for test, (seconds, lines) in of_test.items():
-        for copy, run in lines.items():
-            found[copies[copy]][test] = (seconds, run)
-    return found
+    return {
+        module: {test: (seconds, lines.get(copy, [])) for test, (seconds, lines) in of_test.items()}
+        for copy, module in copies.items()
+    }
 
 
 def accepted_of(module: Path) -> set[tuple[str, str]]:
@@ -373,12 +302,10 @@ def tried(
         if sys.stderr.isatty():
             print(f"\r{name}: {number} of {len(every)}", end="", file=sys.stderr, flush=True)
         copy.write_text(mutant.source)
-        running = selected(source, mutant.line, coverage)
+        running = selected(name.name, source, mutant.line, coverage)
         limit = 10 + 2 * sum(coverage[test][0] for test in running)
-        if not running or passes(tree, running, limit):
+        if passes(tree, running, limit):
             survived += 1
-            if not running:
-                print(f"\rno test runs {name}:")
             lines = difflib.unified_diff(
                 source.splitlines(), mutant.source.splitlines(), f"a/{name}", f"b/{name}", lineterm="", n=1
             )
