@@ -408,3 +408,11 @@ def test_what_is_imported_to_watch_a_feed_is_what_has_alarms() -> None:
         name for name, form in live_forms().items() if form.alarms is not None
     }
     assert len(watchers(GrowingTrace())) == 2
+
+
+def test_who_waits_for_work_queues_for_nothing_that_is_held() -> None:
+    feed = Feed()
+    feed.waits(*((t, "Queue.get", "Queue-1 jobs", 0, -1) for t in range(4)))
+    assert feed.look(1000) == {}
+    feed.waits(*((t, "Lock.acquire", "Lock-1 a", 0, -1) for t in range(4)))
+    assert set(feed.look(1001)) == {"convoy"}
