@@ -226,6 +226,13 @@ def test_a_ready_query_takes_a_trace_at_least() -> None:
         )
 
 
+@pytest.mark.parametrize("name", ["only-in-one", "changed-calls", "changed-time", "unmatched"])
+@pytest.mark.parametrize("traces", [1, 3])
+def test_a_ready_query_about_two_traces_takes_two(name: str, traces: int) -> None:
+    with pytest.raises(UsageError, match=f"takes 2 traces, not {traces}"):
+        ready.written_out(name, traces)
+
+
 def test_numbers_as_people_read_them() -> None:
     import pyarrow as pa
 
