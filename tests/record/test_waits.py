@@ -2,6 +2,7 @@
 
 import asyncio
 import concurrent.futures
+import contextlib
 import gc
 import json
 import os
@@ -23,6 +24,8 @@ import tracevis3d as tv
 from tests.conftest import ROOT
 from tracevis3d.features.memory.blocks import find_blocks
 from tracevis3d.features.memory.call_sites import find_sites
+from tracevis3d.features.waits.operations import DONE
+from tracevis3d.features.waits.waits import find_waits
 from tracevis3d.record.fast import MODULE
 from tracevis3d.trace.model import IO, RELEASE, WAIT
 
@@ -424,6 +427,33 @@ def test_a_second_recording_knows_the_objects_of_the_first(tmp_path):
 PLANS = st.lists(
     st.lists(st.tuples(st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=8), min_size=1, max_size=4
 )
+
+
+def test_who_ends_each_round_of_a_barrier_where_more_come_than_it_takes(tmp_path):
+    def work():
+        last = []
+        meet = threading.Barrier(2, lambda: last.append(threading.current_thread().name))
+
+        def come(times):
+            for _ in range(times):
+                with contextlib.suppress(threading.BrokenBarrierError):
+                    meet.wait(timeout=0.2)
+
+        threads = [threading.Thread(target=come, args=(4 + i,), name=f"t{i}") for i in range(5)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return last
+
+    trace, _, last = recorded(tmp_path, work)
+    waits = find_waits(trace)
+    own = [i for i in waits.own.tolist() if waits.woken_by[i] >= 0 and waits.ops.ending[i] == DONE]
+    own = [i for i in own if waits.ops.names[waits.ops.name[i]] == "Barrier.wait"]
+    ended = {
+        int(waits.waker[i]): (int(waits.woken_at[i]), trace.threads.name[waits.woken_by[i]]) for i in own
+    }
+    assert [name for _, name in sorted(ended.values())] == last
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -60,15 +60,18 @@ class _Matching:
         order = np.lexsort((time, key))
         key, self.release, self.time = key[order], release[order], time[order]
         self.release_thread = np.ascontiguousarray(ops.thread[self.release], np.int32)
-        known, first = np.unique(key, return_index=True)
+        self._known, first = np.unique(key, return_index=True)
         self.first = np.append(first, len(key)).astype(np.int64)
-        self.row, object = ops.per_object(waits)
-        wanted = object.astype(np.int64) * gifts + ops.wants[self.row]
-        at = np.searchsorted(known, wanted)
-        found = at < len(known)
-        found[found] = known[at[found]] == wanted[found]
-        # Waits for something that is never released match nothing.
-        self.row, self.key = self.row[found], np.ascontiguousarray(at[found], np.int64)
+        self.row, self.key = self._wanting(ops, waits)
+
+    def _wanting(self, ops: Operations, waits: Ints) -> tuple[Ints, Ints]:
+        """Return a row and a key for each object of waits, without those for what is never released."""
+        row, object = ops.per_object(waits)
+        wanted = object.astype(np.int64) * len(ops.gifts) + ops.wants[row]
+        at = np.searchsorted(self._known, wanted)
+        found = at < len(self._known)
+        found[found] = self._known[at[found]] == wanted[found]
+        return row[found], np.ascontiguousarray(at[found], np.int64)
 
     def find(self, ops: Operations) -> tuple[int, Ints, Ints, Ints]:
         """Return the number of pairs, and for each wait and object its releases' begin, end, and the last."""
@@ -101,38 +104,37 @@ class _Matching:
     def end_rounds(self, ops: Operations, low: Ints, high: Ints, last: Ints) -> None:
         """Set ``last`` of waits at a barrier to the last arrival of their round.
 
-        Others may come to the next round before a thread that waits runs again. Which arrivals are of one
-        round is known of a barrier to which all threads come equally often, but for its last round.
+        Others may come to the next round before a thread that waits runs again. The last one of a round is
+        the thread that did not wait, so a round has the arrivals up to the next such one.
         """
         if ARRIVAL not in ops.gifts:
             return
-        waits = np.flatnonzero(ops.wants[self.row] == ops.gifts.index(ARRIVAL))
-        key = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
-        comes = np.flatnonzero(np.isin(key, self.key[waits]))
-        n, threads = len(comes), int(ops.thread.max(initial=0)) + 1
-        arrives = np.arange(n + len(waits)) < n
-        key = np.concatenate([key[comes], self.key[waits]])
-        time = np.concatenate([self.time[comes], ops.start[self.row[waits]]])
-        who = key * threads + np.concatenate([self.release_thread[comes], ops.thread[self.row[waits]]])
-        # A wait begins with the last arrival of its thread, of which this is the number.
-        order = np.lexsort((~arrives, time, who))
-        counted = np.cumsum(arrives[order])
-        begin = np.flatnonzero(np.diff(who[order], prepend=-1))
-        number = np.empty(len(key), np.int64)
-        number[order] = counted - np.repeat(
-            counted[begin] - arrives[order[begin]], np.diff(begin, append=len(key))
-        )
-        each, times = np.unique(who[:n], return_counts=True)
-        most, least = np.zeros(len(self.first) - 1, np.int64), np.full(len(self.first) - 1, n)
-        np.maximum.at(most, each // threads, times)
-        np.minimum.at(least, each // threads, times)
-        round_ = np.unique(key * (n + 1) + number, return_inverse=True)[1].reshape(-1)
-        ends = np.zeros(len(key), np.int64)
-        np.maximum.at(ends, round_[:n], comes)
-        found = ends[round_[n:]]
-        known = (number[n:] > 0) & (most[key[n:]] - least[key[n:]] <= 1)
+        meets = (ops.kind == WAIT) & (ops.wants == ops.gifts.index(ARRIVAL))
+        passing, key = self._wanting(ops, np.flatnonzero(meets & ~ops.blocked & (ops.ending == DONE)))
+        waits = np.flatnonzero(meets[self.row])
+        came = self._arrivals(key, ops.thread[passing], ops.end[passing])
+        ends = np.unique(came[came >= 0])
+        if not len(ends):
+            return
+        own = self._arrivals(self.key[waits], ops.thread[self.row[waits]], ops.end[self.row[waits]])
+        at = np.searchsorted(ends, own)
+        found = ends[np.minimum(at, len(ends) - 1)]
+        known = (own >= 0) & (at < len(ends)) & (found < self.first[self.key[waits] + 1])
         known &= (found >= low[waits]) & (found < high[waits])
         last[waits[known]] = found[known]
+
+    def _arrivals(self, key: Ints, thread: NDArray[np.int32], until: Ints) -> Ints:
+        """Return the last release of a key by a thread until a moment, of each of many; -1: none."""
+        n = len(self.time)
+        keys = np.concatenate([np.repeat(np.arange(len(self.first) - 1), np.diff(self.first)), key])
+        threads = np.concatenate([self.release_thread, thread])
+        order = np.lexsort((np.arange(len(keys)) >= n, np.concatenate([self.time, until]), threads, keys))
+        before = np.maximum.accumulate(np.where(order < n, np.arange(len(order)), 0))
+        found = order[before]
+        same = (found < n) & (keys[found] == keys[order]) & (threads[found] == threads[order])
+        result = np.empty(len(order), np.int64)
+        result[order] = np.where(same, found, -1)
+        return result[n:]
 
 
 def every_release(ops: Operations) -> Correspondences:

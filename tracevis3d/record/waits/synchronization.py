@@ -179,7 +179,7 @@ def _release(
 
 _START, _END = operation("Thread.start", RELEASE), operation("Thread.end", RELEASE)
 _JOIN = operation("Thread.join", WAIT)
-_ARRIVE = operation("Barrier.arrive", RELEASE)
+_ARRIVE, _MEET = operation("Barrier.arrive", RELEASE), operation("Barrier.wait", WAIT)
 
 
 def _of_part(condition: Any) -> bool:
@@ -247,12 +247,37 @@ def _run(original: Any) -> Any:
 
 
 def _arrive(original: Any) -> Any:
-    def wait(self: Any, *args: Any, **kwargs: Any) -> Any:
+    """Wrap what threads enter a round of a barrier by, one after another, once the round before is over."""
+
+    def _enter(self: Any) -> None:
+        original(self)
         what = number_of(self, "Barrier") if state.recording else 0
         if what:
             at = state.clock()
             local.add((_ARRIVE, what, at, at, 0, 0))
-        return original(self, *args, **kwargs)
+
+    return _enter
+
+
+def _meet(original: Any) -> Any:
+    def wait(self: Any, *args: Any, **kwargs: Any) -> int:
+        what = number_of(self, "Barrier") if state.recording else 0
+        if not what:
+            return original(self, *args, **kwargs)  # type: ignore[no-any-return]
+        flags = CONTENDED | sys._getframe(1).f_lineno << LINE
+        start, pending = state.clock(), local.pending
+        pending.append((_MEET, what, start, 0))
+        try:
+            index: int = original(self, *args, **kwargs)
+            if index == self._parties - 1:  # the last one does not wait
+                flags &= ~CONTENDED
+            return index
+        except BaseException as error:
+            flags |= ending(error)
+            raise
+        finally:
+            pending.pop()
+            local.add((_MEET, what, start, state.clock(), flags, 0))
 
     return wait
 
@@ -276,9 +301,8 @@ def patch_threading(patches: Patches, threading: ModuleType) -> None:
         patches.wrap(cls, "release", _release("Semaphore", "release", many=True))
     patches.wrap(threading.Event, "wait", _wait("Event", "wait", lambda self: not self._flag))
     patches.wrap(threading.Event, "set", _release("Event", "set"))
-    last = "Barrier", "wait", lambda self: self._count + 1 < self._parties
-    patches.wrap(threading.Barrier, "wait", _wait(*last))
-    patches.wrap(threading.Barrier, "wait", _arrive)
+    patches.wrap(threading.Barrier, "wait", _meet)
+    patches.wrap(threading.Barrier, "_enter", _arrive)
     patches.wrap(threading.Thread, "start", _start)
     patches.wrap(threading.Thread, "join", _join)
     patches.wrap(threading.Thread, "_bootstrap_inner", _run)
