@@ -38,16 +38,21 @@ Ints = NDArray[np.int64]
 
 
 class Samples:
-    """Live bytes of each call site at moments of the program: what comes late still counts when it was."""
+    """Live bytes of each call site at moments of the program: what comes late still counts when it was.
+
+    Attributes
+    ----------
+    seen : deque of (int, int64 (MOST_SITES,))
+        The last samples: nanoseconds, and bytes of each call site.
+    times, since, base : int64 (MOST_SITES,)
+        At how many samples in a row each call site has grown, since when, and from so many bytes on.
+    """
 
     def __init__(self) -> None:
         self.seen: deque[tuple[int, Ints]] = deque()
-        #: Most bytes of each call site so far.
-        self._peak = np.zeros(MOST_SITES, np.int64)
-        #: Each call site has grown at each sample since then, so often, from so many bytes on.
-        self.since, self.times, self.base = (np.zeros(MOST_SITES, np.int64) for _ in range(3))
-        #: Most bytes of each call site until then: teeth do not exceed it.
-        self._before = np.zeros(MOST_SITES, np.int64)
+        self.times, self.since, self.base = (np.zeros(MOST_SITES, np.int64) for _ in range(3))
+        #: Most bytes so far, and until then: teeth do not exceed it.
+        self._peak, self._before = (np.zeros(MOST_SITES, np.int64) for _ in range(2))
 
     @property
     def last(self) -> int:
@@ -55,7 +60,15 @@ class Samples:
         return self.seen[-1][0] if self.seen else -(1 << 62)
 
     def add(self, at: int, live: Ints) -> None:
-        """Take the live bytes of all call sites at a moment; the oldest samples are dropped."""
+        """Take a sample; the oldest ones are dropped.
+
+        Parameters
+        ----------
+        at : int
+            Nanoseconds, later than those of all before.
+        live : int64 (k,)
+            Bytes of each call site that is known.
+        """
         row = np.zeros(MOST_SITES, np.int64)
         row[: len(live)] = live
         before = self.seen[-1] if self.seen else (at, row)
@@ -70,7 +83,17 @@ class Samples:
         np.maximum(self._peak, row, out=self._peak)
 
     def growing(self, least: float) -> Ints:
-        """Return the call sites that have grown by ``least`` bytes and still grow, the fastest first."""
+        """Return the call sites that grow, the fastest first.
+
+        Parameters
+        ----------
+        least : float
+            Bytes by which they exceed all that they had before.
+
+        Returns
+        -------
+        int64 (n,)
+        """
         if len(self.seen) < _SAMPLES or self.last - self.seen[0][0] < _SOON_NS:
             return np.empty(0, np.int64)
         first, middle, last = (self.seen[i][1] for i in (0, len(self.seen) // 2, -1))
