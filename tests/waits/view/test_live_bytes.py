@@ -14,10 +14,11 @@ from tests.waits.sync_traces import trace_of
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.features.waits.view.layout import WIDTH
 from tracevis3d.features.waits.view.parameters import Parameters
-from tracevis3d.features.waits.view.skyline import LIVE_BYTES, most_alive
+from tracevis3d.features.waits.view.skyline import LIVE_BYTES, RUNNING, most_alive
 from tracevis3d.features.waits.view.view import VIEW
 from tracevis3d.progress import silent
-from tracevis3d.trace.model import ALLOC, FREE, Memory
+from tracevis3d.trace.model import ALLOC, FREE, Instants, Memory, Strings
+from tracevis3d.trace.names import JOINED_LATE
 
 #: Blocks: born, lives for, bytes.
 BLOCKS = st.lists(
@@ -73,3 +74,21 @@ def test_live_bytes_stand_above_the_threads_on_their_clock() -> None:
     assert any("live bytes, up to 2.86 MiB" in text for group in drawing.labels for text in group.text)
     for other in (draw(trace, memory=False), draw(plain), draw(trace, paper=1.0)):
         assert not other[1]
+
+
+def test_above_the_threads_nothing_stands_before_the_viewer_joined() -> None:
+    """What was open then is known from its begin, all else from then on: it would be too few that ran."""
+    text = "a 0 1000 run\nb 0 1000 run\nc 0 1000 run\nd 0 400 run\na 100 900 Lock.acquire wait L 1\n"
+    text += (
+        "c 50 950 Lock.acquire wait L 1\nb 10 10 Lock.acquire wait L 0\nb 899 899 Lock.release release L\n"
+    )
+    text += "a 949 949 Lock.release release L\nc 980 980 Lock.release release L"
+    whole = with_blocks(trace_of(text), [(200, 700, 2_000_000)])
+    late = Instants(np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([400]), Strings.of([JOINED_LATE]))
+    for trace, at in ((whole, 0.0), (replace(whole, instants=late), 0.4)):
+        elements = VIEW.draw([trace], Parameters(), Frame(), silent).elements
+        begins = {e.kind: e.corner[..., 0].min() / WIDTH for e in elements if e.kind in (RUNNING, LIVE_BYTES)}
+        assert begins == {
+            RUNNING: pytest.approx(at, abs=0.01),
+            LIVE_BYTES: pytest.approx(at or 0.2, abs=0.01),
+        }

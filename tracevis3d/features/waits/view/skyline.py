@@ -15,6 +15,7 @@ from ....drawing.links import Link
 from ....drawing.primitives import Labels, Meaning, Wedges
 from ....trace.cached_results import cached_with_trace
 from ....trace.model import Trace
+from ....trace.names import known_from
 from ....units import byte_size
 from ..findings.finding import COSTLY, Finding
 from ..holds import holders_at
@@ -130,7 +131,7 @@ def queue_strip(
         return None, [], Meaning()
     held, delay = waits.held, waits.hold_delay
     worst = int(which[int(delay[which].argmax())])
-    window = int(picture.low[0]), int(picture.high[0])
+    window = _known_from(picture), int(picture.high[0])
     edges, many, hold = queue_at(waits, int(held.object[worst]), *window, _MOST_PIECES)
     kind = np.where(hold < 0, 3, np.where(hold == worst, 0, 1 + hold % 2))
     text = f"queue for {short(waits.ops.objects[held.object[worst]])}, up to {int(many.max(initial=0))}"
@@ -248,8 +249,13 @@ def most_alive(trace: Trace, edges: Ints) -> Floats:
 
 def _edges(picture: Layout) -> Ints:
     steps = max(int(picture.theatre.width * picture.pixels_per_unit / _STEP_PX), 1)
-    edges = np.linspace(picture.low[0], picture.high[0], steps + 1)
-    return np.asarray(np.unique(edges.astype(np.int64)))
+    edges = np.linspace(picture.low[0], picture.high[0], steps + 1).astype(np.int64)
+    return np.asarray(np.unique(np.maximum(edges, _known_from(picture))))
+
+
+def _known_from(picture: Layout) -> int:
+    """Return the time from which the trace is complete, within the window: before it nothing is drawn."""
+    return int(np.clip(known_from(picture.trace), picture.low[0], picture.high[0]))
 
 
 def _strip(
