@@ -79,10 +79,7 @@ def test_live_bytes_stand_above_the_threads_on_their_clock() -> None:
 def test_above_the_threads_nothing_stands_before_the_viewer_joined() -> None:
     """What was open then is known from its begin, all else from then on: it would be too few that ran."""
     text = "a 0 1000 run\nb 0 1000 run\nc 0 1000 run\nd 0 400 run\na 100 900 Lock.acquire wait L 1\n"
-    text += (
-        "c 50 950 Lock.acquire wait L 1\nb 10 10 Lock.acquire wait L 0\nb 899 899 Lock.release release L\n"
-    )
-    text += "a 949 949 Lock.release release L\nc 980 980 Lock.release release L"
+    text += "c 50 900 Lock.acquire wait L 1\nb 10 10 Lock.acquire wait L 0\nb 899 899 Lock.release release L"
     whole = with_blocks(trace_of(text), [(200, 700, 2_000_000)])
     late = Instants(np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([400]), Strings.of([JOINED_LATE]))
     for trace, at in ((whole, 0.0), (replace(whole, instants=late), 0.4)):
