@@ -676,6 +676,20 @@ def test_a_finding_is_drawn_alone_with_its_threads_and_its_time():
         draw(trace_of("a 0 10 run"), finding=1)
 
 
+def test_names_in_a_picture_of_a_finding_are_nearly_as_large_as_its_other_texts():
+    def smallest(trace, finding):
+        labels = draw(trace, finding=finding).labels
+        text = max(float(g.height.max()) for g in labels if g.kind == "thread")
+        return min((float(g.height.min()) / text for g in labels if g.kind == "function"), default=1.0)
+
+    trace = load(EXAMPLES / "sync_pillow_8w.json.gz")
+    assert smallest(trace, 0) < 0.6
+    assert smallest(trace, 3) >= 0.75
+    few = "a 0 1000 run\na 0 900 load\nb 0 1000 run\nb 100 900 Lock.acquire wait L 1\n"
+    few += "a 10 10 Lock.acquire wait L 0\na 899 899 Lock.release release L"
+    assert 0.75 <= smallest(trace_of(few), 1) <= 1
+
+
 def test_a_finding_about_a_holder_shows_who_waits_for_it():
     rows = [
         ("h", 0, 1000, "load"),

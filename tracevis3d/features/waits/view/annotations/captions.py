@@ -29,6 +29,8 @@ _NUMBERS = re.compile(r" \(\d+\)$|[-_ #]*\d+")
 _BRACKETS = re.compile(r" \([^()]*\S(?= \(\d+\)$)")
 #: Approximate width of a character, as a share of the line height.
 _LETTER = 0.52
+#: Least height of functions' names in a picture of one finding, as a share of its other texts.
+_NEARLY_TEXT = 0.75
 #: How far right of the rows' ends and of what stands before them texts begin, where funnels bulge.
 _BEYOND = 0.5
 #: How wide texts beside the rows are at most, as a share of the rows.
@@ -327,6 +329,9 @@ def function_names(
         return []
     calls, labels = picture.trace.calls, picture.trace.functions.label
     groups = []
+    # In a picture of one finding names are little smaller than its other texts, or left out.
+    least = _NEARLY_TEXT * picture.text if picture.parameters.finding else 0.0
+    least = max(least * picture.pixels_per_unit, picture.least_text)
     start = 0
     for r, cut in enumerate(picture.cuts):
         ids = cut.calls
@@ -337,9 +342,7 @@ def function_names(
         row = np.full(len(ids), r)
         low, high = np.clip(begin, *seen), np.clip(end, *seen)
         width = (high - low) * picture.theatre.width
-        fits = np.flatnonzero(
-            (height * picture.pixels_per_unit >= picture.least_text) & (width > 2.5 * height)
-        )
+        fits = np.flatnonzero((height * picture.pixels_per_unit >= least) & (width > 2.5 * height))
         if not len(fits):
             continue
         fits = fits[np.argsort(-width[fits], kind="stable")[:most]]
