@@ -342,6 +342,13 @@ def _perfetto(trace: Any, data: bytes) -> Rows:
     yield "calls", begins, len(trace.calls)
 
 
+@_of("perfetto", "heap.pftrace.gz", "Perfetto's engine")
+def _heap_graph(trace: Any, data: bytes) -> Rows:
+    said = json.loads("\n".join(_lines("heap.json")))["classes"]
+    yield "objects", sum(row[0] for row in said.values()), _total(trace, 1)
+    yield _top(Counter({name: row[1] for name, row in said.items()}), _own(trace), "bytes")
+
+
 @_of("collapsed", "pyspy_pylint.collapsed.txt.gz", "py-spy")
 def _collapsed(trace: Any, data: bytes) -> Rows:
     # py-spy also counts rounds in which there was no stack.

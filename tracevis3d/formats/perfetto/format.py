@@ -55,7 +55,7 @@ def sniff(head: bytes, name: str) -> float:
 
 
 def read(path: Path, progress: Progress) -> Trace:
-    """Read track events, the scheduler's events, atrace's marks, counters, memory and frames.
+    """Read track events, the scheduler's events, atrace's marks, counters, memory, frames and heap graphs.
 
     Slices on a thread's track are calls of the thread; those on any other track get a timeline of their own
     under the track's name. The scheduler says who is off its processor, and who wakes whom.
@@ -138,7 +138,7 @@ FORMAT = registry.Format(
         "perfetto -o run.pftrace --txt -c config.txt",
     ),
     left_out=(
-        "debug annotations, samples, and packets of other data sources, which are counted: Java's heap "
-        "graphs (no view shows references), and ChromeEventBundle, older than track events"
+        "debug annotations, samples, single references and native sizes of Java's heap graphs, and packets "
+        "of other data sources, which are counted, such as ChromeEventBundle, older than track events"
     ),
 )

@@ -21,6 +21,7 @@ from ...trace.model import RecordedId
 from ...trace.recording import Recording
 from ..distinct import numbered
 from .clocks import Clocks
+from .heap import HEAP_GRAPH, HeapGraphs
 from .measures import MEASURED, Measures
 from .rows import UNNAMED, Finished, Pairs, Rows
 from .scheduler import Scheduler
@@ -196,6 +197,7 @@ class PacketReader:
         self._typed_packets = 0
         self._scheduler = Scheduler(protos, recording)
         self._measures = Measures(protos)
+        self._heaps = HeapGraphs(recording)
 
     @property
     def packets(self) -> int:
@@ -400,9 +402,9 @@ class PacketReader:
             self._scheduler.add(packet.ftrace_events.SerializeToString())
         elif what in MEASURED:
             self._measures.add(packet, self._clocks.time(number, packet.timestamp_clock_id, packet.timestamp))
-        elif what is None:
+        elif what in (None, "heap_graph"):
             shown = self._clocks.time(number, packet.timestamp_clock_id, packet.timestamp)
-            self._unknown(at, packed, -1 if shown is None else shown)
+            self._unknown(at, packed, number, -1 if shown is None else shown)
         elif what == "compressed_packets" and depth == 0:
             self._compressed(at, packet.compressed_packets)
         elif what not in _HOUSEKEEPING:
@@ -534,13 +536,21 @@ class PacketReader:
         else:
             self._recording.problems.add("unmatched end", f"the packet at byte {at:,}")
 
-    def _unknown(self, at: int, packed: memoryview, time: int) -> None:
-        """Take a packet whose data the messages of the package don't know."""
+    def _unknown(self, at: int, packed: memoryview, sequence: int, time: int) -> None:
+        """Take a packet whose data the messages of the package don't know, or of some versions not."""
         for number, value in plain_fields(packed).items():
             if number == _FRAME and not isinstance(value, int):
                 self._frame(at, plain_fields(value), time)
+            elif number == HEAP_GRAPH and not isinstance(value, int):
+                self._heap_graph(at, sequence, time, bytes(value))
             elif number not in self._known_fields:
                 self._recording.problems.add("unsupported", f"byte {at:,}: field {number} of a packet")
+
+    def _heap_graph(self, at: int, sequence: int, time: int, part: bytes) -> None:
+        if not 0 <= time < _TIME_LIMIT:
+            self._recording.problems.add("bad time", f"the packet at byte {at:,}")
+            time = 0
+        self._heaps.add(sequence, time, part)
 
     def _frame(self, at: int, event: dict[int, int | memoryview], time: int) -> None:
         """Take the begin or the end of a picture that Android should show, or shows."""
@@ -605,6 +615,7 @@ class PacketReader:
         self._measures.finish(recording)
         if len(self._scheduler):
             self._finish_scheduler(thread)
+        self._heaps.finish(is_alone=not len(rows.events["kind"]) and not len(self._scheduler))
 
     def _finish_scheduler(self, thread: NDArray[np.int32]) -> None:
         """Add what the kernel said of threads, those of track events among them."""

@@ -266,7 +266,9 @@ def _calls_of(
     frames: tuple[ArrayLike, ArrayLike, ArrayLike],
 ) -> Calls:
     """Return the calls of samples that are in the order of their threads and times."""
-    merged, parent, function = _merged(*(np.ascontiguousarray(column, np.int32) for column in frames[:2]))
+    merged, parent, function = merge_frames(
+        *(np.ascontiguousarray(column, np.int32) for column in frames[:2])
+    )
     stack = np.where(stack >= 0, np.append(merged, -1)[stack], -1).astype(np.int32)
     depth = np.empty(len(parent), np.int32)
     opened = np.empty(int(kernels.measure_depths(parent, depth)) + 1, np.int64)
@@ -299,12 +301,22 @@ def _events_of(
     return out
 
 
-def _merged(
+def merge_frames(
     function: NDArray[np.int32], parent: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Give frames of the same functions from the root on one number, whatever line they execute.
 
-    Returns the number of each frame, and parent and function of each number.
+    Parameters
+    ----------
+    function, parent : int32 (n,)
+        Parents stand before their children; -1: none.
+
+    Returns
+    -------
+    merged : int32 (n,)
+        The number of each frame.
+    parent, function : int32 (k,)
+        Of each number.
     """
     size = 1 << max(2 * len(parent) + 2, 2).bit_length()
     merged = np.empty(len(parent), np.int32)
@@ -357,6 +369,7 @@ def add_weighed(
     *,
     scale: float = 1,
     laid: ArrayLike | None = None,
+    start: int = 0,
 ) -> None:
     """Add samples of which only weights are known: a call path is one call, as long as its samples weigh.
 
@@ -377,6 +390,8 @@ def add_weighed(
         Nanoseconds that one of its unit is laid out as.
     laid : float64 (n,), optional
         Nanoseconds that each is laid out as; the first of ``weights`` times ``scale`` if left out.
+    start : int
+        Nanoseconds at which the calls begin.
     """
     thread, stack = np.asarray(threads, np.int32), np.asarray(stacks, np.int32)
     function, parent, line = (np.ascontiguousarray(column, np.int32) for column in frames)
@@ -391,7 +406,7 @@ def add_weighed(
     main = np.asarray(next(iter(weights.values())) if laid is None else laid, np.float64)
     if laid is None:
         main = main * scale
-    lay_weights(recording, (function, parent, line), thread, stack, main)
+    lay_weights(recording, (function, parent, line), thread, stack, main, start)
 
 
 def lay_weights(
@@ -400,6 +415,7 @@ def lay_weights(
     threads: ArrayLike,
     stacks: ArrayLike,
     weights: ArrayLike,
+    start: int = 0,
 ) -> None:
     """Add the calls of stacks that weigh something, without samples: see :func:`add_weighed`.
 
@@ -414,6 +430,8 @@ def lay_weights(
         The innermost frame of each; -1 if it is empty.
     weights : float64 (n,)
         Nanoseconds that they are laid out as. Negative ones count as 0.
+    start : int
+        Nanoseconds at which the calls begin.
     """
     thread, stack = np.asarray(threads, np.int32), np.asarray(stacks, np.int32)
     function, parent, _ = (np.ascontiguousarray(column, np.int32) for column in frames)
@@ -422,25 +440,26 @@ def lay_weights(
         recording.problems.add("bad time", "the weights add up to more than a time axis can hold", len(main))
         return
     laid = np.rint(main).astype(np.int64)
-    merged, above, what = _merged(function, parent)
+    merged, above, what = merge_frames(function, parent)
     count = len(above)
     for number in np.unique(thread).tolist():
         mine = (thread == number) & (stack >= 0)
         total = np.zeros(count, np.int64)
         np.add.at(total, merged[stack[mine]], laid[mine])
         kernels.add_to_parents(above, total)
-        start = _side_by_side(above, total)
-        kernels.place_below_parents(above, start)
+        begin = _side_by_side(above, total)
+        kernels.place_below_parents(above, begin)
+        begin += start
         shown = np.flatnonzero(total > 0)
         shown = shown[
-            np.argsort(start[shown], kind="stable")
+            np.argsort(begin[shown], kind="stable")
         ]  # callers have smaller numbers: they stay first
         recording.add_events(
             thread=np.full(len(shown), number, np.int32),
             kind=np.full(len(shown), COMPLETE, np.uint8),
             function=what[shown],
-            time=start[shown],
-            end=start[shown] + total[shown],
+            time=begin[shown],
+            end=begin[shown] + total[shown],
         )
 
 

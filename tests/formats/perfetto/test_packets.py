@@ -262,15 +262,15 @@ def test_packed_packets_and_those_of_other_sources(tmp_path, packets):
     outer = Packets()
     outer.packet().compressed_packets = zlib.compress(inner)
     outer.packet().compressed_packets = b"nonsense"
-    # A heap graph, which the package has no message for.
-    outer.packet().MergeFromString(bytes([0xC2, 0x03, 0x00]))
+    # What the package has no message for.
+    outer.packet().MergeFromString(bytes([0x82, 0x7D, 0x00]))
     outer.event(20, END, 2)
     outer.packet().process_tree.threads.add(tid=20, tgid=1, name="from the tree")
     trace = read(outer.save(tmp_path / "a.pftrace"))
     assert rows(trace) == {(1, 20): [("a", 10, 20, 1)]}
     assert trace.threads.name == ("from the tree",)
     assert trace.problems["malformed"].count == 1
-    assert trace.problems["unsupported"].first.endswith("field 56 of a packet")
+    assert trace.problems["unsupported"].first.endswith("field 2000 of a packet")
 
 
 def test_every_cut_is_read_packet_by_packet(tmp_path, packets):
