@@ -139,6 +139,7 @@ FORMAT = registry.Format(
     ),
     left_out=(
         "debug annotations, samples, single references and native sizes of Java's heap graphs, and packets "
-        "of other data sources, which are counted, such as ChromeEventBundle, older than track events"
+        "of other data sources, which are counted, such as ChromeEventBundle, of which Perfetto's engine "
+        "makes no slices either"
     ),
 )
