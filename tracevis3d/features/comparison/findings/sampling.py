@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from ....trace import profile
 from ....trace.model import Trace
 
+#: Kinds of weights of which nothing was left out, such as all objects of a heap: none of it is chance.
+_COMPLETE = ("heap (bytes)",)
 #: The deviation of half of all values from the middle, of a normal distribution.
 _HALF = 0.6745
 #: Both profiles together need this many samples of a function for it to say something of the pace, ...
@@ -90,7 +92,13 @@ def weights_of(traces: Sequence[Trace], time: tuple[int, int]) -> Weights | None
 
 
 def _count(trace: Trace, totals: dict[str, int]) -> int:
-    """Return how many samples were taken, as far as that is known: at least one a row."""
+    """Return how many samples were taken, as far as that is known: at least one a row.
+
+    Where nothing was left out each of what is weighed is one.
+    """
+    kind = next(iter(totals))
+    if kind in _COMPLETE:
+        return totals[kind]
     counted = [total for kind, total in totals.items() if profile.bare_kind(kind) == "samples"]
     return max([int(np.count_nonzero(trace.samples.kind == 0)), *counted])
 
