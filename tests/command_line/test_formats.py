@@ -3,7 +3,6 @@
 import io
 import json
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -65,7 +64,7 @@ def test_standard_input_is_read(capsys, monkeypatch):
     assert code == 0
     assert facts["format"] == "v8"
     assert facts["samples"] == {"samples": 323}
-    assert Path(facts["file"]).name == "standard-input"
+    assert facts["file"] == "standard input"
 
 
 @pytest.mark.parametrize(("data", "is_terminal", "wanted"), [(b"", False, 1), (b"x", True, 2)])

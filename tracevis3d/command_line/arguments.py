@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: A file name that means standard input.
 STANDARD_INPUT = "-"
+#: What it is called then.
+SHOWN_INPUT = "standard input"
 
 
 def reading(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +71,7 @@ def load(path: str, args: argparse.Namespace, bar: Bar) -> Trace:
 
     most = args.max_memory
     memory_limit.choose(None if most is None else read_byte_size("--max-memory", most))
-    shown = "standard input" if path == STANDARD_INPUT else path
+    shown = SHOWN_INPUT if path == STANDARD_INPUT else path
     given = _given(path)
     with memory_limit.enforced():
         try:

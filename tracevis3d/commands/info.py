@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ..command_line.arguments import load, print_json, reading
+from ..command_line.arguments import SHOWN_INPUT, STANDARD_INPUT, load, print_json, reading
 from ..command_line.terminal import Bar, table
 
 #: Shown by --help.
@@ -31,6 +31,8 @@ def run(args: argparse.Namespace) -> None:
     with Bar(args.quiet) as bar:
         trace = load(args.trace, args, bar)
         facts = api.info(trace, bar)
+    if args.trace == STANDARD_INPUT:
+        facts["file"] = SHOWN_INPUT
     if args.json:
         print_json(facts)
         return

@@ -138,8 +138,7 @@ FORMAT = registry.Format(
         "perfetto -o run.pftrace --txt -c config.txt",
     ),
     left_out=(
-        "debug annotations, samples, single references and native sizes of Java's heap graphs, and packets "
-        "of other data sources, which are counted, such as ChromeEventBundle, of which Perfetto's engine "
-        "makes no slices either"
+        "debug annotations, samples, references of heap graphs, and packets of other data sources, which are "
+        "counted; ChromeEventBundle, of which Perfetto makes no slices either"
     ),
 )
