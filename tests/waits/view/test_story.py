@@ -75,7 +75,7 @@ def test_of_contention_only_what_a_finding_is_about_is_loud(lock, other) -> None
     assert set(mine) <= calls
     assert not calls.intersection(others)
     entries = [entry.text for legend in drawing.legends for entry in legend.entries]
-    assert "contention that this is not about" in entries
+    assert "other contention" in entries
 
 
 def test_a_thread_that_is_idle_is_shown_with_those_that_end_its_waits() -> None:

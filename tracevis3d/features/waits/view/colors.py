@@ -32,11 +32,11 @@ _STATES = (
     ("for a signal or result", "8fa3b5"),
     ("asleep", "cfc8d8"),
     ("timed out", "d9cf9c"),
-    ("contention that this is not about", "d6bfae"),
+    ("other contention", "d6bfae"),
 )
 _CONTENTION = STATES.index("contention")
 #: What the legend of calls says of contention.
-_HELD_UP = "contention: waits for what another holds"
+_HELD_UP = "contention: another holds it"
 _BROWN, _GREEN, _RED = parse("c69c6d 1f9d3a d62728")
 _STEPS = 7
 #: Clusters get paler level by level, in so many steps.
@@ -225,7 +225,7 @@ def _by_time(
     if len(times[0]) and times[0].max() > 0:
         half = (_STEPS + 1) // 2
         entries += [
-            LegendEntry("waits, half of its time", half, stands_for=Selector(((1, half),))),
+            LegendEntry("waits half its time", half, stands_for=Selector(((1, half),))),
             LegendEntry(
                 "waits" if printed else "other waits, or sleep",
                 _STEPS,
