@@ -131,6 +131,18 @@ def test_spans_nest_and_close(tmp_path):
     assert counted(trace) == {"unmatched span": 2}
 
 
+def test_counters_need_no_thread(tmp_path):
+    counter = {"ph": "C", "name": "queue", "pid": 1, "ts": 1, "args": {"length": 5000}}
+    # The second is read by the checked reader: a name with an escape.
+    trace = read(tmp_path, [counter, counter | {"name": 'a "queue"', "ts": "2"}, mark("X", 1, dur=3)])
+    assert not trace.problems
+    assert not len(trace.memory)
+    assert len(trace.counters.time) == 2
+    assert (
+        read(tmp_path, [{"ph": "C", "name": "q", "ts": 1, "args": {"n": 1}}]).problems["no thread"].count == 1
+    )
+
+
 def test_counters_are_series(tmp_path):
     events = [
         mark("C", 1, args={"value": 5}) | {"name": "heap"},

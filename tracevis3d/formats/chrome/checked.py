@@ -194,7 +194,8 @@ class Checked:
         if phase == "X":
             stop = self._stop(record, time, byte)
         process, tid, quoted = self._ids(record, byte)
-        if process is None or tid is None:
+        # A counter belongs to a process.
+        if process is None or (tid is None and phase != "C"):
             rows.count_repair("no thread", byte)
         thread = rows.owner(process, tid, quoted)
         name = self._name(record, phase not in "EeF", byte)

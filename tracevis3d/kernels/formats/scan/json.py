@@ -553,7 +553,9 @@ def scan_events(data, end, base, thread, kind, function, time, stop, place, tabl
 
         # From here on nothing can fail.
         put(state, S_RECORDS, get(state, S_RECORDS) + 1)
-        count_repair = np.int64(name < 0 and not is_end) | np.int64(flags & _OWNER != _OWNER) << 1
+        # A counter, C, belongs to a process.
+        needs = HAS_PID if phase == 67 else _OWNER
+        count_repair = np.int64(name < 0 and not is_end) | np.int64(flags & needs != needs) << 1
         count_repair |= np.int64(no_duration) << 2
         if what == _UNSUPPORTED:
             count_repair = np.int64(8)
