@@ -189,6 +189,33 @@ def rounds(low: float, high: float, most: int = 6) -> list[float]:
     return [k * step for k in range(first, last + 1)]
 
 
+def byte_steps(low: float, high: float, most: int = 8) -> list[float]:
+    """Return multiples of a round number of bytes between two values.
+
+    Steps are 1, 2, 5, 10 ... 500 times a power of 1024.
+
+    Parameters
+    ----------
+    low, high : float
+    most : int
+        How many steps there are, about.
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> byte_steps(0, 3000, 4)
+    [0.0, 1024.0, 2048.0]
+    """
+    least = (high - low) / most
+    unit = 1024.0 ** max(math.floor(math.log(max(least, 1.0), 1024)), 0)
+    factor = next((f for f in (1, 2, 5, 10, 20, 50, 100, 200, 500) if f * unit >= least), 1024)
+    step = factor * unit
+    return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
+
+
 def thin(at: Sequence[float], places: Sequence[float], least: float) -> list[int]:
     """Return which ticks remain if their places must be ``least`` apart; the last one always does.
 

@@ -68,6 +68,22 @@ def bare_kind(kind: str) -> str:
     return kind.partition(" (")[0]
 
 
+def untimed_kind(trace: Trace) -> str:
+    """Return what the lengths of a profile without times are, such as ``held (bytes)``; else empty.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    str
+        Its first kind of weight: a unit of it is laid out as a nanosecond.
+    """
+    samples = trace.samples
+    return samples.kinds[0] if len(samples) and not samples.are_timed else ""
+
+
 def totals(trace: Trace) -> dict[str, int]:
     """Return the sum of the weights of each kind; empty for a trace of calls.
 

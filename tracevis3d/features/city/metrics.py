@@ -283,7 +283,7 @@ def writer(metric: str, trace: Trace | None = None) -> Callable[[float], str]:
     -------
     callable
     """
-    if metric == "self" and trace is not None and (kind := _weighed_in(trace)):
+    if metric == "self" and trace is not None and (kind := profile.untimed_kind(trace)):
         laid = max(float(self_time_of(trace).sum()), 1.0)
         weight = profile.totals(trace)[kind] / laid
         return lambda value: profile.weighed(kind, value * weight)
@@ -306,14 +306,8 @@ def name_of(metric: str, trace: Trace) -> str:
     str
         Such as ``self time``; of a profile without times ``samples``.
     """
-    kind = _weighed_in(trace) if metric == "self" else ""
+    kind = profile.untimed_kind(trace) if metric == "self" else ""
     return profile.bare_kind(kind) if kind else NAMES[metric]
-
-
-def _weighed_in(trace: Trace) -> str:
-    """Return what the samples of a profile without times weigh; empty for another trace."""
-    samples = trace.samples
-    return samples.kinds[0] if len(samples) and not samples.are_timed else ""
 
 
 #: Names of measures in pictures.

@@ -10,6 +10,7 @@ from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels, Lines, Vector
 from ....layout import ticks
 from ....layout.scales import Scale
+from ....trace import profile
 from ....trace.names import lane_title
 from ....views.calls.measures import Measure
 from ....views.time_window import WIDTH
@@ -54,11 +55,20 @@ def terraces(picture: Layout, color: int) -> list[Boxes]:
 
 
 def time_axis(picture: Layout) -> Axis:
-    """Return the ruler of time, along the front edge of the lowest terrace."""
+    """Return the ruler of time, or of weight, along the front edge of the lowest terrace."""
     start, end = picture.window
-    found = ticks.time_ticks(start, end, 11)
+    kind = profile.untimed_kind(picture.trace)
+    is_time = not kind or kind.endswith("(ns)")
+    if is_time:
+        found = ticks.time_ticks(start, end, 11)
+        what = profile.bare_kind(kind) or "time"
+        title = f"{what} ({found.unit})" if not found.offset else f"{what} from {found.offset} ({found.unit})"
+    else:
+        steps = ticks.byte_steps if kind.endswith("(bytes)") else ticks.rounds
+        at = tuple(steps(start, end, 10))
+        found = ticks.Ticks(at, tuple(profile.weighed(kind, t) for t in at))
+        title = profile.bare_kind(kind)
     scale = WIDTH / (end - start)
-    title = f"time ({found.unit})" if not found.offset else f"time from {found.offset} ({found.unit})"
     return Axis(
         origin=(0.0, picture.front, -0.04),
         direction=(1.0, 0.0, 0.0),
@@ -69,7 +79,7 @@ def time_axis(picture: Layout) -> Axis:
         title=title,
         outward=(0.0, 0.0, -1.0),
         height=picture.text,
-        window=(start, end),
+        window=(start, end) if is_time else None,
     )
 
 

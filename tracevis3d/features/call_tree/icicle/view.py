@@ -177,9 +177,11 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
         notes.append(f"depth {p.first_depth} to {p.last_depth or 'the deepest'}")
     merged = int(cut.clusters.calls.sum())
     if merged:
-        many = profile.counted_calls(trace, cut.total)
+        many, kind = profile.counted_calls(trace, cut.total), profile.untimed_kind(trace)
+        least = profile.weighed(kind or "time (ns)", cut.resolution)
+        least += "" if not kind or kind.endswith(")") else f" {kind}"
         notes.append(
-            f"{merged:,} of {many}, shorter than {units.duration(cut.resolution)} "
+            f"{merged:,} of {many}, shorter than {least} "
             f"({p.resolution:g} px), are merged into {len(cut.clusters):,} clusters"
         )
     folded = int(picture.folded.sum())

@@ -45,11 +45,11 @@ def byte_axis(picture: Layout) -> Axis:
         # What is packed is counted from the far end, where it begins.
         from_end = made.total if p.order in PACKED else None
         if from_end is None:
-            at = _byte_steps(low, high)
+            at = ticks.byte_steps(low, high)
             texts = [units.byte_size(value) for value in at]
             title = "Bytes allocated, side by side"
         else:
-            steps = _byte_steps(from_end - high, from_end - low)
+            steps = ticks.byte_steps(from_end - high, from_end - low)
             at, texts = [from_end - value for value in steps], [units.byte_size(value) for value in steps]
             title = "Bytes, packed"
     else:
@@ -67,15 +67,6 @@ def byte_axis(picture: Layout) -> Axis:
         tuple(float(picture.x(a)) for a in at), tuple(texts),
         title=title, outward=(0.0, outward, 0.0), height=picture.text,
     )  # fmt: skip
-
-
-def _byte_steps(low: float, high: float, most: int = 8) -> list[float]:
-    """Return multiples of a round number of bytes (1, 2, 5, 10 ... 500 of a power of 1024)."""
-    least = (high - low) / most
-    unit = 1024.0 ** max(math.floor(math.log(max(least, 1.0), 1024)), 0)
-    factor = next((f for f in (1, 2, 5, 10, 20, 50, 100, 200, 500) if f * unit >= least), 1024)
-    step = factor * unit
-    return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 
 def time_axis(picture: Layout) -> Axis:
