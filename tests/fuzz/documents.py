@@ -71,8 +71,8 @@ def _story(path: Path) -> None:
 
 
 def _panels(path: Path) -> None:
-    _, words = panels._asked([str(path)])
-    panels._frame(words)
+    asked, words = panels._asked([str(path)])
+    panels._frame(words, len(asked))
 
 
 def _city(path: Path) -> None:

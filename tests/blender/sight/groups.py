@@ -43,7 +43,9 @@ def main():
         return pointer.under(bpy.context, at.region, at.area.spaces.active, x, y)
 
     # Looked for all over the 3D view: what a hand can reach, and not what a box is computed to hold.
-    grid = product(range(10, at.region.width, 20), range(10, at.region.height, 10))
+    grid = [*product(range(10, at.region.width, 20), range(10, at.region.height, 10))]
+    # A row's sphere, left of it, is not much wider than a hand's aim.
+    grid += product(range(10, at.region.width // 3, 5), range(10, at.region.height, 5))
     pixels = [(x, y) for x, y in (at.placed(pixel) for pixel in grid) if at.is_free(x, y)]
     kinds = {pixel: met(*pixel) for pixel in pixels}
     support.screenshot(place / "groups.png")
