@@ -172,7 +172,7 @@ def test_two_traces(recorded) -> None:
     findings = tv.table("findings", a, b).as_rows()
     assert [f["kind"] for f in findings] == [f.kind for f in tv.explain(a, b)]
     answer = tv.query("SELECT trace, id FROM calls WHERE id < 3 AND (trace = 'A' OR id = 1)", a, b)
-    assert answer.calls(0).tolist() == [0, 1, 2]
+    assert answer.calls().tolist() == answer.calls(0).tolist() == [0, 1, 2]
     assert answer.calls(1).tolist() == [1]
 
 
@@ -187,6 +187,7 @@ def test_two_traces(recorded) -> None:
             'column "nix" not found in FROM clause; the columns of calls are id, function',
         ),
         ("SELECT 1 FROM nowhere", "nowhere does not exist"),
+        ("SELECT 1 FROM matches", "matches does not exist"),
         ("SELEC 1 x", "syntax error"),
         ("SELECT * FROM read_csv('/etc/hostname')", "file system operations are disabled"),
         ("COPY (SELECT 1) TO '/tmp/never.csv'", "file system operations are disabled"),
@@ -200,6 +201,7 @@ def test_what_can_not_be_run_is_refused(sql: str, why: str) -> None:
         database.run(sql, [walked_trace(1)])
     assert why in str(error.value)
     assert "\n" not in str(error.value)
+    assert "LINE" not in str(error.value)
 
 
 @pytest.mark.parametrize("table", ["calls", "matches"])
@@ -219,7 +221,7 @@ def test_long_call_paths_are_cut_in_the_middle() -> None:
 def test_a_ready_query_takes_a_trace_at_least() -> None:
     for query in ready.READY:
         least, most = query.traces
-        with pytest.raises(UsageError, match=f"takes {least} trace"):
+        with pytest.raises(UsageError, match=f"takes {least} t.*, not 0$"):
             ready.written_out(query.name, 0)
         assert (
             ready.written_out(query.name.upper(), least) == ready.written_out(query.name, most) == query.sql
@@ -231,6 +233,28 @@ def test_a_ready_query_takes_a_trace_at_least() -> None:
 def test_a_ready_query_about_two_traces_takes_two(name: str, traces: int) -> None:
     with pytest.raises(UsageError, match=f"takes 2 traces, not {traces}"):
         ready.written_out(name, traces)
+
+
+@pytest.mark.parametrize(
+    ("name", "traces", "wanted"), [("call-edges", 2, "1 trace"), ("hot-functions", 27, "1 to 26 traces")]
+)
+def test_a_ready_query_takes_so_many_traces_at_most(name: str, traces: int, wanted: str) -> None:
+    with pytest.raises(UsageError, match=f"takes {wanted}, not {traces}$"):
+        ready.written_out(name, traces)
+    assert ready.written_out(name, traces - 1)
+
+
+def test_of_several_traces_each_has_a_name_in_the_first_column() -> None:
+    assert [database.letter(trace) for trace in (0, 1, 25, 26, 27)] == ["A", "B", "Z", "T27", "T28"]
+    traces = [walked_trace(seed, steps=5) for seed in (1, 2)]
+    one, two = (database.run("SELECT * FROM calls", traces[:many]).columns for many in (1, 2))
+    assert two == ["trace", *one]
+
+
+def test_written_json_has_letters_as_they_are(tmp_path) -> None:
+    trace = trace_of("a 0 90 größe")
+    results.write(database.run("SELECT function FROM calls", [trace]), tmp_path / "answer.json")
+    assert "größe" in (tmp_path / "answer.json").read_text("utf-8")
 
 
 def test_numbers_as_people_read_them() -> None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.support.walked_traces import walked_trace
+from tests.waits.sync_traces import trace_of
 from tracevis3d.analysis import search_results
 from tracevis3d.analysis.search_results import TypedQuery
 from tracevis3d.errors import UsageError
@@ -56,12 +57,40 @@ def test_the_search_field_says_what_a_query_selects():
     assert selection.find(trace, TypedQuery("f")).count == search_results.find(trace, TypedQuery("f")).count
 
 
+@pytest.mark.parametrize("missing", ["duckdb", None])
+def test_numbers_that_are_no_calls_are_left_out(missing, monkeypatch):
+    monkeypatch.setattr(selection, "find_spec", lambda name: None if name == missing else name)
+    trace = walked_trace(1, steps=9)
+    count = len(trace.calls)
+    assert selection.selected_calls("SELECT id - 2 AS id FROM calls", trace).tolist() == [*range(count - 2)]
+    assert selection.selected_calls("SELECT id + 2 AS id FROM calls", trace).tolist() == [*range(2, count)]
+
+
+def test_a_window_has_its_first_moment_and_not_its_last():
+    trace = trace_of("a 10 19 f\na 20 29 f\na 30 39 f")
+    query = TypedQuery("SELECT id FROM calls", start="20ns", end="30ns")
+    found = selection.find(trace, query)
+    assert trace.calls.start[found.first(found.count)].tolist() == [20]
+
+
+def test_without_duckdb_texts_have_a_longest():
+    trace = walked_trace(1, steps=5)
+    for size, fits in ((1 << 24, True), ((1 << 24) + 1, False)):
+        sql = f"SELECT length(zeroblob({size})) AS size FROM calls LIMIT 1"
+        if fits:
+            assert plain_sql.run(sql, trace) == (["size"], [(size,)])
+        else:
+            with pytest.raises(UsageError, match="too big"):
+                plain_sql.run(sql, trace)
+
+
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
         ("SELECT depth FROM calls", "no column id"),
         ("SELECT function AS id FROM calls", "other values than whole numbers"),
         ("SELECT nix FROM calls", "no such column: nix"),
+        ("SELECT call_id AS id FROM matches", "no such table: matches"),
         ("SELECT id FROM calls; DROP TABLE calls", "one statement"),
         ("WITH a AS (SELECT 1) DELETE FROM calls", "not authorized"),
         ("SELECT load_extension('x') AS id FROM calls", "not authorized"),

@@ -237,12 +237,12 @@ def _executed(connection: Any, sql: str, progress: Progress) -> pyarrow.Table:
 
 
 def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split("\n\nLINE", 1)[0].split())
+    return " ".join(str(error).partition("\n\nLINE")[0].split())
 
 
 def _unknown_column(error: Exception, sql: str, traces: Sequence[Trace]) -> str:
     """Return what is wrong, with the columns that there are: DuckDB knows only those that were named."""
-    sentence = _one_line(error).split("! Candidate bindings", 1)[0].rstrip("!")
+    sentence = _one_line(error).partition("! Candidate bindings")[0].rstrip("!")
     columns = []
     for table in _named(sql, traces):
         group = traces if table.traces > 1 else traces[:1]

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from ..errors import UsageError
+from ..units import counted
 
 
 @dataclass(frozen=True)
@@ -154,6 +155,6 @@ def written_out(text: str, traces: int) -> str:
     chosen = known[text.lower()]
     least, most = chosen.traces
     if not least <= traces <= most:
-        wanted = f"{least} trace{'s' if least > 1 else ''}"
+        wanted = counted(most, "trace") if least == most else f"{least} to {counted(most, 'trace')}"
         raise UsageError(f"the query {chosen.name!r} takes {wanted}, not {traces}")
     return chosen.sql
