@@ -67,10 +67,10 @@ def test_numbers_that_are_no_calls_are_left_out(missing, monkeypatch):
 
 
 def test_a_window_has_its_first_moment_and_not_its_last():
-    trace = trace_of("a 10 19 f\na 20 29 f\na 30 39 f")
-    query = TypedQuery("SELECT id FROM calls", start="20ns", end="30ns")
+    trace = trace_of("a 0 9 f\na 10 19 f\na 20 29 f")
+    query = TypedQuery("SELECT id FROM calls", start="10ns", end="20ns")
     found = selection.find(trace, query)
-    assert trace.calls.start[found.first(found.count)].tolist() == [20]
+    assert trace.calls.start[found.first(found.count)].tolist() == [10]
 
 
 def test_without_duckdb_texts_have_a_longest():
