@@ -311,6 +311,7 @@ def test_sequences_as_a_list() -> None:
         {"function": "d", "subtree": rows[1]["symbols"][1]["subtree"], "times": 1},
     ]
     assert [row["places"] for row in rows] == [5, 3]
+    assert [row["hidden"] for row in rows] == [0, 0]
     key = int(found.keys[0])
     assert found.starts(key).tolist() == [1, 5, 9, 13, 18]
     assert found.calls(key).tolist() == [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 18, 19, 20]

@@ -36,7 +36,7 @@ def test_the_first_and_the_last_filter_stay_where_they_are_moved_out(index, do):
 
 @pytest.mark.parametrize("index", [-1, 3])
 def test_a_place_that_the_stack_lacks_is_refused(index):
-    with pytest.raises(UsageError, match="The stack has 3 filters"):
+    with pytest.raises(UsageError, match=f"The stack has 3 filters: there is no {index + 1}$"):
         one_of(STACK, index)
     with pytest.raises(UsageError, match="The stack has 3 filters"):
         changed(STACK, index, "REMOVE")

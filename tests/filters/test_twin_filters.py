@@ -296,11 +296,33 @@ def test_classes_of_one_name_in_different_modules_are_different():
         recording.call(10 * k, 10 * k + 5, 1, label)
     facts = Facts(recording.finish(Source(), split))
     assert call_flags(facts, "polymorphic") == [True, True, True, True, False, False]
+    assert [facts.owners.index(owner) for owner in facts.owners] == [0, 1, 2, 3, 2, 2]
 
 
 def test_classes_of_one_name_within_others_are_different():
     trace = small_trace([1, 1], [0, 1], [1, 1], ["Tree.Node.draw", "List.Node.draw"], [0, 0])
     assert call_flags(Facts(trace), "polymorphic") == [True, True]
+
+
+def test_a_function_named_as_its_module_is_in_no_class():
+    recording = Recording()
+    recording.call(0, 5, 1, "queue.queue")
+    assert Facts(recording.finish(Source(), split)).methods == [("", "queue")]
+
+
+def test_what_lies_within_a_container_that_matches_is_marked():
+    recording = Recording()
+    for k, label in enumerate(["one.two.three.run", "one.run", "two.run"]):
+        recording.call(10 * k, 10 * k + 5, 1, label)
+    facts = Facts(recording.finish(Source(), split))
+    found = call_flags(facts, "module", pattern="one", kind="wildcard")
+    assert found == [True, True, False]
+
+
+def test_a_few_names_are_suggested_though_they_are_much_longer():
+    names = [f"the_{k}th_catalogue_of_many_things" for k in range(5)]
+    trace = small_trace([1], [0], [1], names, [0])
+    assert close_names(Facts(trace), NameParameters(pattern="log")) == names[:3]
 
 
 @pytest.mark.parametrize(
