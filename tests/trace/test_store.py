@@ -62,6 +62,16 @@ def make_trace(calls: Calls, first, count, functions: int, **tables) -> Trace:
     )  # fmt: skip
 
 
+@given(
+    st.lists(st.text(st.characters(codec="utf-8") | st.sampled_from("a\ud800\udc00"), max_size=4), max_size=5)
+)
+def test_strings_are_those_that_were_given_but_for_lone_surrogates(texts):
+    stored = Strings.of(texts)
+    said = [text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") for text in texts]
+    assert list(stored) == said
+    assert [stored[k] for k in range(len(texts))] == said
+
+
 def full_trace() -> Trace:
     """A small trace with something in every table."""
     calls, first, count = synthetic.program(500, threads=3, functions=40)

@@ -127,7 +127,9 @@ def in_file(name: str, file: str) -> Split:
     -------
     Split
     """
-    if name.isidentifier() and not _ODD_IN_FILE.search(file):
+    # <module>, <lambda> and the like are names as well.
+    bare = name[1:-1] if name[:1] == "<" and name[-1:] == ">" else name
+    if bare.isidentifier() and not _ODD_IN_FILE.search(file):
         return Split(name, _known_module(file), file, 1)
     return split(f"{name} ({file}:1)")
 

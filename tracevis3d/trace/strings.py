@@ -27,10 +27,17 @@ class Strings(Sequence[str]):
     @classmethod
     def of(cls, texts: Iterable[str]) -> Strings:
         """Encode ``texts``; lone surrogates become U+FFFD, so any Python string can be stored."""
-        parts = [text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode() for text in texts]
-        offsets = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
-        return cls(np.frombuffer(b"".join(parts), np.uint8), offsets)
+        known = [*texts]
+        blob = "".join(known)
+        sizes, data = [*map(len, known)], blob.encode("utf-8", "surrogatepass")
+        if len(data) > len(blob):
+            parts = [
+                one.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode() for one in known
+            ]
+            sizes, data = [*map(len, parts)], b"".join(parts)
+        offsets = np.zeros(len(known) + 1, np.int64)
+        np.cumsum(sizes, out=offsets[1:])
+        return cls(np.frombuffer(data, np.uint8), offsets)
 
     @classmethod
     def empty(cls) -> Strings:

@@ -111,9 +111,7 @@ class CtfEvents:
         """Hand over what had to wait for all lines: calls in order, requests with acquisitions."""
         calls = self._calls
         if len(self._kernel):
-            of_kernel = self._kernel.finish(self._recording)
-            self._line_of = of_kernel[:, 0]
-            line, thread, kind, function, time = of_kernel.T
+            self._line_of, thread, kind, function, time = self._kernel.finish(self._recording)
             self._recording.add_events(thread=thread, kind=kind, function=function, time=time)
         waits = self._pair_locks() if self._locks else np.empty((0, 5), np.int64)
         joined = np.concatenate(calls) if calls else np.empty((0, 5), np.int64)

@@ -11,11 +11,12 @@ from collections.abc import Callable, Collection, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.lay.turns import find_bounds, pair_turns
 from ...kernels.formats.scan import ftrace as s
 from ...trace.events import BEGIN, END
 from ...trace.model import RELEASE, WAIT
 from ...trace.recording import Recording
-from ..distinct import distinct, packed, places_among
+from ..distinct import by_index, distinct, packed, places_among
 
 Ints = NDArray[np.int64]
 
@@ -67,7 +68,8 @@ class KernelEvents:
         self._patterns = {**_FIELDS, **(patterns or {})}
         # Line, thread, kind, function, time.
         self._marks: list[tuple[int, int, int, bytes, int]] = []
-        # Line, time, processor, kind, thread, another thread or value, text, who runs (-1: unknown).
+        # Line, time, processor, kind, thread, another thread or value, text, who runs (-1: unknown); columns
+        # lie together.
         self._rows: list[Ints] = []
         self._texts: dict[bytes, int] = {}
         self._process: dict[int, int] = {}
@@ -77,7 +79,7 @@ class KernelEvents:
         self._woken: dict[int, tuple[int, bytes]] = {}
 
     def __len__(self) -> int:
-        return sum(len(rows) for rows in self._rows)
+        return sum(rows.shape[1] for rows in self._rows)
 
     def name_thread(self, tid: int, title: bytes, process: int | None = None) -> None:
         """Name a thread, and its process if that is known.
@@ -169,7 +171,7 @@ class KernelEvents:
             made[:, 2] = cpu
         if running is not None:
             made[:, 7] = running
-        self._rows.append(made[made[:, 3] >= 0])
+        self._rows.append(made[made[:, 3] >= 0].T)
         return understood
 
     def take_rows(self, rows: Ints, name: Callable[[int], bytes]) -> None:
@@ -182,34 +184,39 @@ class KernelEvents:
         name : callable
             Returns the name with a number.
         """
-        made = np.full((len(rows), 8), -1, np.int64)
+        made = np.full((8, len(rows)), -1, np.int64)
         for place, column in enumerate((s.NUMBER, s.TIME, s.CPU)):
-            made[:, place] = rows[:, column]
-        made[:, 7] = rows[:, s.TID]
+            made[place] = rows[:, column]
+        made[7] = rows[:, s.TID]
+        sort = np.ascontiguousarray(rows[:, s.KIND])
         for kind, of in ((SWITCH, s.SWITCH), (WAKING, s.WAKING), (ENTRY, s.ENTRY), (EXIT, s.EXIT)):
-            here = np.flatnonzero(rows[:, s.KIND] == of)
-            mine = rows[here]
-            made[here, 3] = kind
+            here = np.flatnonzero(sort == of)
+            made[3, here] = kind
             if kind == SWITCH:
-                made[here, 4:7] = mine[:, [s.FIRST, s.SECOND, s.VALUE]]
-                both = mine[:, [s.FIRST, s.SECOND]].reshape(-1)[::-1]
-                numbers = mine[:, [s.NAME, s.OTHER]].reshape(-1)[::-1]
-                lines = np.repeat(mine[:, s.NUMBER], 2)[::-1]
-                tids, last = np.unique(both, return_index=True)
-                for tid, number, at in zip(tids.tolist(), numbers[last].tolist(), lines[last].tolist()):
+                leaves, comes = rows[here, s.FIRST], rows[here, s.SECOND]
+                made[4, here], made[5, here], made[6, here] = leaves, comes, rows[here, s.VALUE]
+                tids, which = distinct(np.stack([leaves, comes], axis=1).reshape(-1))
+                last = np.empty(len(tids) if len(here) else 0, np.int64)
+                # Of several rows the last one stays.
+                last[which] = np.arange(len(which))
+                row = here[last // 2]
+                numbers = np.where(last % 2 == 0, rows[row, s.NAME], rows[row, s.OTHER])
+                for tid, number, at in zip(tids.tolist(), numbers.tolist(), rows[row, s.NUMBER].tolist()):
                     self._name_switched(tid, at, name(number))
             elif kind == WAKING:
-                made[here, 4], made[here, 7] = mine[:, s.FIRST], mine[:, s.VALUE]
-                tids, first = np.unique(mine[:, s.FIRST], return_index=True)
-                for tid, number, at in zip(
-                    tids.tolist(), mine[first, s.NAME].tolist(), mine[first, s.NUMBER].tolist()
-                ):
+                woken = rows[here, s.FIRST]
+                made[4, here], made[7, here] = woken, rows[here, s.VALUE]
+                tids, which = distinct(woken)
+                first = np.empty(len(tids) if len(here) else 0, np.int64)
+                first[which[::-1]] = here[::-1]
+                said = rows[first, s.NAME].tolist(), rows[first, s.NUMBER].tolist()
+                for tid, number, at in zip(tids.tolist(), *said):
                     self._name_woken(tid, at, name(number))
             elif len(here):
-                numbers, of_call = np.unique(mine[:, s.NAME], return_inverse=True)
+                numbers, of_call = distinct(rows[here, s.NAME])
                 calls = np.array([self._text(name(number)) for number in numbers.tolist()], np.int64)
-                made[here, 6] = calls[of_call.reshape(-1)]
-                made[here, 5] = mine[:, s.VALUE] if kind == EXIT else 0
+                made[6, here] = calls[of_call]
+                made[5, here] = rows[here, s.VALUE] if kind == EXIT else 0
         self._rows.append(made)
 
     def _text(self, name: bytes) -> int:
@@ -223,7 +230,7 @@ class KernelEvents:
         if tid not in self._woken or line < self._woken[tid][0]:
             self._woken[tid] = line, title
 
-    def finish(self, recording: Recording, busy: Collection[int] = ()) -> Ints:
+    def finish(self, recording: Recording, busy: Collection[int] = ()) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         """Hand over waits and releases, and return the events of calls.
 
         Parameters
@@ -235,34 +242,35 @@ class KernelEvents:
 
         Returns
         -------
-        int64 (n, 5)
-            Line, thread, kind, function, time; in the order of each thread.
+        line, thread, kind, function, time : int64 (n,)
+            In the order of each thread.
         """
         self._title.update((tid, title) for tid, (_, title) in self._switched.items())
         for tid, (_, title) in self._woken.items():
             self._title.setdefault(tid, title)
-        rows = np.concatenate([np.empty((0, 8), np.int64), *self._rows])
-        rows = rows[np.argsort(rows[:, 0], kind="stable")]
-        is_switch = rows[:, 3] == SWITCH
-        switches = rows[is_switch]
-        line, time, cpu, kind, _, value, text, said = rows.T
-        running = np.where(said >= 0, said, _running(switches, line, cpu))
+        rows = self._in_order()
+        line, time, cpu, kind, leaves, value, text, said = rows
+        turn = np.flatnonzero(kind == SWITCH)
+        switches = rows[:, turn]
+        running, unknown = said, np.flatnonzero(said < 0)
+        if len(unknown):
+            running = said.copy()
+            running[unknown] = _running(switches, line[unknown], cpu[unknown])
         # A new thread leaves the call of its creator, which it never entered.
         newborn = (kind == EXIT) & (value == 0) & np.isin(text, self._clones())
-        called = ((kind == ENTRY) | (kind == EXIT)) & ~newborn & (running > 0)
-        entered, left = _next_of_another_kind(running[called], kind[called] == ENTRY)
-        at = np.flatnonzero(called)
-        entered, left = at[entered], at[left]
-        # The thread that leaves a core, and when it returns.
-        n = len(switches)
-        tid = np.concatenate([switches[:, 4], switches[:, 5]])
-        when = np.concatenate([2 * switches[:, 0], 2 * switches[:, 0] + 1])
-        order = np.lexsort(packed(when, tid))
-        off, back = _next_of_another_kind(tid[order], order < n)
-        off, back = order[off], order[back] - n
-        some = switches[off, 4] > 0
-        off, back = switches[off[some]], switches[back[some]]
-        asleep = off[:, 6] != 0
+        called = np.flatnonzero(((kind == ENTRY) | (kind == EXIT)) & ~newborn & (running > 0))
+        entered, left = (called[at] for at in _paired(running[called], kind[called] == ENTRY))
+        # The thread that leaves a core, and when it returns: at a switch one leaves before the other comes.
+        both = np.stack([switches[4], switches[5]], axis=1).reshape(-1)
+        off, back = (at // 2 for at in _paired(both, np.arange(len(both)) % 2 == 0))
+        some = switches[4, off] > 0
+        off, back = off[some], back[some]
+        tids, of = distinct(switches[4, off])
+        order = by_index(of, len(tids))
+        off, back = off[order], back[order]
+        off_line, off_time, gone, asleep = (switches[column, off] for column in (0, 1, 4, 6))
+        back_line, back_time = (switches[column, back] for column in (0, 1))
+        asleep = asleep != 0
         module = (("module", "scheduler"),)
         away = np.where(asleep, recording.function(OFF, containers=module),
                         recording.function(PREEMPTED, containers=module))  # fmt: skip
@@ -272,50 +280,56 @@ class KernelEvents:
         marks = [(li, who, what, recording.function(title.decode("utf-8", "replace")) if title else -1, at_ns)
                  for li, who, what, title, at_ns in self._marks]  # fmt: skip
         at_line, who, what, function, at_ns = np.array(marks, np.int64).reshape(-1, 5).T
-        events = np.concatenate(
-            [
-                _events(running[entered], line[entered], 0, BEGIN, call, time[entered]),
-                _events(running[left], line[left], 0, END, -1, time[left]),
-                _events(off[:, 4], off[:, 0], 0, BEGIN, away, off[:, 1], asleep * np.cumsum(asleep)),
-                _events(off[:, 4], back[:, 0], 0, END, -1, back[:, 1]),
-                _events(who, at_line, 0, what, function, at_ns),
-                self._lives(recording, np.concatenate([running, switches[:, 5], who]),
-                            np.concatenate([line, switches[:, 0], at_line]),
-                            np.concatenate([time, switches[:, 1], at_ns]), busy),
-            ]
-        )  # fmt: skip
-        thread, at_line, rank = events.T[:3]
-        events = events[np.lexsort(packed(rank, at_line, thread))]
-        sleeps = np.flatnonzero(events[:, 6])
-        sleeps = sleeps[np.argsort(events[sleeps, 6])] + recording.n_events
+        parts = [
+            # Thread, line, rank among those of one line, kind, function, time.
+            (gone, off_line, 0, BEGIN, away, off_time),
+            (running[entered], line[entered], 0, BEGIN, call, time[entered]),
+            (running[left], line[left], 0, END, -1, time[left]),
+            (gone, back_line, 0, END, -1, back_time),
+            (who, at_line, 0, what, function, at_ns),
+            *self._lives(recording, np.concatenate([running, switches[5], who]),
+                         np.concatenate([line, switches[0], at_line]),
+                         np.concatenate([time, switches[1], at_ns]), busy),
+        ]  # fmt: skip
+        columns = [_column(parts, number) for number in range(6)]
+        order = np.lexsort(packed(columns[2], columns[1], columns[0]))
+        thread, at_line, _, what, function, at_ns = (column[order] for column in columns)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        sleeps = place[np.flatnonzero(asleep)] + recording.n_events
         waking = np.flatnonzero((kind == WAKING) & (running >= 0))
-        tids, which = distinct(events[:, 0])
+        tids, which = distinct(thread)
         numbers = np.array([self.thread(recording, tid) for tid in tids.tolist()], np.int64)
-        known = tids, numbers
-        self._add_sync(recording, known, rows[waking], running[waking], off[asleep], back[asleep], sleeps)
-        columns = events[:, 1], numbers[which], events[:, 3], events[:, 4], events[:, 5]
-        return np.stack(columns, axis=1)
+        wakes = time[waking], cpu[waking], leaves[waking], running[waking]
+        rests = gone[asleep], off_time[asleep], back_time[asleep], sleeps
+        self._add_sync(recording, (tids, numbers), wakes, rests)
+        return at_line, numbers[which], what, function, at_ns
+
+    def _in_order(self) -> Ints:
+        """Return all rows as columns, by their lines."""
+        rows = self._rows[0] if len(self._rows) == 1 else np.concatenate(
+            [np.empty((8, 0), np.int64), *self._rows], axis=1
+        )  # fmt: skip
+        line = rows[0]
+        return rows if (line[1:] >= line[:-1]).all() else rows[:, np.argsort(line, kind="stable")]
 
     def _clones(self) -> list[int]:
         return [i for name, i in self._texts.items() if name in (b"clone", b"clone3", b"fork", b"vfork")]
 
     def _lives(
         self, recording: Recording, thread: Ints, line: Ints, time: Ints, busy: Collection[int]
-    ) -> Ints:
-        """Return a call for each thread, from the first to the last that is known of it."""
-        known = (thread > 0) & ~np.isin(thread, list(busy))
-        thread, line, time = thread[known], line[known], time[known]
-        order = np.lexsort(packed(line, thread))
-        thread, line, time = thread[order], line[order], time[order]
-        ids, first = np.unique(thread, return_index=True)
-        last = np.append(first, len(thread))[1:] - 1
+    ) -> list[tuple[Ints | int, ...]]:
+        """Return begins and ends of a call for each thread, from the first to the last known of it."""
+        ids, of = distinct(thread)
+        lives = (ids > 0) & ~np.isin(ids, list(busy))
+        first, last = np.full((2, len(ids)), -1, np.int64)
+        find_bounds(of, line, first, last)
+        ids, first, last = ids[lives], first[lives], last[lives]
         names = np.array([recording.function(self._name(t)) for t in ids.tolist()], np.int64)
-        return np.concatenate(
-            [
-                _events(ids, line[first], -1, BEGIN, names, time[first]),
-                _events(ids, line[last], 1, END, -1, time[last]),
-            ]
-        )
+        return [
+            (ids, line[first], -1, BEGIN, names, time[first]),
+            (ids, line[last], 1, END, -1, time[last]),
+        ]
 
     def _name(self, tid: int) -> str:
         return self._title.get(tid, b"").decode("utf-8", "replace") or f"thread {tid}"
@@ -341,76 +355,69 @@ class KernelEvents:
         self,
         recording: Recording,
         known: tuple[Ints, Ints],
-        waking: Ints,
-        by: Ints,
-        off: Ints,
-        back: Ints,
-        event: Ints,
+        wakes: tuple[Ints, Ints, Ints, Ints],
+        sleeps: tuple[Ints, Ints, Ints, Ints],
     ) -> None:
-        """Add sleeps, and who ends them; interrupts are threads of their processor."""
+        """Add sleeps, and who ends them; interrupts are threads of their processor.
+
+        Wake-ups are time, processor, who is woken and by whom; sleeps are who, from, to and the event.
+        """
         tids, number = known
-        woken = places_among(waking[:, 4], tids) >= 0
-        waking, by = waking[woken], by[woken]
+        asleep, start, end, event = sleeps
+        is_known = places_among(wakes[2], tids) >= 0
+        time, cpu, woken, by = wakes if is_known.all() else (column[is_known] for column in wakes)
         place = places_among(by, tids)
         who = np.append(number, -1)[place]
         others = np.flatnonzero(place < 0)
-        cpus, which = distinct(waking[others, 2])
+        cpus, which = distinct(cpu[others])
         interrupts = []
         for cpu in cpus.tolist():
             recording.name_thread("interrupts", f"cpu{cpu}", f"interrupts of processor {cpu}")
             interrupts.append(recording.thread("interrupts", f"cpu{cpu}"))
         who[others] = np.array(interrupts, np.int64)[which] if interrupts else 0
-        about, which = distinct(np.concatenate([waking[:, 4], off[:, 4]]))
+        about, which = distinct(np.concatenate([woken, asleep]))
         texts = [recording.text("objects", f"wake-up of {self._name(t)} ({t})") for t in about.tolist()]
         objects = np.array(texts, np.int64)[which] if texts else which
-        sleeping = number[places_among(off[:, 4], tids)] if len(off) else off[:, 4]
-        for kind, name, thread, start, end, whose, call in (
-            (RELEASE, "sched_waking", who, waking[:, 1], waking[:, 1], objects[: len(waking)], None),
-            (WAIT, OFF, sleeping, off[:, 1], back[:, 1], objects[len(waking) :], event),
+        sleeping = number[places_among(asleep, tids)] if len(asleep) else asleep
+        for kind, name, thread, begun, ended, whose, call in (
+            (RELEASE, "sched_waking", who, time, time, objects[: len(who)], None),
+            (WAIT, OFF, sleeping, start, end, objects[len(who) :], event),
         ):
-            if len(start):
+            if len(begun):
                 recording.add_sync(
-                    thread=thread, kind=np.full(len(start), kind),
-                    name=np.full(len(start), recording.text("sync", name)), start=start, end=end,
-                    contended=np.full(len(start), 1 if kind == WAIT else -1),
+                    thread=thread, kind=np.full(len(begun), kind),
+                    name=np.full(len(begun), recording.text("sync", name)), start=begun, end=ended,
+                    contended=np.full(len(begun), 1 if kind == WAIT else -1),
                     object=whose, event=call,
                 )  # fmt: skip
 
 
-def _events(
-    thread: Ints,
-    line: Ints,
-    rank: int,
-    kind: Ints | int,
-    function: Ints | int,
-    time: Ints,
-    mark: Ints | int = 0,
-) -> Ints:
-    """Return rows of thread, line, rank among those of one line, kind, function, time and a mark."""
-    n = len(thread)
-    rows: Ints = np.stack(
-        [thread, line, np.full(n, rank), np.broadcast_to(kind, n), np.broadcast_to(function, n), time,
-         np.broadcast_to(mark, n)], axis=1,
-    ).astype(np.int64)  # fmt: skip
-    return rows
+def _column(parts: list[tuple[Ints | int, ...]], number: int) -> Ints:
+    """Return one column of all parts; one value stands for all rows of a part."""
+    column = np.empty(sum(len(np.atleast_1d(part[0])) for part in parts), np.int64)
+    at = 0
+    for part in parts:
+        stop = at + len(np.atleast_1d(part[0]))
+        column[at:stop], at = part[number], stop
+    return column
 
 
 def _running(switches: Ints, line: Ints, cpu: Ints) -> Ints:
     """Return which thread runs on an event's processor just before it, int64 (n,); -1: unknown."""
     found = np.full(len(line), -1, np.int64)
     for one in np.unique(cpu).tolist():
-        mine = switches[switches[:, 2] == one]
+        mine = switches[:, switches[2] == one]
         here = np.flatnonzero(cpu == one)
-        if len(mine):
-            at = np.searchsorted(mine[:, 0], line[here]) - 1
-            found[here] = np.where(at >= 0, mine[np.maximum(at, 0), 5], mine[0, 4])
+        if mine.shape[1]:
+            at = np.searchsorted(mine[0], line[here]) - 1
+            found[here] = np.where(at >= 0, mine[5, np.maximum(at, 0)], mine[4, 0])
     return found
 
 
-def _next_of_another_kind(group: Ints, begins: NDArray[np.bool_]) -> tuple[Ints, Ints]:
+def _paired(group: Ints, begins: NDArray[np.bool_]) -> tuple[Ints, Ints]:
     """Return begins that are followed, in their group, directly by an end; and these ends."""
-    order = np.argsort(group, kind="stable")
-    group, begins = group[order], begins[order]
-    pair = np.flatnonzero(begins[:-1] & ~begins[1:] & (group[:-1] == group[1:]))
-    begun: Ints = order[pair]
-    return begun, order[pair + 1]
+    keys, of = distinct(group)
+    end = np.full(len(group), -1, np.int64)
+    pair_turns(of, begins, np.full(len(keys), -1, np.int64), end)
+    begun = np.flatnonzero(end >= 0)
+    return begun, end[begun]

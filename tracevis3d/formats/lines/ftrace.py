@@ -233,15 +233,14 @@ class _Reader:
 
     def hand_over(self) -> Ints:
         """Give the recording all calls, waits and wake-ups; return the line of each event of a call."""
-        events = self._kernel.finish(self._recording)
-        _, thread, kind, function, time = events.T
         recording = self._recording
+        line, thread, kind, function, time = self._kernel.finish(recording)
         recording.add_events(thread=thread, kind=kind, function=function, time=time)
         _, tid, name, time = self._all_moments().T
         tids, of = np.unique(tid, return_inverse=True)
         threads = [self._kernel.thread(recording, one) for one in tids.tolist()]
         recording.add_instants(name=name, thread=np.array(threads, np.int64)[of.reshape(-1)], time=time)
-        return events[:, 0]
+        return line
 
     def _all_moments(self) -> Ints:
         """Return line, thread, number of the name and time of each moment, as they are written."""

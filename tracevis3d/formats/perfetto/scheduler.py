@@ -15,6 +15,7 @@ from ...kernels.formats.scan import ftrace as s
 from ...kernels.intern import InternedNames
 from ...trace.recording import Recording
 from ..ctf.kernel import KernelEvents
+from ..distinct import by_index, distinct
 from ..wire import Messages, Taken
 
 Ints = NDArray[np.int64]
@@ -29,8 +30,10 @@ _SWITCH_TIME, _STATE, _NEXT, _NAMES, _NEXT_NAME = 1, 2, 3, 5, 6
 _WAKING_TIME, _WOKEN, _WOKEN_NAME, _FLAGS = 7, 8, 11, 12
 _PREV_COMM, _PREV_PID, _PREV_STATE, _NEXT_COMM, _NEXT_PID = 1, 2, 4, 5, 6
 _COMM, _PID = 1, 2
-#: Columns that are gathered: kind, time, processor, who runs (-1: unknown), the row's other columns.
-_KIND, _TIME, _CPU, _TID, _FIRST, _SECOND, _VALUE, _NAME, _OTHER = range(9)
+#: Columns that are gathered: kind, time, processor, who runs (-1: unknown), the row's other columns; one
+#: value stands for all rows.
+_OF_PART = s.KIND, s.TIME, s.CPU, s.TID, s.FIRST, s.SECOND, s.VALUE, s.NAME, s.OTHER
+_Columns = tuple[Any, ...]
 
 
 class Scheduler:
@@ -88,27 +91,20 @@ class Scheduler:
         begin, end, owner = bundles.items(_EVENT)
         marks, mark_texts, parts = self._single(data, begin, end, processor[owner])
         begin, end, owner = bundles.items(_COMPACT)
-        parts.append(self._columns(Messages(data, begin, end, problems), processor[owner]))
-        rows = np.concatenate(parts)
-        rows = rows[np.argsort(rows[:, _TIME], kind="stable")]
+        parts += self._columns(Messages(data, begin, end, problems), processor[owner])
+        rows = _in_order(parts)
         self._know_who_runs(rows)
         texts = [name.encode() for name in self._names]
-        wide = np.full((len(rows), s.COLUMNS), -1, np.int64)
-        for column, of in (
-            (s.KIND, _KIND), (s.TIME, _TIME), (s.CPU, _CPU), (s.TID, _TID), (s.FIRST, _FIRST),
-            (s.SECOND, _SECOND), (s.VALUE, _VALUE), (s.NAME, _NAME), (s.OTHER, _OTHER),
-        ):  # fmt: skip
-            wide[:, column] = rows[:, of]
-        wide[:, s.TIME] += offset
-        wide[:, s.NUMBER] = np.searchsorted(marks[:, 0], rows[:, _TIME], "right") + np.arange(len(rows))
-        kernel.take_rows(wide, texts.__getitem__)
-        at = np.searchsorted(rows[:, _TIME], marks[:, 0], "left") + np.arange(len(marks))
+        time = rows[s.TIME].copy()
+        rows[s.NUMBER] = np.searchsorted(marks[:, 0], time, "right") + np.arange(len(time))
+        rows[s.TIME] += offset
+        kernel.take_rows(rows.T, texts.__getitem__)
+        at = np.searchsorted(time, marks[:, 0], "left") + np.arange(len(marks))
         for line, (time, tid, text) in zip(at.tolist(), marks.tolist(), strict=True):
             kernel.mark(line, time + offset, tid, mark_texts[text])
         found = kernel.finish(self._recording, busy)
-        self._recording.add_events(
-            thread=found[:, 1], kind=found[:, 2], function=found[:, 3], time=found[:, 4]
-        )
+        _, thread, kind, function, time = found
+        self._recording.add_events(thread=thread, kind=kind, function=function, time=time)
 
     def _text(self, name: str) -> int:
         return self._names.setdefault(name, len(self._names))
@@ -121,7 +117,7 @@ class Scheduler:
 
     def _single(
         self, data: NDArray[np.uint8], first: Ints, stop: Ints, cpu: Ints
-    ) -> tuple[Ints, list[bytes], list[Ints]]:
+    ) -> tuple[Ints, list[bytes], list[_Columns]]:
         """Return marks (time, thread, index of what begins), what begins, and rows of other events."""
         number, problems = self._number, self._recording.problems
         common = [number[name] for name in ("timestamp", "pid", "common_flags")]
@@ -136,15 +132,13 @@ class Scheduler:
         names, others = (self._numbers(data, *switches.place(one)) for one in (_PREV_COMM, _NEXT_COMM))
         state = (switches.number(_PREV_STATE) & _ASLEEP) != 0
         leaves, comes = switches.number(_PREV_PID), switches.number(_NEXT_PID)
-        columns = (s.SWITCH, time[of], cpu[of], tid[of], leaves, comes, state, names, others)
-        parts = [_rows(columns, len(of))]
+        parts: list[_Columns] = [(s.SWITCH, time[of], cpu[of], tid[of], leaves, comes, state, names, others)]
         which = "sched_waking" if len(events.items(number["sched_waking"])[0]) else "sched_wakeup"
         first, stop, of = events.items(number[which])
         wakes = Taken(data, first, stop, problems, numbers=(_PID,), places=(_COMM,))
         by = np.where((flags[of] & _INTERRUPTED) != 0, 0, tid[of])
         names = self._numbers(data, *wakes.place(_COMM))
-        woken = (s.WAKING, time[of], cpu[of], tid[of], wakes.number(_PID), -1, by, names, -1)
-        parts.append(_rows(woken, len(of)))
+        parts.append((s.WAKING, time[of], cpu[of], tid[of], wakes.number(_PID), -1, by, names, -1))
         first, stop, of = events.items(number["print"])
         prints = InternedNames()
         text, count = prints.all_of(data, *Taken(data, first, stop, problems, places=(2,)).place(2))
@@ -158,16 +152,16 @@ class Scheduler:
         marks = marks[marks[:, 2] >= 0]
         return marks[np.argsort(marks[:, 0], kind="stable")], [*texts], parts
 
-    def _columns(self, compact: Messages, cpu: Ints) -> Ints:
+    def _columns(self, compact: Messages, cpu: Ints) -> list[_Columns]:
         """Return rows of what is written as columns."""
-        texts = [self._text(name) for name in compact.texts(_NAMES)]
-        owner = compact.message[compact.rows(_NAMES, is_varint=False)]
-        numbers = np.array([*texts, 0], np.int64)
+        rows = compact.rows(_NAMES, is_varint=False)
+        owner, low = compact.message[rows], compact.value[rows]
+        numbers = np.append(self._numbers(compact.data, low, low + compact.size[rows]), 0)
         before = np.searchsorted(owner, np.arange(len(compact) + 1))
 
         def name(of: Ints, index: Ints) -> Ints:
             at = before[of] + index
-            return np.where((index >= 0) & (at < before[of + 1]), numbers[np.minimum(at, len(texts))], 0)
+            return np.where((index >= 0) & (at < before[of + 1]), numbers[np.minimum(at, len(owner))], 0)
 
         def times(field: int) -> tuple[Ints, Ints]:
             step, of = compact.whole_numbers(field)
@@ -178,14 +172,12 @@ class Scheduler:
         time, of = times(_SWITCH_TIME)
         state, following, title = (self._aligned(compact, field, of) for field in (_STATE, _NEXT, _NEXT_NAME))
         # Whom a switch stops is who ran before on the processor: not said.
-        switches = _rows((s.SWITCH, time, cpu[of], -1, -1, following, (state & _ASLEEP) != 0, 0,
-                          name(of, title)), len(of))  # fmt: skip
+        switches = (s.SWITCH, time, cpu[of], -1, -1, following, (state & _ASLEEP) != 0, 0, name(of, title))
         time, of = times(_WAKING_TIME)
         woken, title, flags = (self._aligned(compact, field, of) for field in (_WOKEN, _WOKEN_NAME, _FLAGS))
         by = np.where((flags & _INTERRUPTED) != 0, 0, -1)
-        wakes = _rows((s.WAKING, time, cpu[of], -1, woken, -1, by, name(of, title), -1), len(of))
         # Of those at one time the wake-up came first, as a rule.
-        return np.concatenate([wakes, switches])
+        return [(s.WAKING, time, cpu[of], -1, woken, -1, by, name(of, title), -1), switches]
 
     def _aligned(self, compact: Messages, field: int, like: Ints) -> Ints:
         """Return a column of each message, as long as another one; 0 where it is shorter."""
@@ -203,24 +195,25 @@ class Scheduler:
     @staticmethod
     def _know_who_runs(rows: Ints) -> None:
         """Fill in, by each processor's last switch, who is stopped and who wakes."""
-        order = np.argsort(rows[:, _CPU], kind="stable")
-        mine = rows[order]
-        is_switch = mine[:, _KIND] == s.SWITCH
-        at = np.maximum.accumulate(np.where(is_switch, np.arange(len(mine)), -1)) if len(mine) else order
-        before = np.append(-1, at[:-1])[: len(mine)]
-        same = (before >= 0) & (mine[before, _CPU] == mine[:, _CPU])
-        running = np.where(same, mine[before, _SECOND], -1)
+        cpus, of = distinct(rows[s.CPU])
+        order = by_index(of, len(cpus))
+        of = of[order]
+        kind, first, second, value = (rows[column, order] for column in (s.KIND, s.FIRST, s.SECOND, s.VALUE))
+        is_switch = kind == s.SWITCH
+        at = np.maximum.accumulate(np.where(is_switch, np.arange(len(of)), -1)) if len(of) else order
+        before = np.append(-1, at[:-1])[: len(of)]
+        same = (before >= 0) & (of[before] == of)
+        running = np.where(same, second[before], -1)
         # 0 is the idle thread: of whom nothing is known, nothing is made.
-        unknown = is_switch & (mine[:, _FIRST] < 0)
-        mine[unknown, _FIRST] = np.maximum(running[unknown], 0)
+        unknown = np.flatnonzero(is_switch & (first < 0))
+        rows[s.FIRST, order[unknown]] = np.maximum(running[unknown], 0)
         # Names are those that the switches to a thread say.
-        unknown &= same
-        mine[unknown, _NAME] = mine[before[unknown], _OTHER]
-        wakes = (mine[:, _KIND] == s.WAKING) & (mine[:, _VALUE] < 0)
-        mine[wakes, _VALUE] = running[wakes]
-        nobody = mine[:, _TID] < 0
-        mine[nobody, _TID] = np.maximum(running[nobody], 0)
-        rows[order] = mine
+        unknown = unknown[same[unknown]]
+        rows[s.NAME, order[unknown]] = rows[s.OTHER, order[before[unknown]]]
+        wakes = np.flatnonzero((kind == s.WAKING) & (value < 0))
+        rows[s.VALUE, order[wakes]] = running[wakes]
+        nobody = np.flatnonzero(rows[s.TID, order] < 0)
+        rows[s.TID, order[nobody]] = np.maximum(running[nobody], 0)
 
 
 def _ranks(of: Ints) -> Ints:
@@ -228,5 +221,13 @@ def _ranks(of: Ints) -> Ints:
     return np.arange(len(of)) - np.searchsorted(of, of)
 
 
-def _rows(columns: tuple[Any, ...], count: int) -> Ints:
-    return np.stack([np.broadcast_to(np.asarray(column, np.int64), count) for column in columns], axis=1)
+def _in_order(parts: list[_Columns]) -> Ints:
+    """Return the rows of all parts by their time, as columns of the scanner of ftrace's text."""
+    sizes = [len(part[1]) for part in parts]
+    time = np.concatenate([part[1] for part in parts])
+    order = np.argsort(time, kind="stable")
+    rows = np.full((s.COLUMNS, len(order)), -1, np.int64)
+    for number, column in enumerate(_OF_PART):
+        values = [np.broadcast_to(part[number], size) for part, size in zip(parts, sizes, strict=True)]
+        rows[column] = np.concatenate(values)[order]
+    return rows
