@@ -14,6 +14,7 @@ from tests.conftest import ROOT
 from tracevis3d.errors import TraceVisError
 from tracevis3d.formats import registry
 from tracevis3d.formats.go import handover, tables
+from tracevis3d.kernels.formats.lay.goroutines import find_last_changes
 from tracevis3d.kernels.formats.scan import go as kernels
 from tracevis3d.trace.model import RELEASE, WAIT
 
@@ -175,18 +176,17 @@ def wide(rows):
 def same_both_ways(data, is_old):
     state = np.zeros(kernels.STATE_SIZE, np.int64)
     column = np.frombuffer(data, np.uint8)
-    out = [np.empty((0, columns), np.int64) for columns in tables._COLUMNS]
+    out = tables._room([0] * 4)
     tables._scan(column, 16, True, state, out, is_old=is_old)
     counts = state[:4].tolist()
-    out = [
-        np.full((count, columns), -9, np.int64)
-        for count, columns in zip(counts, tables._COLUMNS, strict=True)
-    ]
+    out = tables._room(counts)
+    for table in out:
+        table.fill(-9)
     state[:] = 0
     tables._scan(column, 16, False, state, out, is_old=is_old)
     assert state[:4].tolist() == counts
     events, texts, stacks = (plainly_old if is_old else plainly_new)(data)
-    assert [tuple(row) for row in out[0].tolist()] == wide(events)
+    assert [tuple(row) for row in out[0].T.tolist()] == wide(events)
     assert [tuple(row) for row in out[1].tolist()] == texts
     rows, frames = out[2].tolist(), [tuple(row) for row in out[3].tolist()]
     assert [(gen, key, frames[low : low + many]) for gen, key, low, many in rows] == stacks
@@ -206,6 +206,22 @@ def test_damaged_bytes_are_read_as_far_as_a_plain_reading_gets(is_old, data):
     for at in data.draw(st.lists(st.integers(16, len(changed) - 1), max_size=4)):
         changed[at] = data.draw(st.integers(0, 255))
     same_both_ways(bytes(changed), is_old)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 5), max_size=4).map(sorted), min_size=1, max_size=3),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(-1, 6)), max_size=6),
+)
+def test_the_last_change_before_a_moment_is_found(times, moments):
+    moments = [(of % len(times), at) for of, at in moments]
+    first = np.cumsum([0, *map(len, times)])
+    of, at = np.array(moments, np.int64).reshape(-1, 2).T.copy()
+    found = np.empty(len(moments), np.int64)
+    find_last_changes(first, np.array([at for some in times for at in some], np.int64), of, at, found)
+    for (one, moment), row in zip(moments, found.tolist()):
+        before = [first[one] + k for k, time in enumerate(times[one]) if time <= moment]
+        assert row == max(before, default=-1)
 
 
 def totals(trace):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..distinct import packed
+from ..distinct import distinct, packed
 from .tables import Tables
 
 Ints = NDArray[np.int64]
@@ -166,7 +166,7 @@ def _last_before(changes: NDArray[np.bool_], begins: NDArray[np.bool_]) -> Ints:
 def _moves(tables: Tables, found: _Moves) -> Ints:
     """Add what events of Go 1.22 and later say; return who runs where each is written."""
     kind, stream, time = tables.kind, tables.stream, tables.time
-    a, b, c = (tables.said[:, column] for column in range(3))
+    a, b, c = (tables.said[column] for column in range(3))
     is_status = (kind == _STATUS) | (kind == _STATUS_STACK)
     status = np.where(is_status, _STATES[np.clip(c, 0, 4)], -1)
     # A status says who runs on a thread; of another thread's it is known before that one's events.
@@ -202,9 +202,9 @@ def _moves(tables: Tables, found: _Moves) -> Ints:
         found.add(running[mine], state=state, reason=reason, after=seq[mine], **said)
     for which, state in ((_STOP, RUNNABLE), (_BLOCK, WAITING)):
         mine, said = at(kind == which)
-        text = tables.text(mine, 0)
-        texts = {k: found.reason(tables.texts[k] if k >= 0 else "") for k in np.unique(text).tolist()}
-        reasons = np.array([texts[k] for k in text.tolist()], np.int64)
+        texts, text = distinct(tables.text(mine, 0))
+        known = [found.reason(tables.texts[k] if k >= 0 else "") for k in texts.tolist()] if len(mine) else []
+        reasons = np.array(known, np.int64)[text]
         found.add(
             running[mine], state=state, reason=reasons, stack=tables.stack(mine, 1), after=seq[mine], **said
         )
@@ -225,7 +225,7 @@ def _who_runs(
     ``elsewhere`` are events of other streams that say who runs on one, from the beginning of its generation.
     """
     kind, stream, generation = tables.kind, tables.stream, tables.generation
-    a, b = tables.said[:, 0], tables.said[:, 1]
+    a, b = tables.said[0], tables.said[1]
     is_status = (kind == _STATUS) | (kind == _STATUS_STACK)
     n = len(kind)
     # Rows of other streams' statuses come before those of their generation.
@@ -251,7 +251,7 @@ def _who_runs(
 def _old_moves(tables: Tables, found: _Moves) -> Ints:
     """Add what events of Go 1.21 and before say; return who runs where each is written."""
     kind, stream, time = tables.kind, tables.stream, tables.time
-    a = tables.said[:, 0]
+    a = tables.said[0]
     starts = np.isin(kind, (_OLD_START, _OLD_START_LOCAL, _OLD_START_LABEL))
     stops = np.isin(kind, (*_OLD_STOPS, _OLD_END, _OLD_SYSTEM_BLOCK))
     begins = np.append(True, stream[1:] != stream[:-1])[: len(kind)]

@@ -90,11 +90,14 @@ class _HandOver:
     def _frame_functions(self) -> Ints:
         """Return the function of each frame of a stack."""
         tables = self._tables
-        pairs = np.stack([tables.functions, tables.files], axis=1)
-        kinds, of = np.unique(pairs, axis=0, return_inverse=True)
-        texts = [*tables.texts, ""]
-        functions = [add_function(self._recording, texts[name], texts[file]) for name, file in kinds.tolist()]
-        return np.array(functions, np.int64)[of.reshape(-1)] if functions else np.empty(0, np.int64)
+        # Each part of a trace has the same texts again.
+        known: dict[str, int] = {}
+        same = np.array([known.setdefault(text, len(known)) for text in (*tables.texts, "")], np.int64)
+        kinds, of = distinct(same[tables.functions] * len(known) + same[tables.files])
+        texts = [*known]
+        pairs = [divmod(kind, len(known)) for kind in kinds.tolist()] if len(of) else []
+        functions = [add_function(self._recording, texts[name], texts[file]) for name, file in pairs]
+        return np.array(functions, np.int64)[of]
 
     def _named(self, name: str) -> int:
         """Return the function of what the runtime does."""
@@ -138,22 +141,24 @@ class _HandOver:
         many, outermost = self._frames_of(is_away)
         regions = np.concatenate(self._regions())
         regions = regions[np.lexsort((regions[:, 4], regions[:, 0]))]
+        regions[:, 4] = tables.at[regions[:, 4]]
         total = int(self._first.sum() + self._last.sum() + 2 * (is_away.sum() + many.sum()) + len(regions))
-        change, function, at, event = np.empty((4, total), np.int64)
-        kind, begun = np.empty(total, np.uint8), np.empty(len(moves.time), np.int64)
+        thread, function = np.empty((2, total), np.int32)
+        kind, at = np.empty(total, np.uint8), np.empty(total, np.int64)
+        byte: Ints = np.empty(total, np.int64)
+        begun = np.empty(len(moves.time), np.int64)
+        of = self._threads.astype(np.int32)[self._of]
         given: tuple[Any, ...] = (
-            *(self._first, self._last, is_away, goes_on, moves.time, until, moves.event),
+            *(self._first, self._last, is_away, goes_on, moves.time, until, of, tables.at[moves.event]),
             *(self._roots[self._of], self._reasons(), many, outermost, self._frames),
             *regions.T,
         )
-        out: tuple[Any, ...] = (change, kind, function, at, event, begun)
+        out: tuple[Any, ...] = (thread, kind, function, at, byte, begun)
         kernels.lay_changes(*map(np.ascontiguousarray, given), *out)
-        thread = self._threads[self._of[change]]
         self._recording.add_events(thread=thread, kind=kind, function=function, time=at)
         away = np.flatnonzero(is_away)
         self._sync(away, until, begun[away])
-        found: Ints = tables.at[event]
-        return found
+        return byte
 
     def _frames_of(self, is_away: NDArray[np.bool_]) -> tuple[Ints, Ints]:
         """Return how many functions are around each state, but the goroutine's, and where the outermost is.
@@ -207,8 +212,8 @@ class _HandOver:
             mine = np.flatnonzero(tables.kind == which)
             found.append((mine, np.full(len(mine), kind), np.full(len(mine), assist)))
         if tables.is_old:
-            mine = np.flatnonzero((tables.kind == 47) & (tables.said[:, 1] >= 0) & (tables.said[:, 1] < 2))
-            kinds, text = np.where(tables.said[mine, 1] == 0, BEGIN, END), tables.text(mine, 2)
+            mine = np.flatnonzero((tables.kind == 47) & (tables.said[1] >= 0) & (tables.said[1] < 2))
+            kinds, text = np.where(tables.said[1, mine] == 0, BEGIN, END), tables.text(mine, 2)
         else:
             mine = np.flatnonzero((tables.kind == 42) | (tables.kind == 43))
             kinds, text = np.where(tables.kind[mine] == 42, BEGIN, END), tables.text(mine, 1)
@@ -238,16 +243,10 @@ class _HandOver:
         who = moves.running[events]
         number = np.minimum(np.searchsorted(self._numbers, who), len(self._numbers) - 1)
         known = self._numbers[number] == who
-        # Goroutines one behind the other, each with its times.
-        order = np.lexsort((np.append(np.zeros(len(moves.time)), np.ones(len(events))),
-                            np.append(moves.time, tables.time[events]),
-                            np.append(self._of, number)))  # fmt: skip
-        change = np.maximum.accumulate(np.where(order < len(moves.time), order, -1))
-        found = np.empty(len(order), np.int64)
-        found[order] = change
-        found = found[len(moves.time) :]
-        good = known & (found >= 0) & (self._of[np.maximum(found, 0)] == number)
-        return np.where(good, found, -1)
+        first = np.append(np.flatnonzero(self._first), len(moves.time))
+        found = np.empty(len(events), np.int64)
+        kernels.find_last_changes(first, moves.time, number, tables.time[events], found)
+        return np.where(known, found, -1)
 
     def _sync(self, away: Ints, until: Ints, event: Ints) -> None:
         """Add waits, and what ends them."""
@@ -349,7 +348,7 @@ class _HandOver:
     def _why_stopped(self, events: Ints) -> Ints:
         """Return the function for the reason why all goroutines are stopped."""
         tables = self._tables
-        reason = tables.said[events, 0] if tables.is_old else tables.text(events, 0)
+        reason = tables.said[0, events] if tables.is_old else tables.text(events, 0)
         texts = _OLD_REASONS if tables.is_old else tables.texts
         kinds, of = np.unique(reason, return_inverse=True)
         named = [texts[k] if 0 <= k < len(texts) else "unknown" for k in kinds.tolist()]
@@ -363,18 +362,18 @@ class _HandOver:
         begun, ended = np.flatnonzero(tables.kind == begin), np.flatnonzero(tables.kind == end)
         if not len(begun):
             return
-        begun = begun[np.argsort(tables.said[begun, 0], kind="stable")]
-        numbers = tables.said[begun, 0]
-        at = np.searchsorted(numbers, tables.said[ended, 0])
-        fits = (at < len(numbers)) & (numbers[np.minimum(at, len(numbers) - 1)] == tables.said[ended, 0])
+        begun = begun[np.argsort(tables.said[0, begun], kind="stable")]
+        numbers = tables.said[0, begun]
+        at = np.searchsorted(numbers, tables.said[0, ended])
+        fits = (at < len(numbers)) & (numbers[np.minimum(at, len(numbers) - 1)] == tables.said[0, ended])
         stop = np.full(len(begun), self._end, np.int64)
         stop[at[fits]] = tables.time[ended[fits]]
         recording.problems.add("unmatched span", "a task's end", int((~fits).sum()))
-        parent = np.searchsorted(numbers, tables.said[begun, 1])
+        parent = np.searchsorted(numbers, tables.said[1, begun])
         has = (parent < len(numbers)) & (
-            numbers[np.minimum(parent, len(numbers) - 1)] == tables.said[begun, 1]
+            numbers[np.minimum(parent, len(numbers) - 1)] == tables.said[1, begun]
         )
-        has &= (tables.said[begun, 1] > 0) & (parent < np.arange(len(begun)))
+        has &= (tables.said[1, begun] > 0) & (parent < np.arange(len(begun)))
         texts = [*tables.texts, "task"]
         kinds, of = np.unique(tables.text(begun, column), return_inverse=True)
         named = np.array([recording.text("spans", texts[k] or "task") for k in kinds.tolist()], np.int64)
@@ -419,7 +418,7 @@ class _HandOver:
                 recording.add_counters(
                     series=np.full(len(mine), recording.series(_PROCESS, name)),
                     time=tables.time[mine],
-                    value=tables.said[mine, 0].astype(np.float64),
+                    value=tables.said[0, mine].astype(np.float64),
                 )
 
 

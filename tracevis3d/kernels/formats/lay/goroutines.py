@@ -10,9 +10,9 @@ BEGIN, END = 0, 1
 
 @kernel
 def lay_changes(  # type: ignore[no-untyped-def]
-    is_first, is_last, is_away, goes_on, time, until, event, root, inside, many, outermost, frames,
-    region_change, region_kind, region_function, region_time, region_event,
-    change, kind, function, at, of_event, begun,
+    is_first, is_last, is_away, goes_on, time, until, of, byte, root, inside, many, outermost, frames,
+    region_change, region_kind, region_function, region_time, region_byte,
+    thread, kind, function, at, said_at, begun,
 ):  # fmt: skip
     """Write begins and ends of calls, in the order of each goroutine.
 
@@ -24,19 +24,25 @@ def lay_changes(  # type: ignore[no-untyped-def]
         Whether it does not run from then on.
     goes_on : bool (changes,)
         Whether the goroutine is still where the change before says.
-    time, until, event : int64 (changes,)
-        When the state begins and ends, and the event that says so.
+    time, until : int64 (changes,)
+        When the state begins and ends.
+    of : int32 (changes,)
+        The goroutine's thread.
+    byte : int64 (changes,)
+        Where the event is that says so.
     root, inside : int64 (changes,)
         The goroutine's own function, and the one that stands for the state.
     many, outermost : int64 (changes,)
         How many functions are around the state, and where in ``frames`` the outermost is; callees are before.
     frames : int64 (frames,)
         Functions.
-    region_change, region_kind, region_function, region_time, region_event : int64 (regions,)
+    region_change, region_kind, region_function, region_time, region_byte : int64 (regions,)
         Further begins and ends, ordered by the change that they come after.
-    change, function, at, of_event : int64 (events,)
+    thread : int32 (events,)
     kind : uint8 (events,)
-        Filled: of each begin and end its change, what it is, its function (-1: an end's), time and event.
+    function : int32 (events,)
+    at, said_at : int64 (events,)
+        Filled: of each begin and end its thread, what it is, its function (-1: an end's), time and byte.
     begun : int64 (changes,)
         Filled for those that are away: the begin that stands for the state.
     """
@@ -45,36 +51,26 @@ def lay_changes(  # type: ignore[no-untyped-def]
     region = 0
     for i in range(n):
         if is_first[i]:
-            change[row], kind[row], function[row], at[row], of_event[row] = (
-                i,
-                BEGIN,
-                root[i],
-                time[i],
-                event[i],
-            )
+            thread[row], kind[row], function[row] = of[i], BEGIN, root[i]
+            at[row], said_at[row] = time[i], byte[i]
             row += 1
         if is_away[i]:
             for k in range(many[i]):
-                change[row], kind[row], function[row] = i, BEGIN, frames[outermost[i] - k]
-                at[row], of_event[row] = time[i], event[i]
+                thread[row], kind[row], function[row] = of[i], BEGIN, frames[outermost[i] - k]
+                at[row], said_at[row] = time[i], byte[i]
                 row += 1
             begun[i] = row
-            change[row], kind[row], function[row], at[row], of_event[row] = (
-                i,
-                BEGIN,
-                inside[i],
-                time[i],
-                event[i],
-            )
+            thread[row], kind[row], function[row] = of[i], BEGIN, inside[i]
+            at[row], said_at[row] = time[i], byte[i]
             row += 1
         while region < len(region_change) and region_change[region] == i:
-            change[row], kind[row], function[row] = i, region_kind[region], region_function[region]
-            at[row], of_event[row] = region_time[region], region_event[region]
+            thread[row], kind[row], function[row] = of[i], region_kind[region], region_function[region]
+            at[row], said_at[row] = region_time[region], region_byte[region]
             row += 1
             region += 1
         if is_away[i]:
-            change[row], kind[row], function[row] = i, END, -1
-            at[row], of_event[row] = until[i], event[min(i + 1, n - 1)]
+            thread[row], kind[row], function[row] = of[i], END, -1
+            at[row], said_at[row] = until[i], byte[min(i + 1, n - 1)]
             row += 1
         ends = 0
         if is_away[i] and not (i + 1 < n and goes_on[i + 1]):
@@ -84,5 +80,33 @@ def lay_changes(  # type: ignore[no-untyped-def]
         if is_last[i]:
             ends += 1
         for _ in range(ends):
-            change[row], kind[row], function[row], at[row], of_event[row] = i, END, -1, until[i], event[i]
+            thread[row], kind[row], function[row] = of[i], END, -1
+            at[row], said_at[row] = until[i], byte[i]
             row += 1
+
+
+@kernel
+def find_last_changes(first, time, goroutine, at, found):  # type: ignore[no-untyped-def]
+    """Find the last change of a goroutine that is not later than a moment.
+
+    Parameters
+    ----------
+    first : int64 (goroutines + 1,)
+        Each one's first change; the last item is the number of changes.
+    time : int64 (changes,)
+        Ascending within a goroutine.
+    goroutine, at : int64 (moments,)
+        Of whom, and when.
+    found : int64 (moments,)
+        Filled; -1: all are later.
+    """
+    for i in range(len(goroutine)):
+        begin = first[goroutine[i]]
+        low, high = begin, first[goroutine[i] + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if time[middle] <= at[i]:
+                low = middle + 1
+            else:
+                high = middle
+        found[i] = low - 1 if low > begin else -1

@@ -67,7 +67,7 @@ def scan_go(data, begin, arguments, is_dry, state, events, strings, stacks, fram
         Only count the rows.
     state : int64 (STATE_SIZE,)
         Zeros before; filled.
-    events : int64 (events, EVENT_COLUMNS)
+    events : int64 (EVENT_COLUMNS, events)
         Filled; a frequency is an event without a time.
     strings : int64 (strings, TEXT_COLUMNS)
     stacks : int64 (stacks, STACK_COLUMNS)
@@ -170,10 +170,10 @@ def scan_go(data, begin, arguments, is_dry, state, events, strings, stacks, fram
                         state[STRANGE_BYTE] = place
                     state[STRANGE] += 1
                     break
-                has_room = n_events < len(events)
+                has_room = n_events < events.shape[1]
                 if has_room:
                     for column in range(A, EVENT_COLUMNS):
-                        events[n_events, column] = 0
+                        events[column, n_events] = 0
                 is_timed = kind != _FREQUENCY and kind != _SNAPSHOT
                 for word in range(many_words):
                     if at >= 0:
@@ -182,12 +182,12 @@ def scan_go(data, begin, arguments, is_dry, state, events, strings, stacks, fram
                             if word == 0 and is_timed:
                                 now = one if kind == _SAMPLE else now + one
                             elif has_room:
-                                events[n_events, A + word - np.int64(is_timed)] = np.int64(one)
+                                events[A + word - np.int64(is_timed), n_events] = np.int64(one)
                 if at >= 0:
                     if has_room:
-                        events[n_events, AT], events[n_events, GENERATION] = place, np.int64(generation)
-                        events[n_events, STREAM], events[n_events, BATCH_TIME] = np.int64(stream), begun
-                        events[n_events, TIME], events[n_events, KIND] = np.int64(now), kind
+                        events[AT, n_events], events[GENERATION, n_events] = place, np.int64(generation)
+                        events[STREAM, n_events], events[BATCH_TIME, n_events] = np.int64(stream), begun
+                        events[TIME, n_events], events[KIND, n_events] = np.int64(now), kind
                     n_events += 1
             if at < 0:
                 if state[CUT] == 0 or stop < size:
@@ -213,7 +213,7 @@ def scan_old_go(data, begin, is_dry, state, events, strings, stacks, frames):  #
         Only count the rows.
     state : int64 (STATE_SIZE,)
         Zeros before; filled.
-    events : int64 (events, EVENT_COLUMNS)
+    events : int64 (EVENT_COLUMNS, events)
     strings : int64 (strings, TEXT_COLUMNS)
     stacks : int64 (stacks, STACK_COLUMNS)
     frames : int64 (frames, FRAME_COLUMNS)
@@ -283,10 +283,10 @@ def scan_old_go(data, begin, is_dry, state, events, strings, stacks, frames):  #
             n_stacks += 1
             at = stop
             continue
-        has_room = n_events < len(events)
+        has_room = n_events < events.shape[1]
         if has_room:
             for column in range(A, EVENT_COLUMNS):
-                events[n_events, column] = 0
+                events[column, n_events] = 0
         is_timed = kind != _OLD_BATCH and kind != _OLD_FREQUENCY and kind != _OLD_TIMERS
         word = np.int64(0)
         while at >= 0 and (at < stop if many == 4 else word < many):
@@ -302,7 +302,7 @@ def scan_old_go(data, begin, is_dry, state, events, strings, stacks, frames):  #
                 elif word <= 5 and has_room:
                     field = A + word - np.int64(is_timed)
                     if field < EVENT_COLUMNS:
-                        events[n_events, field] = np.int64(one)
+                        events[field, n_events] = np.int64(one)
             word += 1
         if at < 0:
             break
@@ -318,13 +318,13 @@ def scan_old_go(data, begin, is_dry, state, events, strings, stacks, frames):  #
                 strings[n_strings, 0], strings[n_strings, 1] = 0, -at
                 strings[n_strings, 2], strings[n_strings, 3] = at, np.int64(length)
                 if has_room:
-                    events[n_events, E] = -at
+                    events[E, n_events] = -at
             n_strings += 1
             at += np.int64(length)
         if has_room:
-            events[n_events, AT], events[n_events, GENERATION] = place, 0
-            events[n_events, STREAM], events[n_events, BATCH_TIME] = stream, begun
-            events[n_events, TIME], events[n_events, KIND] = np.int64(now), kind
+            events[AT, n_events], events[GENERATION, n_events] = place, 0
+            events[STREAM, n_events], events[BATCH_TIME, n_events] = stream, begun
+            events[TIME, n_events], events[KIND, n_events] = np.int64(now), kind
         n_events += 1
     if at < 0:
         state[CUT] = place + 1
