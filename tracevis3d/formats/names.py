@@ -129,8 +129,8 @@ def in_file(name: str, file: str) -> Split:
     """
     # <module>, <lambda> and the like are names as well.
     bare = name[1:-1] if name[:1] == "<" and name[-1:] == ">" else name
-    if bare.isidentifier() and not _ODD_IN_FILE.search(file):
-        return Split(name, _known_module(file), file, 1)
+    if bare.isidentifier() and (containers := _known_module(file)) is not None:
+        return Split(name, containers, file, 1)
     return split(f"{name} ({file}:1)")
 
 
@@ -155,8 +155,9 @@ def _nested(kind: str, parts: list[str], prefix: str = "", joint: str = ".") -> 
 
 
 @functools.lru_cache(1 << 12)
-def _known_module(file: str) -> ContainerPath:
-    return module_of(file)
+def _known_module(file: str) -> ContainerPath | None:
+    """Return what a file is in; None if it could be mistaken for more than a file's name."""
+    return None if _ODD_IN_FILE.search(file) else module_of(file)
 
 
 def module_of(file: str) -> ContainerPath:
