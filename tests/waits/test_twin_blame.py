@@ -160,6 +160,27 @@ def known_holder():
     return find_waits(replace(trace, sync=replace(trace.sync, holder=np.array([1, -1, -1], np.int32))))
 
 
+def holder_of_a_wait_given_up():
+    """The first thread is recorded as the holder of what another one gives up to wait for; nobody gets it."""
+    text = "a 0 20 run\nb 2 9 Lock.acquire~(timed~out) wait L 1\nc 0 9 other\nc 1 1 Lock.acquire wait K 0"
+    trace = trace_of(text)
+    return find_waits(replace(trace, sync=replace(trace.sync, holder=np.array([0, -1], np.int32))))
+
+
+#: A thread waits for who waits for a third one. What that one runs has the number of the first thread.
+PASSED_ON = """
+q 0 100 write
+q 20 90 Lock.acquire wait count 1
+r 0 100 read
+r 5 5 Lock.acquire wait count 0
+r 10 80 Lock.acquire wait room 1
+r 90 90 Lock.release release count
+w 0 100 write
+w 0 0 Lock.acquire wait room 0
+w 80 80 Lock.release release room
+"""
+
+
 def crowd():
     """Eighty threads hold a semaphore before one waits for it, half of them from within that wait."""
     rows = []
@@ -174,6 +195,8 @@ def crowd():
 @example(find_waits(trace_of(WOKEN_BY_THE_FIRST)))
 @example(find_waits(trace_of(crowd())))
 @example(known_holder())
+@example(holder_of_a_wait_given_up())
+@example(find_waits(trace_of(PASSED_ON)))
 @example(find_waits(trace_of(WOKEN_WITHIN)))
 @settings(max_examples=100, deadline=None)
 def test_what_kept_waits_waiting(waits) -> None:

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.waits.sync_traces import lines, trace_of
@@ -242,7 +242,23 @@ def key(row):
     return tuple(str(row[name]) for name in sorted(row))
 
 
+def in_process(text):
+    """Return the trace of a text, whose threads are those of one process."""
+    trace = trace_of(text)
+    return replace(trace, threads=replace(trace.threads, process=("p",) * len(trace.threads)))
+
+
+#: Objects that are named after their threads; recorded operations that a rule says are none.
+NAMED = in_process("a 0 2 K.grab\nb 1 3 K.grab"), Rules((Rule(("K.*",), "wait", "{thread}"),), ())
+NONE = (
+    in_process("a 0 2 K.grab wait X 1\na 3 3 read release X"),
+    Rules((Rule(("K.*",), "other", own=True),), ()),
+)
+
+
 @given(programs(), rules())
+@example(*NAMED)
+@example(*NONE)
 @settings(max_examples=60, deadline=None)
 def test_operations_are_those_of_the_plain_twin(trace, rules) -> None:
     ops = operations(trace, rules)
