@@ -182,6 +182,15 @@ def test_who_holds_what_threads_queue_for_is_said_where_it_is_known(holder, word
     assert alarm.sentence.startswith(words)
 
 
+def test_who_released_what_threads_queue_for_holds_it_no_more() -> None:
+    feed = Feed()
+    feed.did((0, "Lock.release", "Lock-1 a", 15, 15))
+    feed.waits(*((t, "Lock.acquire", "Lock-1 a", 10, 0) for t in (1, 2, 3)))
+    assert feed.look(100, 300, 600, 900, 1246) == {"convoy": (1, 2, 3)}
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert alarm.sentence == "3 threads queue for Lock-1 a, the first one for 1.2 s"
+
+
 def test_half_a_second_of_two_that_wait_is_a_convoy() -> None:
     feed = Feed()
     feed.waits(*((t, "Lock.acquire", "Lock-1 a", 10, 0) for t in (1, 2)))
@@ -213,6 +222,17 @@ def test_by_how_much_a_queue_has_to_grow() -> None:
     assert not grows(0, 0, 0, 3, 9, 4, 4)
     assert grows(0, 8, 4, 4, 0, 0, 4)
     assert not grows(0, 9, 4, 4, 0, 0, 3)
+
+
+def test_what_a_queue_held_before_the_feed_counts() -> None:
+    """What is taken before anything is put has been in the queue."""
+    feed = Feed()
+    feed.did(*((1, "Queue.get", "Queue-1 jobs", i, i) for i in range(10, 15)))
+    feed.look(50)
+    feed.did(*((0, "Queue.put", "Queue-1 jobs", i, i) for i in range(100, 700, 5)))
+    feed.look(705)
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert alarm.sentence.startswith("Queue-1 jobs has grown by 120 items in 600 ms to at least 120:")
 
 
 def test_a_queue_grows_beside_one_of_which_little_is_known() -> None:

@@ -396,10 +396,17 @@ def unfinished(holder):
     return find_waits(replace(trace, sync=sync))
 
 
+def held_for_each_other():
+    """The first operations of two threads never end; the recording names the other one as the holder."""
+    trace = trace_of("a 0 100 Lock.acquire wait X 2\nb 0 100 Lock.acquire wait Y 2")
+    return find_waits(replace(trace, sync=replace(trace.sync, holder=np.array([1, 0], np.int32))))
+
+
 @given(st.one_of(programs(), with_lines(), remarkable().map(lambda rows: find_waits(trace_of(lines(rows))))))
 @example(find_waits(trace_of(WOKEN_LAST)))
 @example(find_waits(trace_of(JOINS)))
 @example(find_waits(trace_of(EMPTY)))
+@example(held_for_each_other())
 @example(unfinished(0))
 @example(unfinished(-1))
 @settings(max_examples=80, deadline=None)

@@ -211,3 +211,10 @@ def test_a_wait_at_a_barrier_to_which_nobody_comes_is_for_nobody() -> None:
     rows.append(("b", 400, 900, "Barrier.wait", "wait", "B", 1))
     (found,) = barriers.findings(find_waits(trace_of(lines(rows))))
     assert (found.score_ns, found.count) == (300, 1)
+
+
+def test_at_a_barrier_where_nothing_lasts_nobody_comes_last():
+    rows = [("b", 0, 0, "Barrier.arrive", "release", "B"), ("a", 0, 0, "Barrier.wait", "wait", "B", 1)]
+    waits = find_waits(trace_of(lines(rows)))
+    assert (waits.trace.span_ns, waits.woken_by.max()) == (0, 0)
+    assert barriers.findings(waits) == []
