@@ -131,8 +131,8 @@ def test_a_trace_without_calls_has_none():
 def test_the_index_is_kept_with_the_trace(recorded):
     path = recorded / "sync_pillow_8w.json.gz"
     trace, again = tv.load(path), tv.load(path)
-    one, other = call_index(trace), call_index(again)
-    assert call_index(trace) is one
+    one, other = call_index(trace, cache=True), call_index(again, cache=True)
+    assert call_index(trace, cache=True) is one
     assert np.array_equal(one.order, other.order)
     assert np.array_equal(one.first, other.first)
     fresh = CallIndex.of(trace.calls, trace.threads, len(trace.functions))

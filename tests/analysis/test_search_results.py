@@ -51,6 +51,7 @@ def test_steps_and_pages_are_those_of_a_sorted_list(seed, steps, data):
     assert pins == sorted(pins)
     assert set(pins) <= set(wanted)
     assert len(pins) <= most + 1
+    assert set(wanted[:1]) <= set(pins)
 
 
 def test_a_result_in_words():
@@ -61,6 +62,11 @@ def test_a_result_in_words():
     assert summary(found) == "3 calls of 1 function"
     assert summary(find(LOGS, TypedQuery("log", start="1s"))).startswith("1 function found, but no call")
     assert summary(find(LOGS, TypedQuery("nothing"))) == "No function name matches"
+
+
+def test_the_current_result_is_pinned_though_it_is_the_first_call_of_all():
+    found = find(LOGS, TypedQuery("main"))
+    assert (pinned(found, 0, 0), pinned(found, 0, -1)) == ([0], [])
 
 
 def test_times_bound_what_is_found():

@@ -171,7 +171,7 @@ class CallIndex:
 
 
 @cached_with_trace()
-def call_index(trace: Trace, *, cache: bool = True) -> CallIndex:
+def call_index(trace: Trace, *, cache: bool) -> CallIndex:
     """Return the index of a trace: from the cache on disk, else made now; kept with the trace.
 
     Parameters
