@@ -5,6 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support import synthetic
+from tests.waits.sync_traces import trace_of
 from tracevis3d.analysis.mural import packed_cells
 from tracevis3d.analysis.time_mural import (
     HEIGHT,
@@ -52,6 +53,13 @@ def test_short_calls_are_seen_and_nothing_is_dark() -> None:
     assert np.count_nonzero(cells[1]) == 2
     assert not cells[2:].any()
     assert not time_mural(Calls(), 0, 1).any()
+
+
+def test_half_a_cell_is_the_busiest_and_what_began_just_before_is_not_in_the_first() -> None:
+    calls = trace_of("a 0 1 early\na 105 110 late").calls
+    cells = time_mural(calls, 5, 5 + 10 * WIDTH)
+    assert np.argwhere(cells).tolist() == [[0, 10]]
+    assert cells[0, 10] == 255
 
 
 @given(
