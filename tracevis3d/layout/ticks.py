@@ -45,6 +45,25 @@ class Ticks:
     unit: str = ""
     offset: str = ""
 
+    def titled(self, what: str = "time") -> str:
+        """Return a ruler's title: what it measures, from which offset, and in which unit.
+
+        Parameters
+        ----------
+        what : str
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> time_ticks(0, 1_000_000_000).titled()
+        'time (s)'
+        """
+        begins = f" from {self.offset}" if self.offset else ""
+        return f"{what}{begins} ({self.unit})" if self.unit else what
+
 
 def time_ticks(start_ns: int, end_ns: int, most: int = 10, largest_ns: int = 0) -> Ticks:
     """Return round ticks for the times from ``start_ns`` to ``end_ns``.

@@ -78,10 +78,70 @@ def untimed_kind(trace: Trace) -> str:
     Returns
     -------
     str
-        Its first kind of weight: a unit of it is laid out as a nanosecond.
+        Its first kind of weight, of which :func:`weight_per_ns` are laid out as a nanosecond.
     """
     samples = trace.samples
     return samples.kinds[0] if len(samples) and not samples.are_timed else ""
+
+
+def length_kind(trace: Trace) -> str:
+    """Return what the lengths of a trace's calls are, where they are no times; else empty.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    str
+        The kind of weight of a profile without times, or ``events``, which are counted where a format has
+        no times.
+    """
+    return untimed_kind(trace) or ("" if trace.has_times else "events")
+
+
+def length_word(trace: Trace) -> str:
+    """Return what the lengths of a trace's calls are, in a word: ``time``, or such as ``heap``.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    str
+    """
+    return bare_kind(length_kind(trace)) or "time"
+
+
+def length_text(trace: Trace, ns: float) -> str:
+    """Write a length of calls: a time, what it weighs in a profile without times, or a number of events.
+
+    Parameters
+    ----------
+    trace : Trace
+    ns : float
+
+    Returns
+    -------
+    str
+    """
+    kind = length_kind(trace)
+    return weighed(kind or "time (ns)", ns * length_per_ns(trace))
+
+
+def length_per_ns(trace: Trace) -> float:
+    """Return what a nanosecond of calls stands for: 1 of time or events, or so much weight.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    float
+    """
+    return (weight_per_ns(trace) if untimed_kind(trace) else 1.0) or 1.0
 
 
 def totals(trace: Trace) -> dict[str, int]:

@@ -1,11 +1,16 @@
 """Profiles without times: their icicles are measured in what the profile weighs, not in time."""
 
+import copy
+from dataclasses import replace
+
 import pytest
 
 import tracevis3d as tv
 from tests.conftest import ROOT
+from tests.support.walked_traces import walked_trace
 from tracevis3d.layout.ticks import byte_steps
-from tracevis3d.trace.profile import untimed_kind
+from tracevis3d.trace.profile import length_kind, totals, untimed_kind
+from tracevis3d.views.calls.ruler_ticks import ruler_ticks
 
 DATA = ROOT / "tests" / "data"
 
@@ -28,6 +33,13 @@ DATA = ROOT / "tests" / "data"
             "go_heap.pprof: 3.19 MiB",
         ),
         ("profiles/small.callgrind.gz", "Ir", "Ir", "1,000,000", "small.callgrind: 1,105,435 Ir on 1 thread"),
+        (
+            "../../examples/pyspy_pylint.collapsed.txt.gz",
+            "samples",
+            "samples",
+            "450",
+            "pyspy_pylint.collapsed: ",
+        ),
         ("profiles/words.prof", "time (ns)", "time (ms)", "300", "words.prof: 324 ms time on 1 thread"),
         ("profiles/node20.cpuprofile.gz", "", "time (ms)", "", ""),
     ],
@@ -40,6 +52,11 @@ def test_the_ruler_and_the_notes_are_in_what_is_weighed(file, kind, title, last,
     assert axis.title == title
     assert (axis.window is None) == (kind not in ("", "time (ns)"))
     assert axis.text[-1] == last or not last
+    if axis.window is None:
+        # A sample may be laid out as a microsecond.
+        total, values = totals(trace)[kind], {"450 KiB": 450 << 10, "2.93 MiB": 3000 << 10}
+        value = values.get(last) or float(last.replace(",", ""))
+        assert axis.tick[-1] / axis.length * total == pytest.approx(value, rel=0.02)
     assert drawing.notes[0].startswith(about)
     assert (" in " in drawing.notes[0]) == (not kind)
 
@@ -48,6 +65,41 @@ def test_what_is_merged_is_narrower_than_a_weight() -> None:
     for file, least in (("perfetto/heap.pftrace.gz", " B ("), ("profiles/small.callgrind.gz", " Ir (")):
         note = next(n for n in tv.icicle(tv.load(DATA / file, cache=False)).drawing().notes if "merged" in n)
         assert least in note
+
+
+def test_both_walls_and_a_fan_are_measured_in_what_is_weighed() -> None:
+    def said(file, many):
+        trace = tv.load(DATA / file, cache=False)
+        drawing = tv.compare(*many * [trace]).drawing()
+        names = [text for group in drawing.labels if group.kind == "trace" for text in group.text]
+        return drawing.axes[0], names
+
+    axis, names = said("perfetto/heap.pftrace.gz", 2)
+    assert axis.text[-1] == "450 KiB"
+    assert axis.window is None
+    assert names[0] == "heap.pftrace   497 KiB heap   (by weight)"
+    axis, names = said("profiles/words.prof", 2)
+    assert axis.text[-1] == "300"
+    assert names[0] == "words.prof   324 ms time   (time in ms)"
+    axis, names = said("profiles/small.callgrind.gz", 3)
+    assert axis.title == "Ir from the start of each"
+    assert "1,105,435 Ir, 192 call paths" in names
+
+
+def test_events_that_were_counted_are_no_times() -> None:
+    trace = walked_trace(3, threads=1)
+    assert (length_kind(trace), ruler_ticks(trace, (0, 10_000), 6)[1]) == ("", "time")
+    problems = copy.deepcopy(trace.problems)
+    problems.add("no times", "the whole file")
+    counted = replace(trace, problems=problems)
+    found, what = ruler_ticks(counted, (0, 10_000), 6)
+    assert (length_kind(counted), what, found.unit) == ("events", "events", "")
+    assert found.text == ("0", "2,000", "4,000", "6,000", "8,000", "10,000")
+    drawing = tv.icicle(counted).drawing()
+    assert drawing.axes[0].title == "events"
+    assert " in " not in drawing.notes[0]
+    both = tv.compare(counted, counted).drawing()
+    assert any(text.endswith("calls   (events)") for group in both.labels for text in group.text)
 
 
 def test_steps_of_bytes_are_round() -> None:

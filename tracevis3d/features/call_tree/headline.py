@@ -80,9 +80,8 @@ def _name(trace: Trace, function: int) -> str:
 
 def about(trace: Trace) -> str:
     """Return which recording it is, and its size: ``run: 1,234 calls in 5.2 s on 2 threads``."""
-    # A profile without times lasts no time.
     threads = units.counted(int(np.count_nonzero(trace.threads.count)), "thread")
-    lasts = "" if profile.untimed_kind(trace) else f" in {units.duration(trace.span_ns)}"
+    lasts = "" if profile.length_kind(trace) else f" in {units.duration(trace.span_ns)}"
     return f"{trace.source.title}: {profile.amount(trace)}{lasts} on {threads}"
 
 

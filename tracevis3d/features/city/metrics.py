@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -283,10 +284,8 @@ def writer(metric: str, trace: Trace | None = None) -> Callable[[float], str]:
     -------
     callable
     """
-    if metric == "self" and trace is not None and (kind := profile.untimed_kind(trace)):
-        laid = max(float(self_time_of(trace).sum()), 1.0)
-        weight = profile.totals(trace)[kind] / laid
-        return lambda value: profile.weighed(kind, value * weight)
+    if metric == "self" and trace is not None and profile.untimed_kind(trace):
+        return partial(profile.length_text, trace)
     if metric in ("self", "waits", "age"):
         return units.duration
     return units.byte_size if metric == "bytes" else units.count

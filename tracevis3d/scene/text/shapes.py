@@ -14,6 +14,10 @@ from ..color import linear
 from ..geometry import meshes
 from ..styles import Style
 
+#: Attributes of texts that stay as large as a camera comes nearer: what each is written at, and how far its
+#: vertices are from that.
+_POINT, _OFF = "tracevis3d_point", "tracevis3d_off"
+
 
 def _inked(name: str, mesh: Any, colors: NDArray[np.float32], style: Style) -> Any:
     """Return an object of ``mesh`` whose points have the sRGB ``colors``; it casts no shadow."""
@@ -109,10 +113,6 @@ def patches(name: str, corner: NDArray[np.floating[Any]], colors: NDArray[np.flo
 
 
 # The unit square prism around the x axis: corners as (end, side, side), and its faces.
-#: Attributes of texts that stay as large as a camera comes nearer: what each is written at, and how far its
-#: vertices are from that.
-_POINT, _OFF = "tracevis3d_point", "tracevis3d_off"
-
 _PRISM = np.array([[x, y, z] for x in (0, 1) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
 _FACES = np.array(
     [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]], np.int32

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from ...analysis.subtrees import subtrees_of
 from ...drawing.palettes import OTHER, Palette, cycle
 from ...drawing.primitives import Legend, LegendEntry
 from ...layout.scales import Scale
+from ...trace import profile
 from ...trace.cached_results import cached_with_trace
 from ...trace.model import CONTAINER_KINDS, Trace
 from ...trace.names import label_of_call
@@ -151,7 +153,7 @@ def _by_kind(
     if by == "module" and len(order):
         inside = trace.containers.kind[order]
         title = CONTAINER_KINDS[int(np.bincount(inside).argmax())].capitalize()
-    title += ", self time"
+    title += f", self {profile.length_word(trace)}"
     colors = np.vstack([palette.kinds[: len(order)], OTHER[None]])
     functions = trace.calls.function
     return Coloring(colors, lambda ids: table[functions[ids]], Legend(title, tuple(lines)))
@@ -170,8 +172,8 @@ def _by_thread(trace: Trace, palette: Palette, threads: NDArray[np.int64]) -> Co
 def _by_self(trace: Trace, palette: Palette) -> Coloring:
     self_time = self_time_of(trace)
     scale = Scale.over("log", np.array([1.0, max(float(self_time.max(initial=0)), 10.0)]))
-    at, texts = scale.ticks(units.duration, 5)
-    legend = Legend("Self time", ramp=(0, _RAMP - 1), ramp_tick=at, ramp_text=texts)
+    at, texts = scale.ticks(partial(profile.length_text, trace), 5)
+    legend = Legend(f"Self {profile.length_word(trace)}", ramp=(0, _RAMP - 1), ramp_tick=at, ramp_text=texts)
 
     def of(ids: NDArray[np.int64]) -> Indices:
         return np.asarray(np.rint(scale.place(self_time[ids]) * (_RAMP - 1)), np.int32)

@@ -10,9 +10,9 @@ from .... import units
 from ....drawing.primitives import Axis, Boxes, Labels, Lines, Vector
 from ....layout import ticks
 from ....layout.scales import Scale
-from ....trace import profile
 from ....trace.names import lane_title
 from ....views.calls.measures import Measure
+from ....views.calls.ruler_ticks import ruler_ticks
 from ....views.time_window import WIDTH
 from .layout import Layout
 
@@ -55,19 +55,9 @@ def terraces(picture: Layout, color: int) -> list[Boxes]:
 
 
 def time_axis(picture: Layout) -> Axis:
-    """Return the ruler of time, or of weight, along the front edge of the lowest terrace."""
+    """Return the ruler of time, or what stands for it, along the front edge of the lowest terrace."""
     start, end = picture.window
-    kind = profile.untimed_kind(picture.trace)
-    is_time = not kind or kind.endswith("(ns)")
-    if is_time:
-        found = ticks.time_ticks(start, end, 11)
-        what = profile.bare_kind(kind) or "time"
-        title = f"{what} ({found.unit})" if not found.offset else f"{what} from {found.offset} ({found.unit})"
-    else:
-        steps = ticks.byte_steps if kind.endswith("(bytes)") else ticks.rounds
-        at = tuple(steps(start, end, 10))
-        found = ticks.Ticks(at, tuple(profile.weighed(kind, t) for t in at))
-        title = profile.bare_kind(kind)
+    found, what = ruler_ticks(picture.trace, picture.window, 11)
     scale = WIDTH / (end - start)
     return Axis(
         origin=(0.0, picture.front, -0.04),
@@ -76,10 +66,10 @@ def time_axis(picture: Layout) -> Axis:
         tick=tuple((t - start) * scale for t in found.at),
         text=found.text,
         minor=tuple((t - start) * scale for t in found.minor),
-        title=title,
+        title=found.titled(what),
         outward=(0.0, 0.0, -1.0),
         height=picture.text,
-        window=(start, end) if is_time else None,
+        window=(start, end) if found.unit else None,
     )
 
 

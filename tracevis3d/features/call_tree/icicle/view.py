@@ -177,8 +177,8 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
         notes.append(f"depth {p.first_depth} to {p.last_depth or 'the deepest'}")
     merged = int(cut.clusters.calls.sum())
     if merged:
-        many, kind = profile.counted_calls(trace, cut.total), profile.untimed_kind(trace)
-        least = profile.weighed(kind or "time (ns)", cut.resolution)
+        many, kind = profile.counted_calls(trace, cut.total), profile.length_kind(trace)
+        least = profile.length_text(trace, cut.resolution)
         least += "" if not kind or kind.endswith(")") else f" {kind}"
         notes.append(
             f"{merged:,} of {many}, shorter than {least} "
@@ -197,7 +197,7 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     elif p.measure == "memory" and shown is None:
         notes.append("the trace records no allocations: all boxes are equally thick")
     if p.taper * p.opening > 0:
-        notes.append("levels with less time are drawn lower")
+        notes.append(f"levels with less {profile.length_word(trace)} are drawn lower")
     notes += filter(None, (profile.note(trace), trace.problems.note()))
     return tuple(notes)
 

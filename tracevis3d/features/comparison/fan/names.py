@@ -6,7 +6,8 @@ import numpy as np
 
 from .... import units
 from ....drawing.primitives import Axis, Labels
-from ....layout import ticks
+from ....trace import profile
+from ....views.calls.ruler_ticks import ruler_ticks
 from ....views.time_window import WIDTH
 from .stage import MARGIN, Stage
 
@@ -41,22 +42,27 @@ def fan_names(stage: Stage) -> list[Labels]:
 
 def _facts(stage: Stage, k: int) -> str:
     wall = stage.walls[k]
-    return f"{units.duration(wall.window[1] - wall.window[0])}, {len(wall.trace.calls):,} calls"
+    calls = profile.counted_calls(wall.trace, len(wall.trace.calls))
+    if profile.untimed_kind(wall.trace):
+        return f"{profile.amount(wall.trace)}, {calls}"
+    if profile.length_kind(wall.trace):
+        return calls
+    return f"{units.duration(wall.window[1] - wall.window[0])}, {calls}"
 
 
 def fan_ruler(stage: Stage) -> Axis:
     """Return the ruler at the front: time from the start of each window, or its share where scales differ."""
     longest = max(stage.walls, key=lambda w: w.width)
     length = longest.width
+    found, what = ruler_ticks(longest.trace, (0, longest.window[1] - longest.window[0]), 10)
     if stage.same_scale:
-        span = longest.window[1] - longest.window[0]
-        found = ticks.time_ticks(0, span, 10)
         at = tuple(t * longest.per_ns for t in found.at)
         minor = tuple(t * longest.per_ns for t in found.minor)
-        text, title = found.text, f"time in {found.unit} from the start of each"
+        unit = f" in {found.unit}" if found.unit else ""
+        text, title = found.text, f"{what}{unit} from the start of each"
     else:
         at, minor = tuple(length * k / 4 for k in range(5)), ()
-        text, title = ("0", "25 %", "50 %", "75 %", "100 %"), "share of each trace's time"
+        text, title = ("0", "25 %", "50 %", "75 %", "100 %"), f"share of each trace's {what}"
     return Axis(
         origin=(0.0, -0.6 * stage.text, 0.0),
         direction=(1.0, 0.0, 0.0),

@@ -12,6 +12,7 @@ from ....drawing.palettes import Colors
 from ....drawing.primitives import Axis, Boxes, Labels
 from ....layout import ticks
 from ....trace import profile
+from ....views.calls.ruler_ticks import ruler_ticks
 from ....views.time_window import WIDTH
 from ..matching.many_traces import letter_of
 from .annotations.frames import FrameBuilder, plates
@@ -201,16 +202,12 @@ def trace_names(
     for s, wall in enumerate(picture.walls):
         y, z = _ruler_at(picture, wall, picture.beyond + 2.75 * picture.text)
         anchor[s] = (wall.offset + 1.5 * high, y, z)
-        found = _ticks(lines[s].window if lines else wall.window, wall, largest(picture, lines))
-        unit = f"time in {found.unit}" + (f" from {found.offset}" if found.offset else "")
-        samples, span = wall.trace.samples, units.duration(wall.trace.span_ns)
-        amount = profile.amount(wall.trace)
-        if len(samples) and not samples.are_timed:
-            kind = samples.kinds[0]
-            weighs = f"{profile.bare_kind(kind)} in {found.unit}" if kind.endswith("(ns)") else "by weight"
-            text.append(f"{title(wall)}   {amount}   ({weighs})")
-        else:
-            text.append(f"{title(wall)}   {amount}, {span}   ({unit})")
+        found, what = _ticks(lines[s].window if lines else wall.window, wall, largest(picture, lines))
+        unit = f"{what} in {found.unit}" + (f" from {found.offset}" if found.offset else "")
+        trace = wall.trace
+        lasts = "" if profile.length_kind(trace) else f", {units.duration(trace.span_ns)}"
+        unit = unit if found.unit else "by weight" if profile.untimed_kind(trace) else what
+        text.append(f"{title(wall)}   {profile.amount(trace)}{lasts}   ({unit})")
         one, place = np.ones(1), np.array([[wall.offset + 0.6 * high, y, z + 0.5 * _SPACE]])
         pen = FrameBuilder("trace letter", colors[s], 0.0, 0.0, 1e9)
         tag, letter = plates(wall, ("AB"[s],), place, 1.2 * high * one, high, np.zeros(1, np.int64), one, pen)
@@ -247,8 +244,8 @@ def largest(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> int:
     return max(abs(t) for window in windows for t in window)
 
 
-def _ticks(window: tuple[int, int], wall: Wall, most: int) -> ticks.Ticks:
-    return ticks.time_ticks(*window, max(4, round(11 * wall.width / WIDTH)), most)
+def _ticks(window: tuple[int, int], wall: Wall, most: int) -> tuple[ticks.Ticks, str]:
+    return ruler_ticks(wall.trace, window, max(4, round(11 * wall.width / WIDTH)), most)
 
 
 def rulers(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> tuple[Axis, ...]:
@@ -276,7 +273,7 @@ def rulers(picture: Layout, lines: tuple[Skyline, Skyline] | None) -> tuple[Axis
 
 
 def _ruler(picture: Layout, wall: Wall, window: tuple[int, int], beyond: float, most: int) -> Axis:
-    found = _ticks(window, wall, most)
+    found, _ = _ticks(window, wall, most)
     per_ns = wall.width / max(window[1] - window[0], 1)
     return Axis(
         origin=(wall.offset, *_ruler_at(picture, wall, beyond)),
@@ -287,5 +284,5 @@ def _ruler(picture: Layout, wall: Wall, window: tuple[int, int], beyond: float, 
         minor=tuple((t - window[0]) * per_ns for t in found.minor),
         outward=wall.fold.off,
         height=picture.text,
-        window=window,
+        window=window if found.unit else None,
     )

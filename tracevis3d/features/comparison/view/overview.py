@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .... import units
 from ....drawing.palettes import parse
 from ....drawing.primitives import Axis, Boxes, Legend, LegendEntry, Lines
+from ....trace import profile
 from ..matching.match import Comparison
 from .colors import UNMATCHED
 from .difference.kinds import KINDS, ONLY, SAME, Differences
@@ -356,7 +357,7 @@ def overview(
         notes.append(
             f"bars: sum of the similarities of {'all' if matches.every else 'the drawn'} matches; "
             f"thickness: spread of their offsets, corrected for B's pace ({matches.pace:.2f}), up to "
-            f"{units.duration(widest)}"
+            f"{profile.length_text(picture.walls[0].trace, widest)}"
         )
     return made, tuple(legends), notes, _scales(lines, picture, highest)
 

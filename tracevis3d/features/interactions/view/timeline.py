@@ -359,7 +359,7 @@ def axis(picture: Layout, drum: Drum, p: Parameters, text: float) -> Axis | None
         at = [(t - drum.window[0]) / span for t in found.at]
         minor = [(t - drum.window[0]) / span for t in found.minor]
         words = found.text
-        title = f"time ({found.unit})" if not found.offset else f"time from {found.offset} ({found.unit})"
+        title = found.titled()
     else:
         values = ticks.rounds(0, high - low, 9)
         at = [v / max(high - low, 1) for v in values]

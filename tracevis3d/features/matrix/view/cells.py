@@ -388,7 +388,7 @@ def _level_axis(picture: Layout) -> Axis:
         low, high = picture.window
         found = time_ticks(low, high, 6)
         at = tuple((t - low) / (high - low) * WALL for t in found.at)
-        title = f"time ({found.unit})" if not found.offset else f"time from {found.offset} ({found.unit})"
+        title = found.titled()
         return Axis(
             origin, along, WALL, at, found.text, title=title, outward=(1.0, 0.0, 0.0), height=picture.text
         )

@@ -212,7 +212,7 @@ def floor(drawing: DrawingBuilder, picture: Layout) -> Axis:
     origin = start if len(picture.runs) > 1 else 0
     found = time_ticks(start - origin, end - origin, 11)
     at = tuple((t + origin - start) / (end - start) * WIDTH for t in found.at)
-    title = f"time ({found.unit})" if not found.offset else f"time from {found.offset} ({found.unit})"
+    title = found.titled()
     if origin or len(picture.runs) > 1:
         title += ", since the first round"
     points = [((x, back, -0.02), (x, back, picture.high)) for x in at]

@@ -28,7 +28,7 @@ def time_axis(picture: Layout, y: float, z: float = -0.05) -> Axis:
     if timed:
         found = ticks.time_ticks(start, end, 11)
         at, text, minor = found.at, found.text, found.minor
-        title = f"time ({found.unit})" if not found.offset else f"time from {found.offset} ({found.unit})"
+        title = found.titled()
     else:
         at = tuple(ticks.rounds(start, end, 9))
         text, minor = tuple(units.count(a) for a in at), ()

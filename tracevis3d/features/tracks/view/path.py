@@ -191,7 +191,7 @@ def _time_ruler(picture: Layout, wide: float, deep: float) -> Axis | None:
     return Axis(
         (wide + 0.05, 0.0, 0.0), (0.0, 1.0, 0.0), deep,
         tuple((t - low) / (high - low) * deep for t in found.at), found.text,
-        title=f"time ({found.unit})", outward=(1.0, 0.0, 0.0), height=picture.text, window=picture.window,
+        title=found.titled(), outward=(1.0, 0.0, 0.0), height=picture.text, window=picture.window,
     )  # fmt: skip
 
 

@@ -397,7 +397,7 @@ def time_axis(picture: Layout, bars: Wedges | None = None) -> Axis | None:
         origin=origin, direction=(1.0, 0.0, 0.0), length=theatre.width,
         tick=tuple((t - low) * scale for t in found.at), text=found.text,
         minor=tuple((t - low) * scale for t in found.minor),
-        title=f"time ({found.unit})" if not found.offset else f"time from {found.offset} ({found.unit})",
+        title=found.titled(),
         outward=out, height=picture.text, window=(low, high),
     )  # fmt: skip
 
