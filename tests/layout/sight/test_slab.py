@@ -1,7 +1,7 @@
 """What lies beside a stretch of a box, against points."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tracevis3d.layout.sight.slab import LEAST, Slab, beside
@@ -46,6 +46,7 @@ def test_bounds_are_of_what_is_shown(slab, point):
 
 
 @given(slabs, points, points)
+@example(Slab((-1.0, 2.0, 0.0), (3.0, 3.0, 10.0), ((2, 0.0, 0.05),)), (0.0, 1.0, 0.0), (1.0, 2.0, -1.0))
 def test_a_ray_runs_through_what_is_shown(slab, origin, towards):
     direction = np.array(towards) - origin
     if np.abs(direction).min() < 1e-3:

@@ -128,7 +128,7 @@ class Slab:
                 continue
             near, far = sorted(((first - o) / d, (last - o) / d))
             begin, end = max(begin, near), min(end, far)
-        return (float(begin), float(end)) if begin < end else None
+        return (float(begin), float(end)) if begin <= end else None
 
     def share_along(
         self, axis: int, through: ArrayLike, origin: ArrayLike, toward: ArrayLike
