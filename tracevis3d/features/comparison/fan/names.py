@@ -42,12 +42,11 @@ def fan_names(stage: Stage) -> list[Labels]:
 
 def _facts(stage: Stage, k: int) -> str:
     wall = stage.walls[k]
-    calls = profile.counted_calls(wall.trace, len(wall.trace.calls))
     if profile.untimed_kind(wall.trace):
-        return f"{profile.amount(wall.trace)}, {calls}"
-    if profile.length_kind(wall.trace):
-        return calls
-    return f"{units.duration(wall.window[1] - wall.window[0])}, {calls}"
+        return profile.amount(wall.trace)
+    calls = profile.counted_calls(wall.trace, len(wall.trace.calls))
+    lasts = f"{units.duration(wall.window[1] - wall.window[0])}, "
+    return calls if profile.length_kind(wall.trace) else lasts + calls
 
 
 def fan_ruler(stage: Stage) -> Axis:
