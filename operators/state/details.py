@@ -8,6 +8,7 @@ from bpy.props import CollectionProperty, IntProperty, StringProperty
 from ...tracevis3d.analysis.measures import sums_of
 from ...tracevis3d.drawing.picked import Description
 from ...tracevis3d.scene.window import element_metadata
+from ...tracevis3d.trace import profile
 from ...tracevis3d.trace.names import FunctionWords, words_of
 from ...tracevis3d.units import counted, duration
 from ...tracevis3d.views.describe import describe, describe_call
@@ -69,7 +70,12 @@ def _trace_rows(details: Any, trace: Any, chosen: Any) -> list[tuple[str, str]]:
     rows = _fill(details, words_of(trace, int(calls.function[call])), describe_call(trace, call), call)
     if len(chosen) > 1:
         total, own = sums_of(trace, chosen.calls)
-        rows += [("All, Duration", duration(total)), ("All, Self Time", duration(own))]
+        what = profile.length_word(trace)
+        labels = ("Duration", "Self Time") if what == "time" else (what.title(), f"Self {what.title()}")
+        rows += [
+            (f"All, {label}", profile.length_text(trace, ns))
+            for label, ns in zip(labels, (total, own), strict=True)
+        ]
     return rows
 
 

@@ -1,6 +1,7 @@
 """What panels say about a trace and its drawing."""
 
 import tracevis3d as tv
+from tests.conftest import ROOT
 from tests.filters.test_filters import JAVA
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.progress import silent
@@ -28,6 +29,14 @@ def test_what_has_no_times_has_no_duration_and_memory_no_calls(tmp_path):
     assert "Duration" not in facts
     assert "Calls" not in facts
     assert facts["Events"] == f"{len(trace.memory):,}"
+    assert "long" not in {what for _, what in trace._facts()}
+
+
+def test_a_profile_without_times_has_what_it_weighs_and_no_duration():
+    trace = tv.load(ROOT / "examples" / "pyspy_pylint.collapsed.txt.gz", cache=False)
+    facts = dict(shown_facts.of_trace(trace))
+    assert facts["Samples"] == "488"
+    assert "Duration" not in facts
     assert "long" not in {what for _, what in trace._facts()}
 
 

@@ -634,10 +634,14 @@ class Trace:
             (len(self.instants), "instants"),
             (sum(problem.count for problem in self.problems.values()), "problems"),
         ]
-        return [
+        lasts = (
             (units.duration(self.span_ns), "long")
             if self.has_times
-            else (f"{self.span_ns:,}", "records long"),
+            else (f"{self.span_ns:,}", "records long")
+        )
+        is_timed = self.samples.are_timed or not len(self.samples)
+        return [
+            *([lasts] if is_timed else []),
             *(
                 (f"{number:,}", what.removesuffix("s") if number == 1 else what)
                 for number, what in many

@@ -16,6 +16,8 @@ from ..units import duration
 def of_trace(trace: Trace) -> list[tuple[str, str]]:
     """Return label and text of the facts of a trace, cheap ones only."""
     lasts = ("Duration", duration(trace.span_ns)) if trace.has_times else ("Records", f"{trace.span_ns:,}")
+    if kind := profile.untimed_kind(trace):
+        lasts = profile.bare_kind(kind).capitalize(), profile.weighed(kind, profile.totals(trace)[kind])
     functions = ("Functions", f"{len(trace.functions):,}")
     if not len(trace.calls) and len(trace.memory):
         return [("Events", f"{len(trace.memory):,}"), functions, lasts]
