@@ -357,8 +357,9 @@ def test_what_is_not_there_is_said() -> None:
         tree.expand((0, 9))
     with pytest.raises(UsageError, match="the tree has 1 rows"):
         tree.path_at(1)
-    with pytest.raises(UsageError, match="there is no call"):
-        tree.path_of(38)
+    for call in (-1, int(tree.extent[tree.root]) - 1):
+        with pytest.raises(UsageError, match=f"there is no call {call}"):
+            tree.path_of(call)
     assert tree.next_sibling((0, 0)) == (0, 1)
     assert tree.next_sibling((0, 1)) is None
     assert tree.previous_sibling((0, 0)) is None

@@ -104,10 +104,12 @@ def test_a_window_stands_for_the_calls_of_its_rows():
 
 
 def test_a_sequence_is_named_by_what_it_consists_of_and_how_often_it_is_repeated():
-    trace = trace_of("main( x( a() b() c() ) y( a() b() a() b() ) )")
+    trace = trace_of(
+        "main( x( a() b() c() ) y( a() b() a() b() ) k( d() e() f() g() h() ) l( d() e() f() g() i() ) )"
+    )
     navigation, texts = walked(replace(OPEN, folded=True), trace=trace)
     named = [(row.name, row.about) for row in texts.rows(navigation) if row.role == "sequence"]
-    assert named == [("2 \u00d7 (a, b)", "(a, b) \u00d72")]
+    assert named == [("2 \u00d7 (a, b)", "(a, b) \u00d72"), *[("(d, e, f, … 1 more)",) * 2] * 2]
 
 
 def test_one_row_is_the_current_one():

@@ -73,6 +73,9 @@ def test_squares_of_a_network_do_not_overlap_and_keep_their_proportions(middle, 
     np.testing.assert_allclose(found[:, 2], found[:, 3])
     sizes = found[:, 2] ** 2
     np.testing.assert_allclose(sizes / sizes.sum(), area / area.sum(), rtol=1e-6)
+    # Points may be in any unit, as long as they are apart.
+    if np.ptp(middle, axis=0).min() > 1e-3:
+        np.testing.assert_allclose(as_squares(np.array(middle) / 256, area, PLACE), found, atol=1e-6)
     for i, one in enumerate(found):
         assert all(over(one, other) < 1e-5 for other in found[:i])
     assert (found[:, :2] >= np.array(PLACE[:2]) - 1e-6).all()

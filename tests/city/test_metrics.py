@@ -43,6 +43,15 @@ def test_a_treemap_fills_its_rectangle_in_proportion(sizes, wide, deep):
         assert all(overlap(one, other) < 1e-6 * whole for other in found[:i])
 
 
+@given(st.lists(st.floats(-4, 4), min_size=1, max_size=30), st.sampled_from([0.0, 1e-9, 3.0]))
+def test_a_treemap_stays_in_its_rectangle_however_narrow(powers, wide):
+    for x, y, w, d in squarified([10**power for power in powers], (1.0, 2.0, wide, 4.0)):
+        assert 0 <= w <= 1.01 * wide
+        assert 0 <= d <= 1.01 * 4.0
+        assert 1.0 <= x <= 1.0 + 1.01 * wide
+        assert 2.0 <= y <= 2.0 + 1.01 * 4.0
+
+
 def plain_rows(sizes, wide, deep):
     """Return the rectangles that sizes, the largest first, get row by row along the shorter side."""
     scale, left, found = wide * deep / sum(sizes), list(sizes), []

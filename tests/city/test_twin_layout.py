@@ -100,6 +100,13 @@ def test_one_map_shows_all_slices_of_time_and_one_of_several_its_own():
         assert picture.value.tolist() != picture.slices[:, -1].tolist()
 
 
+def test_two_runs_whose_time_is_not_divided_stand_on_one_map():
+    for chosen in ({"floors": 1}, {"floors": 3, "height": "callers"}):
+        picture = compose(TRACES[:2], Parameters(multiples=True, **chosen), Frame(640, 360))
+        assert picture.tiles == (layout.Tile(),)
+        assert picture.before is not None
+
+
 def test_a_run_without_duration_is_a_nanosecond_long():
     picture = compose([trace_of("a 5 5 m.run\na 5 5 m.work")], Parameters(floors=4), Frame(640, 360))
     assert picture.window == (0, 1)

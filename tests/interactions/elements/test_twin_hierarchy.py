@@ -29,7 +29,8 @@ def programs(draw):
     names, parent = [], []
     for i in range(draw(st.integers(0, 6))):
         above = draw(st.integers(-1, i - 1))
-        prefix = names[above] + "." if above >= 0 and draw(st.booleans()) else ""
+        # A name may begin like that of a container which it isn't in.
+        prefix = draw(st.sampled_from(["", *(name + "." for name in names), "p."]))
         names.append(prefix + draw(st.sampled_from("pqr")))
         parent.append(above)
     kinds = draw(st.lists(st.integers(0, len(CONTAINER_KINDS) - 1), min_size=len(names), max_size=len(names)))

@@ -42,7 +42,7 @@ class TreeNavigation:
     ----------
     tree : PartialTree
     page : int
-        Rows of the window.
+        Rows of the window, one at least.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class TreeNavigation:
 
     def __init__(self, tree: PartialTree, page: int = 20) -> None:
         self.tree = tree
-        self.page = max(page, 1)
+        self.page = page
         self.selected: list[UniquePath] = []
         self.first: UniquePath | None = None
         self.current: UniquePath | None = None

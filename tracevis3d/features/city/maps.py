@@ -123,7 +123,7 @@ def as_squares(middle: Floats, area: Floats, place: Rectangle) -> list[Rectangle
     side = np.sqrt(area * (_FILLED * wide * deep / area.sum()))
     at = without_overlap(at, side)
     low, high = (at - side[:, None] / 2).min(axis=0), (at + side[:, None] / 2).max(axis=0)
-    scale = float((room / np.maximum(high - low, 1e-12)).min())
+    scale = float((room / (high - low)).min())
     at = (at - (low + high) / 2) * scale + np.array([left, near]) + room / 2
     side = side * scale
     return _rectangles(at[:, 0] - side / 2, at[:, 1] - side / 2, side, side)

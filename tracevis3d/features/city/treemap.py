@@ -178,9 +178,9 @@ def squarified(sizes: Sequence[float], place: Rectangle) -> list[Rectangle]:
             found[i] = (x, y + along, thick, length) if wide >= deep else (x + along, y, length, thick)
             along += length
         if wide >= deep:
-            x, wide = x + thick, max(wide - thick, 0.0)
+            x, wide = x + thick, wide - thick
         else:
-            y, deep = y + thick, max(deep - thick, 0.0)
+            y, deep = y + thick, deep - thick
     return found
 
 

@@ -94,12 +94,12 @@ def of_run(
             f"{int(size.max()):,} {relation} each"
         )
         return Headline(_joined(f"{who} does {what} {largest.times} times", traffic), sure)
-    share = np.bincount(phases.kind, np.diff(phases.edge), phases.kinds) / max(high - low, 1)
-    most = int(np.argmax(share)) if len(share) else -1
+    of_kind = np.bincount(phases.kind, np.diff(phases.edge), phases.kinds)
+    most = int(np.argmax(of_kind)) if len(of_kind) else -1
     name = names_of_kinds(trace, found, phases)[most] if len(phases) > 1 else ""
-    if name and share[most] >= _PART:
+    if name and of_kind[most] >= _PART * (high - low):
         sure = f"{len(phases)} phases explain {percentage(phases.explained)} of what varies"
-        part = percentage(float(share[most]))
+        part = percentage(float(of_kind[most]) / (high - low))
         text = f"The main phase, {name}, has {part} of the {relation}"
         return Headline(_joined(text, traffic), sure, throughout(hierarchy, found, stretch, relation))
     same = throughout(hierarchy, found, stretch, relation)

@@ -281,7 +281,7 @@ def _by_thread(
     first: dict[Path, int] = {}
     same = np.array([first.setdefault(path, len(first)) for path in paths], np.int64)
     names = [path[-1] for path in first]
-    count = max(len(names), 1)
+    count = len(names)
     code = calls.thread.astype(np.int64) * count + (same[calls.function] if len(calls) else 0)
     times = np.bincount(code, minlength=len(threads) * count)
     used = np.flatnonzero(times)
@@ -289,7 +289,7 @@ def _by_thread(
         (f"{threads.process_name[t] or 'process'} {threads.process[t]}", threads.title(t))
         for t in range(len(threads))
     ]
-    number = np.zeros(max(len(times), 1), np.int64)
+    number = np.zeros(len(times), np.int64)
     number[used] = np.arange(len(used))
     found = [(*thread_paths[c // count], names[c % count]) for c in used.tolist()]
     return found, times[used], lambda ids: number[code[ids]]

@@ -273,7 +273,7 @@ def tiles_of(many: int, title: float) -> tuple[Tile, ...]:
     for columns in range(1, many + 1):
         rows, scale = -(-many // columns), _APART / columns
         pitch = scale * DEEP + title
-        if rows * pitch <= _DEEPEST * DEEP or columns == many:
+        if rows * pitch <= _DEEPEST * DEEP:
             break
     return tuple(
         Tile((i % columns) * WIDE / columns, title + (rows - 1 - i // columns) * pitch, scale, i)
