@@ -221,3 +221,85 @@ def test_texts_beside_rows_leave_the_most_room_to_the_rows(points) -> None:
         assert longest * 0.52 * float(group.height[0]) <= 0.36 * wide
     sums = next(group.text for group in beside if group.kind == "sum of waits")
     assert ("giver" in sums[0]) == (points == 0), sums
+
+
+def test_who_holds_something_to_the_end_has_a_dark_bar_though_nobody_waits_for_it() -> None:
+    rows = [("a", 0, 1000, "run"), ("a", 10, 10, "Lock.acquire", "wait", "L", 0)]
+    rows += [("a", 50, 50, "Lock.release", "release", "L"), ("a", 200, 200, "Lock.acquire", "wait", "L", 0)]
+    rows += [("a", 900, 1000, "time.sleep", "wait", "-", 1), ("b", 0, 900, "run")]
+    rows += [("b", 300, 800, "time.sleep", "wait", "-", 1)]
+    trace = trace_of(lines(rows))
+    drawing = draw(trace, finding=number_of(trace, "held to the end"), start="0", end="1us")
+    assert [bar[:3] for bar in bars_of(trace, drawing)] == [("a", 200, 1000)]
+    (callout,) = drawing.callouts
+    assert (callout.text, callout.detail) == ("a holds L for 800 ns", "nobody waits for it (in run)")
+    assert "bar below: holds it to the end" in [e.text for of in drawing.legends for e in of.entries]
+
+
+def test_who_gets_something_again_and_again_holds_it_so_many_times() -> None:
+    rows = [("greedy", 0, 1000, "take"), ("poor", 0, 1000, "want")]
+    for i in range(40):
+        at = 20 + 20 * i
+        rows.append(("greedy", at, at, "Semaphore.acquire", "wait", "S", 0))
+        rows.append(("greedy", at + 15, at + 15, "Semaphore.release", "release", "S"))
+    rows.append(("poor", 25, 821, "Semaphore.acquire", "wait", "S", 1))
+    rows.append(("poor", 830, 830, "Semaphore.release", "release", "S"))
+    trace = trace_of(lines(rows))
+    waits = waits_of(trace, "")
+    callout, *_ = draw(trace, finding=number_of(trace, "starvation")).callouts
+    greedy = waits.held.thread == trace.threads.name.index("greedy")
+    delay = int(waits.hold_delay[greedy].sum())
+    # It holds it for 15 ns each time, during all but 5 of each 20 ns of the other's wait.
+    assert 590 <= delay <= 796
+    assert callout.text == "greedy holds S 40 times, 600 ns in all"
+    assert callout.detail == f"{delay} ns of others' time (in take)"
+
+
+def test_who_leads_in_turn_is_not_said_to_cost_others_time() -> None:
+    rows = [("giver", 0, 1300, "give")]
+    for i, name in enumerate("abc" * 4):
+        at = 100 * i
+        rows += [(name, 0, 1300, "work")] * (i < 3)
+        rows += [(name, max(at - 200, 1), at + 5, "Lock.acquire", "wait", "L", int(i > 0))]
+        rows += [(name, at + 6, at + 96, "Queue.get", "wait", "Q", 1)]
+        rows += [("giver", at + 95, at + 95, "Queue.put", "release", "Q")]
+        rows += [(name, at + 97, at + 97, "Lock.release", "release", "L")]
+    trace = trace_of(lines(rows))
+    callout, *_ = draw(trace, finding=number_of(trace, "leader and followers")).callouts
+    assert callout.detail == "it waits for work, and others do so in turn (in work)"
+
+
+def test_a_thread_that_mostly_waits_for_what_others_hold_does_so_loudly_in_its_own_picture() -> None:
+    rows = [("h", 0, 1000, "load"), ("h", 5, 5, "Lock.acquire", "wait", "L", 0)]
+    rows += [("h", 960, 960, "Lock.release", "release", "L"), ("w", 0, 1000, "take")]
+    rows += [("w", 10, 961, "Lock.acquire", "wait", "L", 1), ("w", 980, 980, "Lock.release", "release", "L")]
+    trace = trace_of(lines(rows))
+    drawing = draw(trace, finding=number_of(trace, "mostly idle", "w"))
+    ops = waits_of(trace, "").ops
+    assert {trace.threads.name[ops.thread[row]] for row in loud(drawing, "correspondence")} == {"w"}
+    assert len(loud(drawing, "call"))
+
+
+def test_while_a_holder_does_something_its_whole_hold_is_shown() -> None:
+    rows = [("h", 0, 1000, "load"), ("h", 100, 100, "Lock.acquire", "wait", "L", 0)]
+    rows += [("h", 300, 700, "time.sleep", "wait", "-", 1), ("h", 800, 800, "Lock.release", "release", "L")]
+    rows += [("w", 0, 1000, "take"), ("w", 110, 801, "Lock.acquire", "wait", "L", 1)]
+    rows += [("w", 802, 802, "Lock.release", "release", "L")]
+    trace = trace_of(lines(rows))
+    number = number_of(trace, "held over sleep")
+    finding = findings_of(waits_of(trace, ""), "")[number - 1]
+    assert (finding.start, finding.end) == (300, 700)
+    low, high = draw(trace, finding=number).axes[0].window
+    assert 0 <= low < 100
+    assert 800 < high < 1000
+
+
+@pytest.mark.parametrize(
+    ("slept", "text"), [(900, "sleeps 1 µs"), (899, "waits 1 µs")], ids=["nine tenths", "less"]
+)
+def test_beside_a_row_stands_whether_its_thread_sleeps(slept, text) -> None:
+    rows = [("a", 0, 2000, "run"), ("a", 100, 100 + slept, "time.sleep", "wait", "-", 1)]
+    rows += [("a", 1100, 2100 - slept, "Event.wait", "wait", "E", 1), ("b", 0, 2000, "run")]
+    rows += [("b", 500, 600, "time.sleep", "wait", "-", 1)]
+    (sums,) = (group for group in draw(trace_of(lines(rows))).labels if group.kind == "sum of waits")
+    assert sums.text[0] == text

@@ -25,6 +25,8 @@ RECORDED, FOLLOWS, INFERRED = range(3)
 #: What a thread that waits does, in numbers and colours: a rule's states, and waits that were given up for
 #: work or a signal that didn't come.
 KINDS_OF_WAITING = (*STATES, "timeout")
+#: A thread that is asleep for this share of its waiting sleeps, in words.
+SLEEPS = 0.9
 _CONTENTION, _IDLE = STATES.index("contention"), STATES.index("idle")
 _TIMEOUT = len(STATES)
 #: Maximum number of waits examined for rings, the longest first.

@@ -12,7 +12,7 @@ from ....kernels.waits.sync import count_durations
 from ....trace.model import IO, RELEASE, WAIT, Calls
 from ....units import duration, percentage
 from ..operations import DONE, FAILED, THREAD_ENDS, TIMED_OUT, UNFINISHED
-from ..outcomes import FOLLOWS, GAVE_UP, HOW, INFERRED, KINDS_OF_WAITING, RECORDED
+from ..outcomes import FOLLOWS, GAVE_UP, HOW, INFERRED, KINDS_OF_WAITING, RECORDED, SLEEPS
 from ..rules import GIFT
 from .finding import Finding, several, some, titles
 
@@ -33,8 +33,8 @@ _BEFORE = 2
 #: An outlier lasts this many times as long as three quarters of its function's calls, both to the power of
 #: two below, and this share of all; a function with fewer calls has none.
 _FACTOR, _SHARE, _CALLS = 64, 0.01, 20
-#: A thread that is asleep for these shares of its waiting sleeps, or waits or sleeps.
-_MOSTLY, _SOME = 0.9, 0.1
+#: A thread that is asleep for this share of its waiting, or more, waits or sleeps.
+_SOME = 0.1
 #: A call that takes this share of one that it lies in is the same outlier.
 _NEARLY = 0.8
 _SLEEP, _IDLE, _CONTENTION = (KINDS_OF_WAITING.index(kind) for kind in ("sleep", "idle", "contention"))
@@ -362,7 +362,7 @@ def _idle(waits: Waits) -> list[Finding]:
             alone = len(mine) == 1 and waits.woken_by[mine[0]] < 0 and not gives[t]
             what = ", ".join(ops.of(int(mine[0]))) or ops.names[int(ops.name[mine[0]])]
             asleep = int(waits.time_by_state[t, _SLEEP]) / waited
-            does = "sleeps" if asleep >= _MOSTLY else "waits or sleeps" if asleep > _SOME else "waits"
+            does = "sleeps" if asleep >= SLEEPS else "waits or sleeps" if asleep > _SOME else "waits"
             found.append(
                 Finding(
                     "does nothing" if alone else "mostly idle",

@@ -95,7 +95,7 @@ class CallColors:
         return np.asarray(self.dark[self.of(calls) - self.first], np.int32)
 
 
-def color_calls(picture: Layout, paint: Paint, told: NDArray[np.bool_]) -> CallColors:
+def color_calls(picture: Layout, paint: Paint, about: NDArray[np.bool_]) -> CallColors:
     """Choose the colours of calls, by the parameter ``color``.
 
     Parameters
@@ -103,7 +103,7 @@ def color_calls(picture: Layout, paint: Paint, told: NDArray[np.bool_]) -> CallC
     picture : Layout
     paint : Paint
         It gets the colours.
-    told : bool (operations,)
+    about : bool (operations,)
         The waits that the picture is about: contention of others is not loud.
 
     Returns
@@ -115,7 +115,7 @@ def color_calls(picture: Layout, paint: Paint, told: NDArray[np.bool_]) -> CallC
     if by == "auto" and len(picture.waits.ops):
         by = "activity"
     if by in ("activity", "printed"):
-        colors, of, legends = _by_time(picture.waits, told, printed=by == "printed")
+        colors, of, legends = _by_time(picture.waits, about, printed=by == "printed")
     else:
         rows = np.array([row.thread for row in picture.rows], np.int64)
         found = coloring(picture.trace, by, PALETTES[p.palette], len(PALETTES[p.palette].kinds), rows)
@@ -201,14 +201,14 @@ def kinds(waited: Floats, transferred: Floats, printed: bool) -> tuple[Indices, 
 
 
 def _by_time(
-    waits: Waits, told: NDArray[np.bool_], printed: bool
+    waits: Waits, about: NDArray[np.bool_], printed: bool
 ) -> tuple[Colors, Callable[[Ints], Indices], tuple[Legend, ...]]:
     """Return colours by what calls do with their time."""
     base, *others = (_BROWN, _GREEN, _RED) if printed else (_COMPUTING, _WAITING, _IO, _CONTENDED)
     step = (np.arange(1, _STEPS + 1) / _STEPS)[:, None].astype(np.float32)
     colors = np.vstack([base[None], *(base + step * (other - base) for other in others)])
     times = (waits.time_in(WAIT), waits.time_in(IO))
-    contended = np.zeros(0, np.int64) if printed else waits.time_in(WAIT, waits.ops.asks & told)
+    contended = np.zeros(0, np.int64) if printed else waits.time_in(WAIT, waits.ops.asks & about)
 
     def of(calls: Ints) -> Indices:
         kind, strength = kinds(*shares(waits, calls, times), printed)
@@ -261,7 +261,7 @@ def thread_colors(picture: Layout, paint: Paint) -> Indices:
 
 
 def state_colors(
-    picture: Layout, paint: Paint, rows: Ints, told: NDArray[np.bool_]
+    picture: Layout, paint: Paint, rows: Ints, about: NDArray[np.bool_]
 ) -> tuple[Indices, Legend]:
     """Return the colours of waits (rows of the operations) by what they wait for, and their legend.
 
@@ -272,7 +272,7 @@ def state_colors(
         It gets the colours.
     rows : int64 (n,)
         Waits, as rows of the operations.
-    told : bool (operations,)
+    about : bool (operations,)
         As :func:`color_calls` takes it.
 
     Returns
@@ -280,7 +280,7 @@ def state_colors(
     (int32 (n,), Legend)
     """
     state = picture.waits.outcomes.state[rows]
-    state = np.where((state == _CONTENTION) & ~told[rows], len(_STATES) - 1, state)
+    state = np.where((state == _CONTENTION) & ~about[rows], len(_STATES) - 1, state)
     first = paint.add(np.vstack([parse(color) for _, color in _STATES]))
     entries = tuple(
         LegendEntry(

@@ -22,6 +22,7 @@ _BAR = 0.4
 MEANS = {
     "lock order": "bars below: one for each object, while it is held",
     "comes last": "bar below: others wait for it to come",
+    "held to the end": "bar below: holds it to the end",
 }
 HOLDS = "bar below: holds what others wait for"
 
@@ -43,7 +44,7 @@ class _Spans(NamedTuple):
 
 
 def holds(waits: Waits, finding: Finding | None) -> Ints:
-    """Return the holds by which threads are delayed in a finding.
+    """Return the holds by which threads are delayed in a finding, or that it says are never released.
 
     Parameters
     ----------
@@ -57,7 +58,10 @@ def holds(waits: Waits, finding: Finding | None) -> Ints:
     if finding is None or not finding.objects:
         return np.empty(0, np.int64)
     held, objects = waits.held, [i for i, name in enumerate(waits.ops.objects) if name in finding.objects]
-    mine = np.isin(held.object, objects) & (waits.hold_delay > 0)
+    delay = waits.hold_delay > 0
+    if finding.kind == "held to the end":
+        delay |= (held.release < 0) & np.isin(held.thread, finding.threads)
+    mine = np.isin(held.object, objects) & delay
     return np.flatnonzero(mine & (held.start < finding.end) & (held.end > finding.start))
 
 

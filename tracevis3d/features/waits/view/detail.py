@@ -19,7 +19,7 @@ from .calls import call_blocks, meaning, one_window
 from .colors import color_calls
 from .found_waits import waits_of
 from .layout import compose
-from .story import staged, story, told
+from .story import staged, story, waits_about
 
 if TYPE_CHECKING:
     from .parameters import Parameters
@@ -57,7 +57,7 @@ class LevelOfDetail:
                 ),
             )  # fmt: skip
         self._paint = Paint()
-        self._colors = color_calls(self._picture, self._paint, told(waits, staged_as, finding))
+        self._colors = color_calls(self._picture, self._paint, waits_about(waits, staged_as, finding))
         self._buffers = CutBuffers()
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 #: Margin before and after a finding, as a share of its time.
 _AROUND = 0.06
-#: Maximum number of threads shown of a finding, and of those whose order of locks is told.
+#: Maximum number of threads shown of a finding, and of those whose order of locks is shown.
 _MOST, _ORDERS = 14, 3
 
 
@@ -87,8 +87,12 @@ def staged(waits: Waits, p: Parameters, finding: Finding | None) -> Parameters:
         threads = list(dict.fromkeys([*causes, *finding.threads, *_involved(waits, finding)]))[:_MOST]
         p = replace(p, threads=", ".join(word_of_thread(trace, thread) for thread in threads))
     if not p.start.strip() and not p.end.strip() and finding.end > finding.start:
-        around = max(int(_AROUND * (finding.end - finding.start)), 1)
-        low, high = max(finding.start - around, 0), min(finding.end + around, trace.span_ns)
+        start, end = finding.start, finding.end
+        if finding.kind.startswith("held over") and (hold := longest_hold(waits, finding)) >= 0:
+            # What the holder does meanwhile is only a part of the hold.
+            start, end = min(start, int(waits.held.start[hold])), max(end, int(waits.held.end[hold]))
+        around = max(int(_AROUND * (end - start)), 1)
+        low, high = max(start - around, 0), min(end + around, trace.span_ns)
         p = replace(p, start=f"{low}ns", end=f"{high}ns")
     return p
 
@@ -122,8 +126,10 @@ def _its_waits(waits: Waits, finding: Finding) -> Ints:
     return rows[(np.diff(ops.first)[rows] > 0) & np.isin(first, known)]
 
 
-def told(waits: Waits, p: Parameters, finding: Finding | None) -> NDArray[np.bool_]:
-    """Return the waits that a picture is about: those for a finding's objects if it is of that one alone.
+def waits_about(waits: Waits, p: Parameters, finding: Finding | None) -> NDArray[np.bool_]:
+    """Return the waits that a picture is about: all, or those of the one finding that it is of.
+
+    These are those for its objects, or of its threads where it has none.
 
     Parameters
     ----------
@@ -137,6 +143,8 @@ def told(waits: Waits, p: Parameters, finding: Finding | None) -> NDArray[np.boo
     """
     found = np.ones(len(waits.ops), np.bool_)
     if p.finding and finding is not None:
+        if not finding.objects:
+            return np.isin(waits.ops.thread, finding.threads)
         rows, object = waits.ops.per_object(np.arange(len(found)))
         known = [i for i, name in enumerate(waits.ops.objects) if name in finding.objects]
         found[:] = False
@@ -217,18 +225,30 @@ def callout(picture: Layout, finding: Finding | None, color: int) -> tuple[Callo
     if high <= low:
         return ()
     at = picture.theatre.place(row, np.array([(low + high) / 2]), np.zeros(1), THICK)[0]
-    name = picture.trace.threads.name[int(held.thread[worst])] or picture.trace.threads.title(
-        int(held.thread[worst])
-    )
-    function = int(waits.function[held.acquire[worst]])
-    where = f" in {picture.trace.functions.label[function]}" if function >= 0 else ""
-    words = f"{name} holds {waits.ops.objects[held.object[worst]]} for {duration(times[1] - times[0])}"
-    detail = f"{duration(waits.hold_delay[worst])} of others' time{where}"
+    words, detail = _hold_in_words(waits, finding, worst)
     call = int(waits.ops.call[held.acquire[worst]])
     place = float(at[0]), float(at[1]), float(at[2])
     spans = ((0, int(times[0]), int(times[1])),)
     guess = finding is not None and finding.how == HOW[INFERRED]
     return (Callout(words, detail, place, 1e18, color, ((0, call),) if call >= 0 else (), spans, guess),)
+
+
+def _hold_in_words(waits: Waits, finding: Finding | None, hold: int) -> tuple[str, str]:
+    """Return who holds what for how long, and whose time that costs; if again and again, of all its holds."""
+    held, kind = waits.held, finding.kind if finding is not None else ""
+    thread, object = int(held.thread[hold]), int(held.object[hold])
+    mine = np.array([hold])
+    if kind in ("starvation", "one goes first"):
+        which = holds(waits, finding)
+        mine = which[(held.thread[which] == thread) & (held.object[which] == object)]
+    lasts, delay = int((held.end[mine] - held.start[mine]).sum()), int(waits.hold_delay[mine].sum())
+    again = f"{len(mine):,} times, {duration(lasts)} in all" if len(mine) > 1 else f"for {duration(lasts)}"
+    name = waits.trace.threads.name[thread] or waits.trace.threads.title(thread)
+    costs = f"{duration(delay)} of others' time" if delay else "nobody waits for it"
+    costs = "it waits for work, and others do so in turn" if kind == "leader and followers" else costs
+    function = int(waits.function[held.acquire[hold]])
+    where = f" (in {waits.trace.functions.label[function]})" if function >= 0 else ""
+    return f"{name} holds {waits.ops.objects[object]} {again}", costs + where
 
 
 #: What a callout says of the longest wait in a finding of these kinds.

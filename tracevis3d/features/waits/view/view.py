@@ -49,7 +49,7 @@ from .rows.alike import GROUP_ACTIONS, KIND
 from .rows.rearrange import ROW_ACTIONS
 from .rows.thread_list import THREADS
 from .skyline import LIVE_BYTES, QUEUE, RUNNING, memory_strip, queue_strip, skyline
-from .story import callout, in_vain, staged, story, told
+from .story import callout, in_vain, staged, story, waits_about
 
 if TYPE_CHECKING:
     from ....live.growing import GrowingTrace
@@ -105,7 +105,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     picture = compose(trace, waits, p, frame)
     progress(0.6, "connecting waits")
     drawing = DrawingBuilder()
-    about = told(waits, p, finding)
+    about = waits_about(waits, p, finding)
     colors = color_calls(picture, drawing.paint, about)
     rows = thread_colors(picture, drawing.paint)
     stacks = _draw_rows(drawing, picture, colors)

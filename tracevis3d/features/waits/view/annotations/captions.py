@@ -12,6 +12,7 @@ from ..... import units
 from .....drawing.primitives import Axis, Labels, Marks, Vector, Wedges
 from .....layout import ticks
 from .....trace.names import lane_title
+from ...outcomes import KINDS_OF_WAITING, SLEEPS
 from ...running import longest_quiet
 from ..calls import THICK
 from ..colors import CallColors
@@ -35,6 +36,7 @@ _NEARLY_TEXT = 0.75
 _BEYOND = 0.5
 #: How wide texts beside the rows are at most, as a share of the rows.
 _BESIDE = 0.36
+_SLEEP = KINDS_OF_WAITING.index("sleep")
 
 
 def thread_names(picture: Layout, color: Indices) -> tuple[list[Labels], Marks]:
@@ -141,7 +143,9 @@ def summaries(picture: Layout) -> list[Labels]:
         whole = mine[ops.asks[mine] & (waited == ops.lasted[mine])]
         held = np.isin(waits.causes.wait, whole)
         each += np.bincount(waits.causes.thread[held], waits.causes.ns[held], len(threads))
-        words = f"{'wait' if len(row.threads) > 1 else 'waits'} {units.duration(total)}"
+        asleep = int(waited[ops.state[mine] == _SLEEP].sum()) >= SLEEPS * total
+        does = "sleep" if asleep else "wait"
+        words = f"{does}{'s' * (len(row.threads) == 1)} {units.duration(total)}"
         many = len(picture.rows) > _MANY or len(row.threads) > 1
         if each.max(initial=0) > 0:
             best = int(each.argmax())
