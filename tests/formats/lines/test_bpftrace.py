@@ -56,6 +56,44 @@ def test_stacks_as_json_have_weights_of_two_kinds():
     assert any(str(tid).startswith("words,") for tid in trace.threads.tid)
 
 
+def test_a_newer_version_of_bpftrace_is_read_as_it_counted():
+    """Version 0.27 writes no commas beside stacks; in JSON it indents none and leaves out perf's blanks."""
+    path = DATA / "words_0_27.bpftrace"
+    trace, text = registry.open_trace(path), path.read_text()
+    innermost = Counter()
+    for frame, count in re.findall(r"@\[\n +(\S+)\n[^]]*\]: (\d+)", text):
+        innermost[frame.split("+")[0]] += int(count)
+    assert own(trace) == dict(innermost)
+    assert profile.totals(trace) == {"samples": int(re.search(r"@samples: (\d+)", text)[1])}
+    assert trace.threads.tid == ("words",)
+
+
+def test_json_of_a_newer_version_is_read_as_it_counted():
+    path = DATA / "words_0_27_json.bpftrace"
+    trace, maps = registry.open_trace(path), {}
+    for line in path.read_text().splitlines():
+        maps |= json.loads(line)["data"]
+    assert profile.totals(trace) == {
+        "samples": maps["@samples"], "@kernel": maps["@samples"], "@ns": sum(maps["@ns"].values())
+    }  # fmt: skip
+    # The same stacks as plain names and in perf's form.
+    by_name = Counter()
+    for key, count in maps["@"].items():
+        kernel, user = re.fullmatch(r"(.*),\n(.*),words,\d+", key, re.DOTALL).groups()
+        frames = (kernel + user).strip("\n").split("\n")
+        by_name[frames[0].split("+")[0]] += count
+    assert own(trace) == dict(by_name)
+    user = Counter()
+    for key, ns in maps["@ns"].items():
+        frame = key.split("\n\t")[1].partition("\n")[0]
+        said = frame.partition("(")[0]
+        unknown = re.fullmatch(r"[0-9a-f]+(0x[0-9a-f]+)", said)
+        user[unknown[1] if unknown else said[6:].split("+")[0]] += ns
+    assert own(trace, trace.samples.kinds.index("@ns")) == dict(user)
+    assert {"__schedule", "mix"} <= set(trace.functions.label)
+    assert len(set(trace.threads.tid)) == 3  # two threads, and a map without them
+
+
 def test_what_is_damaged_or_no_stack_is_counted(tmp_path):
     path = tmp_path / "a.bpftrace"
     stack = "@[\n    read+3\n    main+9\n]: 4\n"

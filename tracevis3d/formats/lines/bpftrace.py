@@ -24,8 +24,13 @@ if TYPE_CHECKING:
 
 #: An entry whose key holds a stack, or a map in JSON, at the beginning of a line.
 _MAP = re.compile(rb'^(?:@\w*\[(?:, ?)?\r?\n[ \t,]|\{"type": ?"map", ?"data": ?\{"@)', re.MULTILINE)
-#: A frame: ``symbol+7``, an address, or perf's ``address symbol+7 (library)``.
-_PERF = re.compile(r"(?P<address>[0-9a-f]+) (?P<symbol>.+) \((?P<library>.*)\)")
+#: A frame is ``symbol+7``, an address, or perf's ``address symbol+7 (library)``; the kernel has no library.
+#: The JSON of version 0.27 leaves out perf's blanks: then addresses are as long as they mostly are.
+_PERF = re.compile(
+    r"\t(?:[0-9a-f]+ |[0-9a-f]+(?=0x[0-9a-f]+\()"
+    r"|(?:[0-9a-f]{16}|[0-9a-f]{12}|[0-9a-f]{6}|[0-9a-f]{7,11}?)(?=\D))"
+    r"(?P<symbol>.+?)(?: ?\((?P<library>[^()]*(?: \(deleted\))?)\))?"
+)
 _OFFSET = re.compile(r"\+(0x)?[0-9a-f]+$")
 _UNNAMED = "[unknown]"
 
@@ -111,7 +116,10 @@ class _Reader:
                     self._recording.problems.add("unsupported", f"line {number:,}: a histogram")
                     is_open = False
                 elif closed:
-                    self._add(name, [*key, before], value, number)
+                    key.append(before)
+                    frames = [row for row in key if row[:1] in (" ", "\t")]
+                    others = [row for row in key if row[:1] not in (" ", "\t")]
+                    self._add(name, frames, others, value, number)
                     is_open = False
                 else:
                     key.append(line)
@@ -140,9 +148,14 @@ class _Reader:
                 self._recording.problems.add("unsupported", f"line {number:,}: {name[:60]} has no stacks")
                 continue
             for key, value in values.items():
-                self._add(name, key.split("\n"), str(value), number)
+                # Between the first and the last line all are frames, but what stands between two stacks.
+                rows = key.split("\n")
+                within = range(1, len(rows) - 1)
+                frames = [rows[k] for k in within if not rows[k].startswith(",")]
+                others = [rows[k] for k in within if rows[k].startswith(",")]
+                self._add(name, frames, [rows[0], *others, *rows[1:][-1:]], str(value), number)
 
-    def _add(self, name: str, key: list[str], value: str, number: int) -> None:
+    def _add(self, name: str, frames: list[str], others: list[str], value: str, number: int) -> None:
         try:
             weight = int(value)
         except ValueError:
@@ -150,16 +163,12 @@ class _Reader:
         if not 0 <= weight < 1 << 62:
             self._recording.problems.add("bad value", f"line {number:,}")
             return
-        known, before = self._functions, len(self._flat)
-        said = []
-        for line in key:
-            if line[:1] in (" ", "\t"):
-                function = known.get(line)
-                self._flat.append(self._function(line) if function is None else function)
-            elif line := line.strip(", "):
-                said.append(line)
-        self._size.append(len(self._flat) - before)
-        label = ", ".join(said)
+        known = self._functions
+        for line in frames:
+            function = known.get(line)
+            self._flat.append(self._function(line) if function is None else function)
+        self._size.append(len(frames))
+        label = ", ".join(filter(None, (line.strip(", ") for line in others)))
         if label not in self._threads:
             self._threads[label] = self._recording.thread(0, label or 0)
         self._thread.append(self._threads[label])
@@ -168,10 +177,10 @@ class _Reader:
 
     def _function(self, line: str) -> int:
         said, inside = line.strip(), None
-        if perf := _PERF.fullmatch(said):
-            said = perf["symbol"]
-            if perf["library"] != _UNNAMED:
-                inside = (("module", perf["library"].rpartition("/")[2]),)
+        if perf := _PERF.fullmatch(line):
+            said, library = perf["symbol"], perf["library"]
+            if library and library != _UNNAMED:
+                inside = (("module", library.rpartition("/")[2]),)
         name = _OFFSET.sub("", said) or _UNNAMED
         self._functions[line] = found = self._recording.function(name, containers=inside)
         return found
