@@ -2,12 +2,14 @@
 
 import gzip
 import re
+from collections import Counter
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.lines import collapsed
@@ -155,6 +157,7 @@ def test_missing_and_fractional_counts(tmp_path):
         ("sh-12;a 1\nsh-13;a 2\n", [(12, 12), (13, 13)], "sh"),
         ("thread (7): main;a 1\nthread (8): w;a 2\n", [(0, 7), (0, 8)], ""),
         ("[main tid=7];a 1\n[w tid=8];a 2\n", [(0, 7), (0, 8)], ""),
+        ("tid:7;a 1\ntid:8;a.py:f:3 2\n", [(0, 7), (0, 8)], ""),
         ("a-1;b 1\nmain;b 1\n", [(0, 0)], ""),
     ],
 )
@@ -165,6 +168,28 @@ def test_root_frames_that_name_threads(tmp_path, text, threads, processes):
     assert list(zip(trace.threads.process, trace.threads.tid, strict=True)) == threads
     assert set(trace.threads.process_name) == {processes}
     assert all(trace.calls.start[first] == 0 for first in trace.threads.first)
+
+
+def test_stacks_of_python_3_15_have_threads_and_lines():
+    path = ROOT / "tests" / "data" / "profiles" / "words_315.collapsed"
+    trace = read(path)
+    own, threads = Counter(), Counter()
+    for line in path.read_text().splitlines():
+        stack, _, count = line.rpartition(" ")
+        thread, *_, frame = stack.split(";")
+        file, name, at = frame.rsplit(":", 2) if ":" in frame else ("", frame, 0)
+        own[f"{name} ({file})" if file else name, int(at)] += int(count)
+        threads[int(thread.removeprefix("tid:"))] += int(count)
+    found, ran = Counter(), Counter()
+    for stack, weight, thread in zip(
+        trace.samples.stack, trace.samples.weight, trace.samples.thread, strict=True
+    ):
+        found[trace.functions.name[trace.stacks.function[stack]], int(trace.stacks.line[stack])] += int(
+            weight
+        )
+        ran[trace.threads.tid[thread]] += int(weight)
+    assert found == own
+    assert ran == threads
 
 
 def test_counts_beyond_time_are_refused(tmp_path):

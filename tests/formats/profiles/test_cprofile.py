@@ -4,7 +4,9 @@ import contextlib
 import cProfile
 import marshal
 import pstats
+from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,6 +53,46 @@ def test_profiles_of_other_pythons_are_read(version):
     trace, said, _ = check(DATA / f"small{version}.prof")
     inner = next(key for key in said if key[2] == "total")
     assert f"total ({inner[0]}:{inner[1]})" in trace.functions.name
+
+
+def test_samples_of_python_3_15_are_counted_and_no_calls():
+    path = DATA / "words_315.pstats"
+    trace, said = registry.open_trace(path), marshal.loads(path.read_bytes())
+    assert said.pop(("__sampled__",))
+    own = Counter()
+    for (file, line, name), (count, _, seconds, _, _) in said.items():
+        assert round(100 * seconds) == count
+        own[name.strip("<>") if file == "~" else f"{name} ({file})", line] += count
+    found = Counter()
+    samples = trace.samples
+    assert tuple(samples.kinds) == ("time (ns)", "samples")
+    for stack, weight in zip(
+        samples.stack[samples.kind == 1], samples.weight[samples.kind == 1], strict=True
+    ):
+        name = trace.functions.name[trace.stacks.function[stack]]
+        found[name, int(trace.stacks.line[stack])] += int(weight)
+    assert +found == +own
+    assert profile.totals(trace) == {"time (ns)": 10_000_000 * own.total(), "samples": own.total()}
+    # The calls are laid by what was sampled below each: both threads were in work all the time.
+    lasts, parents = trace.calls.end - trace.calls.start, trace.calls.parent.tolist()
+    assert lasts[np.array(parents) < 0].sum() == 10_000_000 * own.total()
+    assert set(trace.problems) == {"no paths"}
+
+
+def test_callers_that_are_only_counted_share_the_time(tmp_path):
+    path = tmp_path / "a.prof"
+    f, g, h = (("a.py", line, name) for line, name in enumerate("fgh", 1))
+    said = {f: (1, 1, 1.0, 4.0, {}), g: (1, 1, 1.0, 2.0, {}), h: (4, 4, 4.0, 4.0, {f: 3, g: 1})}
+    path.write_bytes(marshal.dumps(said))
+    trace = registry.open_trace(path)
+    assert set(trace.problems) == {"no paths"}
+    lasts = Counter()
+    for function, parent, start, end in zip(
+        trace.calls.function, trace.calls.parent, trace.calls.start, trace.calls.end, strict=True
+    ):
+        caller = trace.functions.label[trace.calls.function[parent]] if parent >= 0 else ""
+        lasts[caller, trace.functions.label[function]] += int(end - start)
+    assert lasts == {("", "f"): 4e9, ("f", "h"): 3e9, ("", "g"): 2e9, ("g", "h"): 1e9}
 
 
 def test_this_pythons_profiles_are_read(tmp_path):

@@ -41,7 +41,9 @@ def test_samples_are_those_that_were_counted(name, other):
     assert weights_of(trace) == frames
     # A last round without a stack is among its samples, but has no time.
     counted = len(said["raw_timestamp_deltas"])
-    assert profile.totals(trace) == {"samples": counted} == {"samples": sum(own for own, _ in frames.values())}
+    assert (
+        profile.totals(trace) == {"samples": counted} == {"samples": sum(own for own, _ in frames.values())}
+    )
     assert counted in (said["samples"], said["samples"] - 1)
     assert trace.span_ns == 1000 * sum(said["raw_timestamp_deltas"])
     assert len(spans(trace)) == len(trace.calls)

@@ -17,6 +17,7 @@ from ...trace.events import too_long
 from ...trace.model import Source
 from ...trace.recording import Recording
 from .. import names, registry
+from ..profiles.documents import add_function
 from ..profiles.samples import COUNTED, SAMPLE_NS, add_weighed, tree_of_stacks
 from ..text import count, lines, read_text
 
@@ -27,13 +28,16 @@ if TYPE_CHECKING:
 _COUNTED = re.compile(rb".*\S[ \t]+\d+(?:\.\d*)?")
 _TEXT = re.compile(rb"[^\x00-\x08\x0e-\x1a\x1c-\x1f]*")
 #: Root frames that name a process and thread, by tool: perf's (``comm-pid/tid``, ``comm-pid``), py-spy's
-#: (``thread (id): name``) and async-profiler's (``[name tid=id]``).
+#: (``thread (id): name``), async-profiler's (``[name tid=id]``) and that of Python 3.15 (``tid:id``).
 _ROOTS = (
     re.compile(r"(?P<process_name>.+)-(?P<process>\d+|\?)/(?P<tid>\d+)"),
     re.compile(r"(?P<process_name>.+)-(?P<tid>\d+)"),
     re.compile(r"[Tt]hread \(?(?P<tid>\w+)\)?(?:: ?(?P<name>.*))?"),
     re.compile(r"\[(?P<name>.*) tid=(?P<tid>\d+)\]"),
+    re.compile(r"tid:(?P<tid>\d+)"),
 )
+#: A frame of Python 3.15's: file, function and the line that ran.
+_IN_FILE = re.compile(r"(?P<file>.+?):(?P<name>[^:]+):(?P<line>\d{1,9})")
 
 
 def sniff(head: bytes, name: str) -> float:
@@ -127,8 +131,9 @@ def read(path: Path, progress: Progress) -> Trace:
     else:
         recording.thread(0, 0)
     thread = numbers[frame[first[:rows]]]
-    frame = np.asarray(recording.functions(texts), np.int32)[frame[: first[rows]]]
-    stack, frames = tree_of_stacks(first[: rows + 1], frame, np.zeros(len(frame), np.int32))
+    function, line = _functions(recording, texts)
+    which = frame[: first[rows]]
+    stack, frames = tree_of_stacks(first[: rows + 1], function[which], line[which])
     add_weighed(recording, frames, thread, stack, {COUNTED: weight // SAMPLE_NS}, laid=weight)
     trace = recording.finish(Source(), names.split)
     progress(1, "building calls")
@@ -139,6 +144,18 @@ def _roots(frame: NDArray[np.int32], first: NDArray[np.int64], rows: int) -> lis
     """Return the numbers of the root frames, ascending."""
     found: list[int] = np.flatnonzero(np.bincount(frame[first[:rows]])).tolist()
     return found
+
+
+def _functions(recording: Recording, texts: list[str]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return function and line of each frame; Python 3.15 alone writes lines so, and ``tid:`` before them."""
+    if not any(map(_ROOTS[-1].fullmatch, texts)):
+        return np.asarray(recording.functions(texts), np.int32), np.zeros(len(texts), np.int32)
+    function, line = np.zeros((2, len(texts)), np.int32)
+    for row, text in enumerate(texts):
+        said = _IN_FILE.fullmatch(text)
+        name, file = (said["name"], said["file"]) if said else (text, "")
+        function[row], line[row] = add_function(recording, name, file), int(said["line"]) if said else 0
+    return function, line
 
 
 def _threads(recording, roots: list[str]) -> list[int] | None:  # type: ignore[no-untyped-def]
@@ -172,9 +189,10 @@ FORMAT = registry.Format(
     suffixes=(".collapsed", ".folded", ".collapsed.txt", ".txt"),
     sniff=sniff,
     read=read,
-    programs="py-spy, FlameGraph's scripts, async-profiler",
+    programs="py-spy, Python's profiling.sampling, FlameGraph's scripts, async-profiler",
     recipe=(
         "py-spy record -f raw -o run.collapsed -- python script.py",
+        "python3.15 -m profiling.sampling run -a --collapsed -o run.collapsed script.py",
         "perf script | stackcollapse-perf.pl > run.collapsed",
     ),
     left_out="the format has no times and no order",

@@ -23,6 +23,7 @@ from ...unpack import whole
 from ..call_graph import lay_columns
 from ..documents import add_function, finish
 from ..marshal import load_python
+from ..samples import COUNTED
 
 if TYPE_CHECKING:
     from ....trace.model import Trace
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 _NS = 10**9
 #: Calls, and seconds.
 _MOST = (1 << 60) / _NS
+#: The key by which Python 3.15's sampling profiler says that calls are samples, and lines those that ran.
+_SAMPLED = ("__sampled__",)
 
 Ints = NDArray[np.int64]
 
@@ -60,7 +63,7 @@ def sniff(head: bytes, name: str) -> float:
 def read(path: Path, progress: Progress) -> Trace:
     """Read a profile of Python's own profiler.
 
-    Own times are exact, call paths are estimated.
+    Own times are exact, call paths are estimated. Samples of Python 3.15's profiling.sampling are counted.
 
     Parameters
     ----------
@@ -92,8 +95,8 @@ def read(path: Path, progress: Progress) -> Trace:
 class _Profile:
     """A profile as columns.
 
-    Keys as they appear; of functions their key's row, calls and own time; of callers both keys' rows, and the
-    time.
+    Keys as they appear; of functions their key's row, calls or own samples, and own time; of callers both
+    keys' rows, and the time.
     """
 
     keys: Sequence[Any]
@@ -103,6 +106,7 @@ class _Profile:
     caller: Ints
     callee: Ints
     time: NDArray[np.float64]
+    is_sampled: bool = False
 
 
 def _take(data: bytes, recording: Recording) -> None:
@@ -111,17 +115,29 @@ def _take(data: bytes, recording: Recording) -> None:
         said = _plain(load_python(data), recording)
     if not len(said.key):
         raise ValueError("it has no functions")
-    function = np.array([_function(key, recording) for key in said.keys], np.int64)
+    keys = [(file, 0, name) for file, _, name in said.keys] if said.is_sampled else said.keys
+    function = np.array([_function(key, recording) for key in keys], np.int64)
     rows, which = numbered(function[said.key])
     own = np.bincount(which, said.own).astype(np.float64)
-    calls = np.zeros(len(rows), np.int64)
-    np.add.at(calls, which, said.calls)
     thread = recording.thread(0, "main")
-    first = recording.add_stacks(function=rows, parent=np.full(len(rows), -1))
-    stack = first + np.arange(len(rows))
-    for kind, weight in (("time (ns)", np.rint(_NS * own).astype(np.int64)), ("calls", calls)):
-        number = np.full(len(rows), recording.text("samples", kind))
-        recording.add_samples(thread=np.full(len(rows), thread), kind=number, weight=weight, stack=stack)
+    if said.is_sampled:
+        # A row is a line of a function.
+        line = np.array([at if 0 < at < 1 << 31 else 0 for _, at, _ in said.keys], np.int64)[said.key]
+        first = recording.add_stacks(function=function[said.key], parent=np.full(len(line), -1), line=line)
+        weights = {"time (ns)": said.own, COUNTED: said.calls}
+    else:
+        calls = np.zeros(len(rows), np.int64)
+        np.add.at(calls, which, said.calls)
+        first = recording.add_stacks(function=rows, parent=np.full(len(rows), -1))
+        weights = {"time (ns)": own, "calls": calls}
+    for kind, weight in weights.items():
+        scale = 1 if weight.dtype.kind == "i" else _NS
+        recording.add_samples(
+            thread=np.full(len(weight), thread),
+            kind=np.full(len(weight), recording.text("samples", kind)),
+            weight=np.rint(scale * weight).astype(np.int64),
+            stack=first + np.arange(len(weight)),
+        )
     lay_columns(
         recording, thread, (rows, own), (function[said.caller], function[said.callee], said.time), _NS
     )
@@ -179,16 +195,20 @@ def _plain(value: Any, recording: Recording) -> _Profile:
     keys: dict[Any, int] = {}
     own: list[tuple[int, int, float]] = []
     edges: list[tuple[int, int, float]] = []
+    is_sampled = value.pop(_SAMPLED, None) is True
     for key, said in value.items():
         row = _four(said[:4]) if isinstance(said, tuple) and len(said) == 5 else None
         if not _is_key(key) or row is None:
             recording.problems.add("malformed", f"the function {str(key)[:60]}")
             continue
         function = keys.setdefault(key, len(keys))
-        own.append((function, int(row[1]), float(row[2])))
+        own.append((function, int(row[0 if is_sampled else 1]), float(row[2])))
         callers = said[4] if isinstance(said[4], dict) else {}
+        counted = sum(edge for edge in callers.values() if _is_count(edge))
         for caller, edge in callers.items():
-            times = _four(edge)
+            # Where calls or samples are counted, the time is shared by them.
+            shared = (1.0, 1.0, 0.0, row[3] * edge / counted) if _is_count(edge) else None
+            times = shared or _four(edge)
             if not _is_key(caller) or times is None:
                 recording.problems.add("malformed", f"a caller of {str(key)[:60]}")
                 continue
@@ -197,8 +217,13 @@ def _plain(value: Any, recording: Recording) -> _Profile:
     caller, callee, lasted = ([row[k] for row in edges] for k in range(3))
     whole = (np.array(column, np.int64) for column in (key, calls, caller, callee))
     return _Profile(
-        [*keys], next(whole), next(whole), np.array(time), next(whole), next(whole), np.array(lasted)
-    )
+        [*keys], next(whole), next(whole), np.array(time), next(whole), next(whole), np.array(lasted),
+        is_sampled,
+    )  # fmt: skip
+
+
+def _is_count(said: Any) -> bool:
+    return type(said) is int and 0 < said < _MOST
 
 
 def _four(said: Any) -> tuple[float, ...] | None:
@@ -232,7 +257,10 @@ FORMAT = registry.Format(
     suffixes=(".prof", ".pstats", ".pstat", ".cprof"),
     sniff=sniff,
     read=read,
-    programs="Python's cProfile and profile",
-    recipe=("python -m cProfile -o run.prof script.py",),
+    programs="Python's cProfile, profile and profiling.sampling",
+    recipe=(
+        "python -m cProfile -o run.prof script.py",
+        "python3.15 -m profiling.sampling run -a --pstats -o run.pstats script.py",
+    ),
     left_out="paths of calls, which the format does not have, are estimated",
 )
