@@ -131,3 +131,82 @@ def test_what_is_damaged_is_counted(tmp_path):
     path.write_text('{"meta": {"preprocessedProfileVersion": 5}, "threads": []}')
     with pytest.raises(InputError, match="no threads"):
         registry.open_trace(path)
+
+
+def processed_stacks(said, thread, name_of):
+    """Names of each sample's stack, the root first; of the processed form."""
+    stacks, frames, functions = (thread[key] for key in ("stackTable", "frameTable", "funcTable"))
+    texts = thread["stringArray"]
+    for at in thread["samples"]["stack"]:
+        path = []
+        while at is not None:
+            function = frames["func"][stacks["frame"][at]]
+            library = thread["resourceTable"]["lib"][functions["resource"][function]]
+            path.append(name_of(texts[functions["name"][function]], said["libs"][library]))
+            at = stacks["prefix"][at]
+        yield path[::-1]
+
+
+SAMPLY = ROOT / "tests" / "data" / "profiles" / "words.samply.json.gz"
+
+
+@pytest.mark.parametrize("has_symbols", [True, False])
+def test_samples_of_samply_have_the_names_of_its_symbols(tmp_path, has_symbols):
+    said = json.loads(gzip.decompress(SAMPLY.read_bytes()))
+    path = SAMPLY
+    if not has_symbols:
+        path = tmp_path / "words.samply.json"
+        path.write_text(json.dumps(said))
+    symbols = json.loads(SAMPLY.with_suffix(".syms.json").read_text())
+    known = {one["debug_name"]: one for one in symbols["data"]}
+
+    def name_of(text, library):
+        # samply lists each address with the row of its function.
+        rows = known[library["name"]]
+        row = dict(rows["known_addresses"]).get(int(text, 16)) if has_symbols else None
+        name = symbols["string_table"][rows["symbol_table"][row]["symbol"]] if row is not None else text
+        return f"{name} ({library['path']})"
+
+    trace = registry.open_trace(path)
+    own, by_thread = Counter(), Counter()
+    for thread in said["threads"]:
+        for stack in processed_stacks(said, thread, name_of):
+            own[stack[-1]] += 1
+            by_thread[thread["tid"]] += 1
+    assert {name: weight for name, (weight, _) in weights_of(trace, named=str).items() if weight} == own
+    ran = Counter(str(trace.threads.tid[thread]) for thread in trace.samples.thread.tolist())
+    assert ran == by_thread
+    assert {trace.containers.name[k] for k in trace.functions.container.tolist()} == {"words", "libc.so.6"}
+    assert not trace.problems
+    if has_symbols:
+        assert {"mix", "sort_some"} <= set(trace.functions.label)
+
+
+def test_damaged_symbols_are_counted(tmp_path):
+    path = tmp_path / "words.samply.json"
+    path.write_bytes(gzip.decompress(SAMPLY.read_bytes()))
+    plain = registry.open_trace(path)
+    for text in (
+        "no JSON",
+        '{"string_table": [1], "data": [{"symbol_table": [{"rva": 4608, "size": 5}, 7]}]}',
+    ):
+        (tmp_path / "words.samply.syms.json").write_text(text)
+        trace = registry.open_trace(path)
+        assert list(trace.functions.name) == list(plain.functions.name)
+        assert ("malformed" in trace.problems) == (text == "no JSON")
+
+
+def test_samples_of_python_3_15_are_those_of_its_stacks():
+    """The same recording as collapsed stacks."""
+    trace = registry.open_trace(RAW.with_name("words_315.gecko.json.gz"))
+    other = registry.open_trace(RAW.with_name("words_315.collapsed"))
+    assert profile.totals(trace) == profile.totals(other)
+    own, expected = (
+        Counter({name.partition(" (")[0]: 0 for name in one.functions.name}) for one in (trace, other)
+    )
+    for counted, one in ((own, trace), (expected, other)):
+        for name, (weight, _) in weights_of(one, named=lambda name: name.partition(" (")[0]).items():
+            counted[name] += weight
+    assert +own == +expected
+    assert sorted(trace.threads.tid) == sorted(other.threads.tid)
+    assert not trace.problems

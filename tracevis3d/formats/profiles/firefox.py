@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...progress import Progress
-from .. import registry
+from .. import names, registry
 from ..text import utf8
 from .documents import (
     add_function,
@@ -29,6 +29,7 @@ from .documents import (
     whole_of,
 )
 from .samples import COUNTED, add_timed
+from .symbols import Symbols
 
 if TYPE_CHECKING:
     from ...trace.model import RecordedId, Trace
@@ -44,6 +45,8 @@ _LOCATION = re.compile(
     r"(?:(?P<name>.*?) \()?(?P<file>.*?)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?\)?(?:\[\d+\])?",
     re.DOTALL,
 )
+#: The name of a function whose symbol was not looked up.
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}")
 _INSTANT, _INTERVAL, _START, _END = range(4)
 #: Tables that are not read.
 _OTHERS = ("jsAllocations", "nativeAllocations", "jsTracer")
@@ -77,7 +80,8 @@ def sniff(head: bytes, name: str) -> float:
 def read(path: Path, progress: Progress) -> Trace:
     """Read a profile: samples, markers and counters of all threads of all processes.
 
-    Markers with a duration are spans, others are moments.
+    Markers with a duration are spans, others are moments. Names of addresses are read from samply's file of
+    symbols beside it.
 
     Parameters
     ----------
@@ -94,7 +98,11 @@ def read(path: Path, progress: Progress) -> Trace:
     InputError
         If it is not JSON or holds no thread.
     """
-    return read_profile(path, _take, "Firefox profile", progress, _decode)
+
+    def take(value: Any, recording: Recording) -> None:
+        _take(value, recording, Symbols(path, recording.problems))
+
+    return read_profile(path, take, "Firefox profile", progress, _decode)
 
 
 def _decode(text: bytes | memoryview) -> Any:
@@ -125,11 +133,11 @@ def _decode(text: bytes | memoryview) -> Any:
     return found
 
 
-def _take(value: Any, recording: Recording) -> None:
+def _take(value: Any, recording: Recording, symbols: Symbols) -> None:
     waiting, found = [fields_of(value)], 0
     while waiting:
         profile = waiting.pop(0)
-        found += _Profile(profile, recording).read()
+        found += _Profile(profile, recording, symbols).read()
         waiting += [fields_of(one) for one in items_of(profile.get("processes"))]
     if not found:
         raise ValueError("it has no threads")
@@ -168,14 +176,16 @@ def _columns(table: Any) -> dict[str, Any]:
 class _Profile:
     """One process's profile, or a processed profile of all of them."""
 
-    def __init__(self, profile: dict[str, Any], recording: Recording) -> None:
+    def __init__(self, profile: dict[str, Any], recording: Recording, symbols: Symbols) -> None:
         self._profile = profile
+        self._symbols = symbols
         self._recording = recording
         meta = fields_of(profile.get("meta"))
         numbers = np.nan_to_num(numbers_of([meta.get("startTime"), meta.get("interval")]))
         self._start = float(numbers[0]) if 0 < numbers[0] < _LATEST else 0.0
         self._interval = float(numbers[1]) * _MS if 0 < numbers[1] < 1e9 else 0.0
         self._shared = fields_of(profile.get("shared"))
+        self._libraries = items_of(profile.get("libs"))
         #: Samples by the tables that their stacks are in.
         self._groups: dict[int, tuple[dict[str, Any], list[tuple[int, Any, NDArray[np.int64], Any]]]] = {}
         self._texts: dict[int, list[str]] = {}
@@ -308,7 +318,7 @@ class _Profile:
             unnamed = self._recording.function("(unnamed)") if (where < 0).any() else -1
             function = np.array([known.get(number, unnamed) for number in where.tolist()], np.int64)
         else:
-            functions = self._functions(_columns(tables.get("funcTable")), texts)
+            functions = self._functions(tables, texts)
             which = indices_of(frames.get("func"), len(functions))
             if (which < 0).any():
                 functions = np.append(functions, self._recording.function("(unnamed)"))
@@ -330,37 +340,59 @@ class _Profile:
             int(said["column"] or 0),
         )
 
-    def _functions(self, table: dict[str, list[Any]], texts: list[str]) -> NDArray[np.int64]:
+    def _functions(self, tables: dict[str, Any], texts: list[str]) -> NDArray[np.int64]:
         """Return the function of each row of a function table."""
-        names = items_of(table.get("name"))
+        table = _columns(tables.get("funcTable"))
+        rows = items_of(table.get("name"))
+        libraries = items_of(_columns(tables.get("resourceTable")).get("lib"))
         sources = _columns(
             fields_of(self._profile.get("shared")).get("sources", self._profile.get("sources"))
         )
         paths = items_of(sources.get("filename"))
         found = []
-        for row, number in enumerate(names):
+        for row, number in enumerate(rows):
             file = ""
             if "fileName" in table:
                 file = _at(texts, _at(table["fileName"], row))
             elif "source" in table:
                 file = _at(texts, _at(paths, _at(table["source"], row)))
+            name = _at(texts, number) or "(unnamed)"
+            library = fields_of(
+                _at(self._libraries, _at(libraries, _at(items_of(table.get("resource")), row)))
+            )
+            if library and not file:
+                found.append(self._in_library(name, library))
+                continue
             line, column = (
                 whole_of(_at(items_of(table.get(key)), row)) for key in ("lineNumber", "columnNumber")
             )
-            found.append(
-                add_function(self._recording, _at(texts, number) or "(unnamed)", file or "", line, column)
-            )
+            found.append(add_function(self._recording, name, file or "", line, column))
         return np.array(found, np.int64)
+
+    def _in_library(self, name: str, library: dict[str, Any]) -> int:
+        """Return a function of a library; an address gets the name that the symbols have for it."""
+        file = ""
+        if _ADDRESS.fullmatch(name):
+            known, file = self._symbols.find(library.get("breakpadId"), int(name, 16))
+            name = known or name
+        short = text_of(library.get("name"), "(unnamed)").rpartition("/")[2]
+        said = names.split(name)
+        return self._recording.function(
+            f"{name} ({text_of(library.get('path'), short)})",
+            label=said.label,
+            containers=(("module", short), *said.containers),
+            file=file,
+        )
 
     # -- markers and counters ------------------------------------------------------------------
 
     def _read_markers(self, thread: int, said: dict[str, Any]) -> None:
         table = _columns(said.get("markers"))
-        names = items_of(table.get("name"))
-        if not names:
+        given = items_of(table.get("name"))
+        if not given:
             return
         texts = self._texts_of(said)
-        name = indices_of(names, len(texts))
+        name = indices_of(given, len(texts))
         phase = _filled(table.get("phase"), 0)
         begin, end = (_filled(table.get(key, table.get("time"))) for key in ("startTime", "endTime"))
         count = min(len(name), len(begin), len(end), len(phase) or len(name))
@@ -444,10 +476,11 @@ FORMAT = registry.Format(
     suffixes=(".json", ".profile.json"),
     sniff=sniff,
     read=read,
-    programs="Firefox, samply, vernier, `perf script report gecko`",
+    programs="Firefox, samply, vernier, Python's profiling.sampling, `perf script report gecko`",
     recipe=(
         "MOZ_PROFILER_STARTUP=1 MOZ_PROFILER_SHUTDOWN=run.json firefox PAGE",
-        "samply record --save-only -o run.json.gz ./program",
+        "samply record --save-only --unstable-presymbolicate -o run.json.gz ./program",
+        "python3.15 -m profiling.sampling run -a --gecko -o run.json script.py",
         "vernier run --output run.vernier.json.gz -- ruby script.rb",
         "# profiler.firefox.com: Upload local profile, Download",
     ),
