@@ -1,5 +1,7 @@
-"""simpleperf's protobuf: files made by its definition, for Android's tool does not run here."""
+"""simpleperf's protobuf: a recording of its, as it prints it itself, and files made by its definition."""
 
+import gzip
+import re
 from collections import Counter
 
 import pytest
@@ -107,6 +109,32 @@ def test_samples_are_those_of_the_file(tmp_path_factory, samples):
     assert found == expected
     for process, tid, name in zip(trace.threads.process, trace.threads.tid, trace.threads.name, strict=True):
         assert (process, name) == THREADS.get(tid, (0, ""))
+
+
+def test_a_recording_is_what_simpleperf_prints_of_it():
+    folder = ROOT / "tests" / "data" / "profiles"
+    trace = registry.open_trace(folder / "words.simpleperf")
+    printed = gzip.decompress((folder / "words.simpleperf.txt.gz").read_bytes()).decode()
+    expected = Counter()
+    for said in printed.split("sample:\n")[1:]:
+        head = dict(re.findall(r"^  (\w+): (.*)", said, re.MULTILINE))
+        frames = re.findall(r"vaddr_in_file: (\w+)\n +file: (.*)\n +symbol: (.*)", said)
+        # What has no symbol is called after its place in the file.
+        names = tuple(f"0x{at}" if symbol.endswith("]") else symbol for at, _, symbol in reversed(frames))
+        key = int(head["thread_id"]), int(head["time"]), head["event_type"] + " (ns)"
+        expected[*key, int(head["event_count"]), names] += 1
+    found, rows = Counter(), trace.samples
+    columns = (getattr(rows, name).tolist() for name in ("thread", "kind", "weight", "time", "stack"))
+    for thread, kind, weight, time, stack in zip(*columns, strict=True):
+        names = []
+        while stack >= 0:
+            names.append(trace.functions.label[trace.stacks.function[stack]])
+            stack = int(trace.stacks.parent[stack])
+        key = trace.threads.tid[thread], time + trace.origin_ns, rows.kinds[kind]
+        found[*key, weight, tuple(names[::-1])] += 1
+    assert found == expected
+    assert set(trace.threads.name) == {"words"}
+    assert not trace.problems
 
 
 def test_the_file_that_fuzzing_begins_with_is_read():
