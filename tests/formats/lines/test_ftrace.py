@@ -119,6 +119,44 @@ def test_each_form_of_a_line(tmp_path):
     assert [trace.instants.names[n] for n in trace.instants.name] == ["irq_handler_entry"]
 
 
+def test_forms_of_trace_cmd_report_say_the_same():
+    """One recording of trace-cmd 3.4: as usual, in the latency format, and with differences of times."""
+    folder = LOCKS.parent
+    plain = gzip.decompress((folder / "words_3_4.ftrace.gz").read_bytes()).decode()
+    traces = [
+        registry.open_trace(folder / f"words_3_4.{form}ftrace.gz") for form in ("", "latency.", "diff.")
+    ]
+    enters = len(re.findall(r": sys_enter_pwrite64: ", plain))
+    assert enters > 5
+    for trace in traces:
+        functions = trace.calls.function
+        names = [trace.functions.label[f] for f in functions]
+        assert names.count("pwrite64") == enters
+        assert functions.tolist() == traces[0].calls.function.tolist()
+        assert trace.sync.kind.tolist() == traces[0].sync.kind.tolist()
+        # Times of the last one are not cut to microseconds.
+        assert abs(trace.calls.start - traces[0].calls.start).max() <= 1000
+        assert trace.threads.tid == traces[0].threads.tid
+        assert not trace.problems
+
+
+def test_clocks_that_count_nanoseconds_are_read():
+    """trace-cmd prints the clock boot as whole nanoseconds, right behind the flags."""
+    path = LOCKS.with_name("words_3_4.boot.ftrace.gz")
+    trace, text = registry.open_trace(path), gzip.decompress(path.read_bytes()).decode()
+    said = re.findall(r"-(\d+) \[\d+\] \S{5}(\d+): sys_enter_pwrite64: ", text)
+    found = trace.calls
+    starts = [
+        (str(trace.threads.tid[t]), str(int(s) + trace.origin_ns))
+        for t, s, f in zip(found.thread, found.start, found.function, strict=True)
+        if trace.functions.label[f] == "pwrite64"
+    ]
+    assert sorted(starts) == sorted(said)
+    assert len(said) > 5
+    assert len(trace.sync)
+    assert not trace.problems
+
+
 def test_system_calls_and_marks_without_the_scheduler(tmp_path):
     path = tmp_path / "a.ftrace"
     path.write_text(
@@ -236,8 +274,11 @@ _LINES = st.builds(
     st.sampled_from(["", "   ", "\t", "# "]), _COMM, _PID,
     st.sampled_from(["", "", "(    1) ", "(-----) ", "( 2)", "(x) "]), st.sampled_from(["000", "1", "", "x"]),
     st.sampled_from(["d..2. ", "d.h1. ", "dNs3 ", "", "abc ", "d:.2. "]),
-    st.sampled_from(["1.000001", "1.000002", "2.5", "3.1234567", "4.000000001", "5.1234567890", "x"]),
-    _EVENTS, st.sampled_from(["", "", " ", "\\n\\", "\f"]),
+    st.sampled_from(
+        ["1.000001", "1.000002", "2.5", "3.1234567", "4.000000001", "5.1234567890", "x", "1234567890123"]
+    ),
+    st.one_of(_EVENTS, _EVENTS, st.builds("(+12) {}".format, _EVENTS)),
+    st.sampled_from(["", "", " ", "\\n\\", "\f"]),
 )  # fmt: skip
 _ANY = st.one_of(
     _LINES, _LINES, _LINES, st.sampled_from(["", "  ", "# c", "cpus=2", "CPU:1 [LOST 7 EVENTS]", "x-1", "\v"])

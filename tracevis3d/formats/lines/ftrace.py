@@ -29,11 +29,15 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
-#: Program and thread, its process where that is recorded, processor, flags, time, and what happened.
+#: Program and thread, its process where that is recorded, processor, flags, time, and what happened. The
+#: latency format (``-l``) has processor and flags in one; the clock may count whole nanoseconds; the time since
+#: the last line may stand before the event (``--ts-diff``).
 # Nothing is tried twice: a line of many blanks took seconds.
 _LINE = re.compile(
-    rb"\s*+(?P<comm>\S(?:.*?\S)??)\s*+-(?P<tid>\d{1,9})\s+(?:\(\s*(?P<process>\d{1,9}|-+)\)\s+)?\[(?P<cpu>\d{1,9})\]\s+"
-    rb"(?:(?P<flags>[^\s:]{4,6})\s+)?(?P<seconds>\d{1,9})\.(?P<parts>\d{6,9}):\s+(?P<event>\S.*)"
+    rb"\s*+(?P<comm>\S(?:.*?\S)??)\s*+-(?P<tid>\d{1,9})\s+(?:\(\s*(?P<process>\d{1,9}|-+)\)\s+)?"
+    rb"(?:\[(?P<cpu>\d{1,9})\]\s+|(?P<latency>\d{1,9})(?=[^\s:\d]))"
+    rb"(?:(?:(?P<flags>[^\s:]{4,6})\s+)?(?P<seconds>\d{1,9})\.(?P<parts>\d{6,9})"
+    rb"|(?P<other_flags>[^\s:]{4}[^\s:\d])\s*(?P<ns>\d{10,18})):\s+(?:\(\+\d+\)\s+)?(?P<event>\S.*)"
 )
 _SWITCH = re.compile(
     rb"prev_comm=(.*) prev_pid=(\d{1,9}) .*prev_state=(\S+) ==> next_comm=(.*) next_pid=(\d{1,9})"
@@ -207,10 +211,11 @@ class _Reader:
             kind, count = ("lost", int(lost[1])) if lost else ("malformed", 1)
             self._recording.problems.add(kind, f"line {number + 1:,}", count)
             return
-        comm, number_of_thread, process, cpu, flags, seconds, parts, event = said.groups()
+        comm, number_of_thread, process, event = said.group("comm", "tid", "process", "event")
+        cpu, flags = said["cpu"] or said["latency"], said["flags"] or said["other_flags"] or b""
         tid, text = int(number_of_thread), b""
         self._named.append((number, tid, comm, int(process) if process and process.isdigit() else None))
-        time = int(seconds) * 10**9 + int(parts.ljust(9, b"0"))
+        time = int(said["ns"] or said["seconds"] + said["parts"].ljust(9, b"0"))
         is_call = event.startswith(b"sys_")
         if is_call and (call := _ENTRY.fullmatch(event)):
             what = ENTRY, call[1] or call[2]
@@ -227,7 +232,7 @@ class _Reader:
                 self._moments.append((number, tid, name, time))
                 return
             what = (SWITCH if name == b"sched_switch" else WAKING), name
-        if what[0] == WAKING and (flags or b"")[2:3] in _INTERRUPTS:
+        if what[0] == WAKING and flags[2:3] in _INTERRUPTS:
             tid = 0
         self._found.setdefault(what, []).append((number, time, int(cpu), tid, text.strip()))
 

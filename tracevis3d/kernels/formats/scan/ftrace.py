@@ -143,7 +143,8 @@ def _head(data, dash, stop, out):  # type: ignore[no-untyped-def]
         digits += 1
     out[3] = seconds * 1_000_000_000 + parts
     at = _past_blanks(data, last + 1, stop)
-    return np.int64(-1) if at == last + 1 or at >= stop else np.int64(at)
+    # A bracket has the time since the last line.
+    return np.int64(-1) if at == last + 1 or at >= stop or data[at] == _OPEN else np.int64(at)
 
 
 @inline
