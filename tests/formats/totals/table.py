@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import marshal
 import os
 import pstats
 import re
@@ -77,7 +78,6 @@ def rows() -> list[Row]:
 #: Formats that have no row, and why.
 _WITHOUT = {
     "perf_data": "perf itself reads it: what is read is its perf script",
-    "simpleperf": "simpleperf is in no package for this system: its file is made by the format's definition",
     "art": "Android records it: its file is made by the format's definition",
     "ctf": "a test holds its calls, locks and allocations to what is known of the recorded program",
     "otf2": "its own library reads it",
@@ -103,12 +103,7 @@ def page(table: list[Row]) -> str:
         first = row[:3] if row[:3] != before else ("", "", "")
         before = row[:3]
         lines.append("| " + " | ".join([*first, *row[3:]]) + " |")
-    one = (
-        "Nobody here has a recording of samply's or simpleperf's. samply writes what profiler.firefox.com "
-        "reads; that\nform is tried with vernier's files. bpftrace, stackprof "
-        "and gperftools have one producer each."
-    )
-    return _HEAD + "\n".join([*lines, "", "Without a row:", "", *without(table), "", one]) + "\n"
+    return _HEAD + "\n".join([*lines, "", "Without a row:", "", *without(table)]) + "\n"
 
 
 def _shown(value: Any) -> str:
@@ -202,6 +197,28 @@ def _firefox(trace: Any, data: bytes) -> Rows:
     yield "threads", len(said["threads"]), len(trace.threads)
 
 
+@_of("simpleperf", "words.simpleperf", "simpleperf report-sample")
+def _simpleperf(trace: Any, data: bytes) -> Rows:
+    said = "\n".join(_lines("words.simpleperf.txt.gz"))
+    yield "nanoseconds", 5_000_000 * said.count("  event_type: cpu-clock\n  time:"), _total(trace)
+    own = Counter(re.findall(r"event_type: cpu-clock\n.*\n.*\n.*\n.*\n.*\n.*\n  symbol: ([^*\n]+)\n", said))
+    name, count, found = _top(own, _own(trace), "samples")
+    yield name.replace("samples", "nanoseconds"), 5_000_000 * count, found
+
+
+@_of("firefox", "words.samply.json.gz", "samply 0.13")
+def _samply(trace: Any, data: bytes) -> Rows:
+    threads = json.loads(data)["threads"]
+    yield "samples", sum(thread["samples"]["length"] for thread in threads), _total(trace)
+    sampled = sum(thread["samples"]["length"] > 0 for thread in threads)
+    yield "threads with samples", sampled, len({*trace.samples.thread.tolist()})
+
+
+@_of("firefox", "words_315.gecko.json.gz", "profiling.sampling, Python 3.15")
+def _gecko(trace: Any, data: bytes) -> Rows:
+    yield "samples", sum(len(one["samples"]["stack"]) for one in json.loads(data)["threads"]), _total(trace)
+
+
 @_of("callgrind", "small.callgrind.gz", "callgrind_annotate")
 def _callgrind(trace: Any, data: bytes) -> Rows:
     rows = [line.split(maxsplit=1) for line in _lines("small.annotate.txt.gz")]
@@ -263,12 +280,29 @@ def _scalene(trace: Any, data: bytes) -> Rows:
     yield "samples", sum(stack[1]["count"] for stack in said["stacks"]), int(samples.sum())
 
 
-@_of("stackprof", "ruby.stackprof.dump", "stackprof")
-def _stackprof(trace: Any, data: bytes) -> Rows:
-    said = json.loads("\n".join(_lines("ruby.stackprof.json.gz")))
-    yield "samples", said["samples"], _total(trace)
-    own = Counter({frame["name"]: frame["samples"] for frame in said["frames"].values()})
-    yield _top(own, _own(trace), "samples")
+@_of("cprofile", "words_315.pstats", "pstats of profiling.sampling, Python 3.15")
+def _sampled(trace: Any, data: bytes) -> Rows:
+    said = {key: row for key, row in marshal.loads(data).items() if len(key) == 3}
+    yield "samples", sum(row[0] for row in said.values()), _total(trace, 1)
+    # Lines of a function have a row each.
+    own: Counter[str] = Counter()
+    for (_, _, name), row in said.items():
+        own[name] += row[0]
+    yield _top(own, _own(trace, 1), "samples")
+
+
+def _stackprof(name: str, version: str) -> None:
+    @_of("stackprof", f"{name}.stackprof.dump", f"stackprof {version}")
+    def count(trace: Any, data: bytes) -> Rows:
+        said = json.loads("\n".join(_lines(f"{name}.stackprof.json.gz")))
+        # Its own number of samples has a last round, in which no stack was written.
+        yield "samples with a stack", len(said["raw_timestamp_deltas"]), _total(trace)
+        own = Counter({frame["name"]: frame["samples"] for frame in said["frames"].values()})
+        yield _top(own, _own(trace), "samples")
+
+
+_stackprof("ruby", "0.2.21")
+_stackprof("ruby_0_2_28", "0.2.28")
 
 
 def _jfr(version: int) -> None:
@@ -297,9 +331,15 @@ _jfr(17)
 _jfr(25)
 
 
-@_of("bpftrace", "words.bpftrace", "bpftrace")
-def _bpftrace(trace: Any, data: bytes) -> Rows:
-    yield "samples", int(re.search(rb"@samples: (\d+)", data)[1]), _total(trace)  # type: ignore[index]
+def _bpftrace(name: str, version: str) -> None:
+    @_of("bpftrace", name, f"bpftrace {version}")
+    def count(trace: Any, data: bytes) -> Rows:
+        yield "samples", int(re.search(rb"@samples\"?: (\d+)", data)[1]), _total(trace)  # type: ignore[index]
+
+
+_bpftrace("words.bpftrace", "0.17")
+_bpftrace("words_0_27.bpftrace", "0.27")
+_bpftrace("words_0_27_json.bpftrace", "0.27, JSON")
 
 
 @_of("otlp", "shop.otlp.json.gz", "OpenTelemetry's SDK")
@@ -360,6 +400,13 @@ def _collapsed(trace: Any, data: bytes) -> Rows:
     yield _top(own, _own(trace), "samples")
 
 
+@_of("collapsed", "words_315.collapsed", "profiling.sampling, Python 3.15")
+def _stacks(trace: Any, data: bytes) -> Rows:
+    lines = [line.rpartition(" ") for line in data.decode().splitlines()]
+    yield "samples", sum(int(count) for _, _, count in lines), _total(trace)
+    yield "threads", len({stack.partition(";")[0] for stack, _, _ in lines}), len(trace.threads)
+
+
 @_of("enter_exit", "weka_J48_weather.tsv.gz", "the lines, counted")
 def _enter_exit(trace: Any, data: bytes) -> Rows:
     lines = [line.split("\t") for line in data.decode().splitlines() if not line.startswith("#")]
@@ -392,6 +439,12 @@ def _ftrace(trace: Any, data: bytes) -> Rows:
     lines = [line for line in data.decode().splitlines() if not line.startswith("#")]
     # A call that never returned is one, too.
     enters = Counter(found[1] for line in lines if (found := re.search(r": sys_(\w+)\(", line)))
+    yield _top(enters, _calls(trace), "calls")
+
+
+@_of("ftrace", "words_3_4.ftrace.gz", "the lines of trace-cmd report 3.4, counted")
+def _trace_cmd(trace: Any, data: bytes) -> Rows:
+    enters = Counter(re.findall(r": sys_enter_(\w+):", data.decode()))
     yield _top(enters, _calls(trace), "calls")
 
 

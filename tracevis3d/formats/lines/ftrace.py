@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 #: Program and thread, its process where that is recorded, processor, flags, time, and what happened. The
-#: latency format (``-l``) has processor and flags in one; the clock may count whole nanoseconds; the time since
-#: the last line may stand before the event (``--ts-diff``).
+#: latency format (``-l``) has processor and flags in one; the clock may count whole nanoseconds; the time
+#: since the last line may stand before the event (``--ts-diff``).
 # Nothing is tried twice: a line of many blanks took seconds.
 _LINE = re.compile(
     rb"\s*+(?P<comm>\S(?:.*?\S)??)\s*+-(?P<tid>\d{1,9})\s+(?:\(\s*(?P<process>\d{1,9}|-+)\)\s+)?"
