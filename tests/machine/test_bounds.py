@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from benchmarks.formats import perfetto_trace
 from tests.conftest import ROOT
 from tracevis3d.cli import main
 from tracevis3d.errors import InputError, UsageError
@@ -80,6 +81,51 @@ def test_a_reader_is_stopped_between_its_steps(monkeypatch, tmp_path):
     monkeypatch.setattr(memory_limit, "in_use", lambda: 1 << 40)
     with pytest.raises(InputError, match=r"a\.json: takes more than 9\.54 MiB of memory"):
         progress(0.6, "reading")
+
+
+def test_only_what_is_packed_is_to_be_unpacked(tmp_path):
+    path = tmp_path / "a"
+    for data, is_packed in (
+        (b"\x1f\x8b\x08", True),
+        (b"\x28\xb5\x2f\xfd", True),
+        (b"a;b 1", False),
+        (b"", False),
+    ):
+        path.write_bytes(data)
+        assert ("unpack it" in str(bounds.too_large(path, 1))) == is_packed
+    assert "unpack it" not in str(bounds.too_large(tmp_path, 1))
+    assert "unpack it" not in str(bounds.too_large(tmp_path / "none", 1))
+
+
+def test_what_reading_needs_next_is_asked_for_before(monkeypatch, tmp_path):
+    """What it has taken since it began counts, what the process had before does not."""
+    monkeypatch.setattr(memory_limit, "in_use", lambda: 5000)
+    memory_limit.choose(1000)
+    try:
+        bounds.bounded(tmp_path / "a", silent)
+        monkeypatch.setattr(memory_limit, "in_use", lambda: 5600)
+        assert memory_limit.left() == 400
+        bounds.check_more(tmp_path / "a", 400)
+        with pytest.raises(InputError, match="takes more than 1,000 B"):
+            bounds.check_more(tmp_path / "a", 401)
+    finally:
+        memory_limit.choose(None)
+    monkeypatch.setattr(memory_limit, "free", lambda: 100)
+    assert memory_limit.left() == 60
+
+
+def test_calls_of_a_perfetto_trace_are_not_built_where_they_have_no_room(monkeypatch, tmp_path):
+    from tracevis3d.formats.perfetto.rows import Rows
+
+    path = tmp_path / "a.pftrace"
+    perfetto_trace.write(path, 2000)
+    need, before = [], Rows.bytes_to_build
+    monkeypatch.setattr(Rows, "bytes_to_build", lambda rows: need.append(before(rows)) or need[-1])
+    assert len(registry.open_trace(path).calls)
+    assert need[0] >= 26 * 2000
+    monkeypatch.setattr(memory_limit, "left", lambda: need[0] - 1)
+    with pytest.raises(InputError, match="record a shorter run"):
+        registry.open_trace(path)
 
 
 def test_what_can_be_known_before_is_asked_before(monkeypatch, tmp_path):

@@ -68,3 +68,24 @@ def test_no_room_for_a_copy_is_one_sentence(written, monkeypatch):
     with pytest.raises(InputError, match="make room there") as raised:
         registry.open_trace(written)
     assert "\n" not in str(raised.value)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="says what is resident")
+def test_memory_of_what_was_read_goes_back(tmp_path, monkeypatch):
+    def resident():
+        said = open("/proc/self/status").read()
+        return int(said.partition("RssFile:")[2].split()[0]) * 1024
+
+    monkeypatch.setenv("TRACEVIS3D_CACHE", str(tmp_path / "cache"))
+    path = tmp_path / "a.collapsed"
+    rows = ROWS * 400
+    path.write_bytes(rows)
+    for most in (10 * len(rows), 1000):
+        monkeypatch.setattr(memory_limit, "limit", lambda most=most: most)
+        data = copies.snapshot(path)
+        assert bytes(data) == rows
+        before = resident()
+        copies.forget(data, len(rows) - 100)
+        if most == 1000:
+            assert before - resident() > 0.9 * len(rows)
+        assert bytes(data) == rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 from ..errors import InputError
@@ -9,6 +10,8 @@ from ..progress import Progress
 from ..units import byte_size
 from . import memory as memory_limit
 
+#: What packed files begin with: gzip, zstd.
+_PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 #: Maximum number of bytes of a file that a person writes.
 MOST_WRITTEN = 1 << 20
 
@@ -26,10 +29,17 @@ def too_large(path: Path, most: int) -> InputError:
     -------
     InputError
     """
+    unpack = "unpack it to check what it contains, " if _is_packed(path) else ""
     return InputError(
-        f"{path}: takes more than {byte_size(most)} of memory when it is read: unpack it to check what it "
-        "contains, record a shorter run, or allow more with --max-memory"
+        f"{path}: takes more than {byte_size(most)} of memory when it is read: {unpack}record a shorter run, "
+        "or allow more with --max-memory"
     )
+
+
+def _is_packed(path: Path) -> bool:
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        return file.read(4).startswith(_PACKED)
+    return False
 
 
 def check_room(path: Path, needed: int) -> None:
@@ -50,6 +60,23 @@ def check_room(path: Path, needed: int) -> None:
         raise too_large(path, most)
 
 
+def check_more(path: Path, more: int) -> None:
+    """Check that reading may take ``more`` bytes beyond what it has taken by now.
+
+    Parameters
+    ----------
+    path : Path
+    more : int
+
+    Raises
+    ------
+    InputError
+        If it may not.
+    """
+    if more > memory_limit.left():
+        raise too_large(path, memory_limit.limit())
+
+
 def bounded(path: Path, progress: Progress) -> Progress:
     """Return a progress that ends the reading of a file when that takes more memory than it may.
 
@@ -64,7 +91,7 @@ def bounded(path: Path, progress: Progress) -> Progress:
     Progress
         It raises :class:`~tracevis3d.errors.InputError`.
     """
-    before, most = memory_limit.in_use(), memory_limit.limit()
+    before, most = memory_limit.begin(), memory_limit.limit()
 
     def report(done: float, what: str) -> None:
         if memory_limit.in_use() - before > most:

@@ -75,6 +75,21 @@ def snapshot(path: Path) -> memoryview:
         return _on_disk(path, file, size)
 
 
+def forget(data: memoryview, size: int) -> None:
+    """Let the system have back the memory of what was read of a large file; it is read again where needed.
+
+    Parameters
+    ----------
+    data : memoryview
+        Of :func:`snapshot`; one that lies in memory alone stays.
+    size : int
+        The bytes from its begin that were read.
+    """
+    mapped, whole_pages = data.obj, size - size % mmap.PAGESIZE
+    if isinstance(mapped, mmap.mmap) and whole_pages and hasattr(mmap, "MADV_DONTNEED"):
+        mapped.madvise(mmap.MADV_DONTNEED, 0, whole_pages)
+
+
 def _on_disk(path: Path, file: IO[bytes], size: int) -> memoryview:
     folder = cache_root()
     try:

@@ -16,9 +16,10 @@ _RESIDENT, _SHARED, _DATA = 1, 2, 5
 
 
 class _Limit:
-    """What was chosen, in bytes; None: nothing."""
+    """What was chosen, in bytes; None: nothing. And what was in use when reading began."""
 
     chosen: int | None = None
+    before = 0
 
 
 def choose(most: int | None) -> None:
@@ -29,6 +30,17 @@ def choose(most: int | None) -> None:
 def limit() -> int:
     """Return how many bytes reading may take from now on."""
     return int(free() * SHARE) if _Limit.chosen is None else _Limit.chosen
+
+
+def begin() -> int:
+    """Note that reading begins, and return the bytes in use now."""
+    _Limit.before = in_use()
+    return _Limit.before
+
+
+def left() -> int:
+    """Return how many bytes reading may take beyond those it has taken since :func:`begin`."""
+    return limit() if _Limit.chosen is None else _Limit.chosen - (in_use() - _Limit.before)
 
 
 @contextlib.contextmanager

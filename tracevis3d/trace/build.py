@@ -43,6 +43,8 @@ from .events import COMPLETE, END, Events
 from .model import Calls
 from .problems import Problems
 
+#: Events that are looked at together where all at once would need as much memory again.
+_PIECE = 1 << 20
 Ints = NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -245,10 +247,19 @@ class _Builder:
             left_open = (self.mode == self.kernels.PAIRS) & (top > self.first)
             bottom = np.zeros(len(self.out), np.bool_)
             bottom[stack[self.first[left_open]]] = True
-            begins = np.flatnonzero((e.thread >= 0) & (e.thread < self.threads) & (e.kind != END))
-            begins = begins[left_open[e.thread[begins]]]
-            counted[self.kernels.UNMATCHED_BEGIN, 1] = begins[np.argmax(bottom[self.call_of[begins]])]
+            counted[self.kernels.UNMATCHED_BEGIN, 1] = self._first_of(bottom, left_open)
         self._note(counted)
+
+    def _first_of(self, calls: NDArray[np.bool_], threads: NDArray[np.bool_]) -> int:
+        """Return the first event that begins one of ``calls``, of some threads; calls that have no end."""
+        for low in range(0, len(self.events), _PIECE):
+            thread = self.events.thread[low : low + _PIECE]
+            within = np.flatnonzero((thread >= 0) & (thread < self.threads))
+            within = within[threads[thread[within]]]
+            found = np.flatnonzero(calls[self.call_of[low + within]])
+            if len(found):
+                return low + int(within[found[0]])
+        return -1
 
     def _gather(self, wanted: NDArray[np.bool_]) -> tuple[Ints | None, Events, Ints, NDArray[np.intp]]:
         """Return the events of the wanted threads, thread by thread.

@@ -728,6 +728,7 @@ class Recording:
             built = build_calls(events, len(self._threads), self.problems, place, origin)
 
         thread_map, threads = self._make_threads(events, built, tables)
+        del events  # of large traces they take as much as the calls
         framed = tables["stacks"]["function"] if "stacks" in tables else np.empty(0, np.int32)
         calls, function_map = _only_called(built.calls, framed, len(self._functions))
         calls = replace(calls, thread=thread_map[calls.thread])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import MissingDependency, Unreadable
 from ...kernels.formats.protobuf.fields import BYTES, FIXED32, FIXED64, VARINT
+from ...machine.bounds import check_more
 from ...progress import Progress, part
 from ...trace.model import Source
 from ...trace.recording import Recording
@@ -89,10 +90,13 @@ def read(path: Path, progress: Progress) -> Trace:
     recording = Recording()
     reader = PacketReader(perfetto_trace_pb2, recording)
     reader.read(unpacked.data, part(progress, 0.2, 0.8))
-    if unpacked.damage and "truncated" not in recording.problems:
-        recording.problems.add(unpack.problem_of(unpacked.damage), unpacked.damage)
+    damage = unpacked.damage
+    del unpacked  # what follows needs its room
+    if damage and "truncated" not in recording.problems:
+        recording.problems.add(unpack.problem_of(damage), damage)
     if reader.packets == 0:
         raise Unreadable(f"{path}: byte 0: no packet of a Perfetto trace can be read")
+    check_more(path, reader.rows.bytes_to_build())
     reader.finish()
     progress(0.8, "building calls")
     trace = recording.finish(Source(), names.split, reader.rows.place)

@@ -16,6 +16,7 @@ from ...kernels.formats.protobuf import track_events as kernels
 from ...kernels.formats.protobuf.fields import BYTES, FIXED32, FIXED64, VARINT
 from ...kernels.intern import InternedNames
 from ...kernels.trace.pair_spans import pair_spans
+from ...machine.copies import forget
 from ...progress import Progress, silent
 from ...trace.model import RecordedId
 from ...trace.recording import Recording
@@ -23,7 +24,7 @@ from ..distinct import numbered
 from .clocks import Clocks
 from .heap import HEAP_GRAPH, HeapGraphs
 from .measures import MEASURED, Measures
-from .rows import UNNAMED, Finished, Pairs, Rows
+from .rows import UNNAMED, Finished, Pairs, Rows, renumber
 from .scheduler import Scheduler
 
 PACKET_TAG = 0x0A
@@ -246,6 +247,7 @@ class PacketReader:
                 at = self._take_next(data, at, depth)
             steps += 1
             if (result == kernels.FULL or steps % 10_000 == 0) and at is not None:
+                forget(data, at)
                 progress(at / len(data), "reading packets")
 
     def _extended(
@@ -632,22 +634,28 @@ class PacketReader:
 
     def _finish_events(self, rows: Finished, thread: NDArray[np.int32]) -> None:
         recording, events = self._recording, rows.events
-        is_end = events["kind"] == kernels.END
-        names, number = rows.names(events["name"][~is_end])
-        function: NDArray[np.int32] = np.full(len(is_end), -1, np.int32)
-        function[~is_end] = recording.functions(names)[number]
+        kind, function, track = events["kind"], events["name"], events["track"]
+        is_end = kind == kernels.END
+        # Numbers change where they lie: of large traces a second column has no room.
+        names, number = rows.names(function[~is_end])
+        renumber(function, recording.functions(names)[number] if names else number)
+        function[is_end] = -1
+        renumber(track, thread)
+        is_complete = kind == kernels.COMPLETE
+        any_complete = bool(is_complete.any())
         recording.add_events(
-            thread=thread[events["track"]],
-            kind=events["kind"],
+            thread=track,
+            kind=kind,
             function=function,
             time=events["time"],
-            end=np.where(events["kind"] == kernels.COMPLETE, events["more"], events["time"]),
+            end=np.where(is_complete, events["more"], events["time"]) if any_complete else None,
         )
         instants = rows.instants
         if len(instants["time"]):
             names, number = rows.names(instants["name"])
             text = np.array([recording.text("instants", name) for name in names], np.int32)
-            recording.add_instants(name=text[number], thread=thread[instants["track"]], time=instants["time"])
+            text = text[number[instants["name"]]]
+            recording.add_instants(name=text, thread=thread[instants["track"]], time=instants["time"])
 
     def _finish_counters(self, rows: Finished, series: NDArray[np.int32]) -> None:
         """Bring counters to their units; those that say by how much they grow are summed."""
@@ -753,7 +761,7 @@ class PacketReader:
         spans = rows.spans
         kind, n = spans["kind"].astype(np.int64) - kernels.SPAN, len(spans["kind"])
         is_local = kind // 2 == _IDS.index("local_id")
-        _, number = numbered(spans["more"])
+        _, number = numbered(np.ascontiguousarray(spans["more"]))
         group = (number.astype(np.int64) << 34) + ((kind // 2) << 32) + np.where(is_local, spans["track"], 0)
         order = np.argsort(group, kind="stable")
         begins = (kind[order] % 2 == 0).astype(np.uint8)
@@ -770,6 +778,7 @@ class PacketReader:
         row = order[row]
         names, number = rows.names(spans["name"][row])
         text = np.array([self._recording.text("spans", name) for name in names], np.int64)
+        number = number[spans["name"][row]]
         end = np.where(end < 0, -1, np.maximum(end, start))
         columns = text[number], spans["track"][row], start, end, parent
         found: NDArray[np.int64] = np.stack(columns, axis=1).astype(np.int64).reshape(count, 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,11 @@ from ...kernels.intern import InternedNames
 from ...trace.recording import Recording
 
 #: Rows, and rows of flows, that are written before the next ones get room.
-_ROOM = 1 << 16
+_ROOM = 1 << 18
+#: Rows that are looked at together where all at once would need as much memory again.
+_PIECE = 1 << 20
+#: Bytes that begins and ends take while calls are built of them, beyond those of their rows.
+_BUILDING = 26
 #: What a slice, an instant or a span without a name is called.
 UNNAMED = "(unnamed)"
 
@@ -94,11 +99,14 @@ class Pairs:
 
 
 class _Columns:
-    """Columns that get more room as they fill: full parts, and the one that is written to."""
+    """Columns that get more room as they fill: full parts, and the one that is written to.
+
+    Of the column ``more``, zeros take no memory: few rows have anything else, and it is only read.
+    """
 
     def __init__(self, **dtypes: type[np.generic]) -> None:
         self._dtypes = dtypes
-        self._full: list[tuple[NDArray[Any], ...]] = []
+        self._full: list[list[NDArray[Any]]] = [[] for _ in dtypes]
         self.last = self._empty(_ROOM)
 
     def _empty(self, room: int) -> tuple[NDArray[Any], ...]:
@@ -106,15 +114,43 @@ class _Columns:
 
     def close(self, used: int) -> None:
         """Begin a new part; ``used`` rows of the last one are written."""
-        self._full.append(tuple(column[:used].copy() for column in self.last))
-        # A packet with more flows than a part holds needs a longer one.
-        self.last = self._empty(_ROOM if used else 2 * len(self.last[0]))
+        for name, parts, column in zip(self._dtypes, self._full, self.last, strict=True):
+            is_zero = name == "more" and not column[:used].any()
+            parts.append(_zeros(used) if is_zero else _kept(column[:used]))
+        if not used:
+            # A packet with more flows than a part holds needs a longer one.
+            self.last = self._empty(2 * len(self.last[0]))
 
     def take(self, used: int) -> dict[str, NDArray[Any]]:
         """Return all columns, of whose last part ``used`` rows are written; they are gone here."""
-        parts = [*self._full, tuple(column[:used] for column in self.last)]
-        self._full, self.last = [], self._empty(0)
-        return {name: np.concatenate(found) for name, found in zip(self._dtypes, zip(*parts, strict=True))}
+        self.close(used)
+        self.last = self._empty(0)
+        found: dict[str, NDArray[Any]] = {}
+        for name, parts in zip(self._dtypes, self._full, strict=True):
+            is_zero = name == "more" and not any(part.strides[0] for part in parts)
+            found[name] = _zeros(sum(map(len, parts))) if is_zero else np.concatenate(parts)
+            # They go before the next column is joined.
+            parts.clear()
+        return found
+
+    def __len__(self) -> int:
+        """The rows of full parts."""
+        return sum(map(len, self._full[0]))
+
+
+def _zeros(count: int) -> NDArray[np.int64]:
+    return np.broadcast_to(np.int64(0), count)
+
+
+def _kept(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy whose memory goes back to the system: the process keeps what NumPy frees in such pieces."""
+    if not len(column):
+        return column.copy()
+    # Private, so that it counts as this process's.
+    private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
+    kept = np.frombuffer(mmap.mmap(-1, column.nbytes, **private), column.dtype)
+    kept[:] = column
+    return kept
 
 
 class Rows:
@@ -144,7 +180,7 @@ class Rows:
             place=np.int64, track=np.int32, kind=np.uint8, name=np.int32, time=np.int64, more=np.int64
         )
         self._flows = _Columns(flow=np.uint64, track=np.int32, time=np.int64, ends=np.uint8)
-        self._places: NDArray[np.int64] = np.empty(0, np.int64)
+        self._places: NDArray[np.int64] | NDArray[np.uint32] = np.empty(0, np.int64)
 
     @property
     def columns(self) -> tuple[NDArray[Any], ...]:
@@ -268,6 +304,10 @@ class Rows:
 
     # -- the end -------------------------------------------------------------------------------
 
+    def bytes_to_build(self) -> int:
+        """Return how much memory all that follows takes at least, beyond the rows."""
+        return _BUILDING * (len(self._events) + int(self.state[kernels.ROWS]))
+
     def place(self, event: int) -> str:
         """Name the place of an event.
 
@@ -302,8 +342,8 @@ class Rows:
         pairs = zip(self.names.first[:count].tolist(), self.names.second[:count].tolist(), strict=True)
         of_pair = [self.text(tables[table].get(number, "")) for table, number in pairs]
         # A name by number is below NO_NAME, counted down.
-        number_of = np.array([*of_pair[::-1], kernels.NO_NAME, *range(len(self._texts))], np.int32)
-        rows["name"] = number_of[rows["name"] + (count + 1)]
+        number_of = np.array([*range(len(self._texts)), *of_pair[::-1], kernels.NO_NAME], np.int32)
+        renumber(rows["name"], number_of)
         kind = rows["kind"]
         has_name = (kind != kernels.END) & (kind <= kernels.INSTANT)
         without = np.flatnonzero(has_name & (rows["name"] < 0))
@@ -311,7 +351,9 @@ class Rows:
             first = f"the packet at byte {rows['place'][without[0]]:,}"
             self._recording.problems.add("no name", first, len(without))
         is_event = kind <= kernels.COMPLETE
-        self._places = rows["place"][is_event]
+        self._places = rows["place"] if is_event.all() else rows["place"][is_event]
+        if self._places.max(initial=0) < 1 << 32:
+            self._places = self._places.astype(np.uint32)
         is_instant, is_span = kind == kernels.INSTANT, kind >= kernels.SPAN
         is_counter = (kind > kernels.INSTANT) & ~is_span
 
@@ -321,6 +363,19 @@ class Rows:
         return Finished(
             part(is_event), part(is_instant), part(is_counter), part(is_span), flows, [*self._texts]
         )
+
+
+def renumber(column: NDArray[np.int32], table: NDArray[np.int32]) -> None:
+    """Replace each number of a column by what a table has for it, in place.
+
+    Parameters
+    ----------
+    column : int32 (n,)
+        Rows of ``table``, from its end where negative.
+    table : int32 (k,)
+    """
+    for low in range(0, len(column), _PIECE):
+        column[low : low + _PIECE] = table[column[low : low + _PIECE]]
 
 
 class Finished:
@@ -354,7 +409,7 @@ class Finished:
         self._texts = texts
 
     def names(self, of: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
-        """Return the names that rows have, in order of appearance, and each row's number among them.
+        """Return the names that rows have, in order of appearance, and the number of each name among them.
 
         Parameters
         ----------
@@ -364,16 +419,19 @@ class Finished:
         Returns
         -------
         names : list of str
-        number : int32 (n,)
+        number : int32 (texts + 1,)
+            By what a row has in ``of``.
         """
         first = np.full(len(self._texts) + 1, len(of), np.int64)
-        # Of several assignments the last one counts.
-        first[of[::-1]] = np.arange(len(of) - 1, -1, -1)
+        for end in range(len(of), 0, -_PIECE):
+            low = max(end - _PIECE, 0)
+            # Of several assignments the last one counts.
+            first[of[low:end][::-1]] = np.arange(end - 1, low - 1, -1)
         used = np.argsort(first, kind="stable")[: int((first < len(of)).sum())]
-        number: NDArray[np.int32] = np.empty(len(first), np.int32)
+        number: NDArray[np.int32] = np.full(len(first), -1, np.int32)
         number[used] = np.arange(len(used))
         texts = [*self._texts, UNNAMED]
-        return [texts[k] for k in used.tolist()], number[of]
+        return [texts[k] for k in used.tolist()], number
 
     def values(self) -> NDArray[np.float64]:
         """Return the counters' values, float64 (n,)."""
