@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -73,7 +74,7 @@ def test_no_room_for_a_copy_is_one_sentence(written, monkeypatch):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="says what is resident")
 def test_memory_of_what_was_read_goes_back(tmp_path, monkeypatch):
     def resident():
-        said = open("/proc/self/status").read()
+        said = Path("/proc/self/status").read_text()
         return int(said.partition("RssFile:")[2].split()[0]) * 1024
 
     monkeypatch.setenv("TRACEVIS3D_CACHE", str(tmp_path / "cache"))

@@ -143,7 +143,7 @@ def _zeros(count: int) -> NDArray[np.int64]:
 
 
 def _kept(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy whose memory goes back to the system: the process keeps what NumPy frees in such pieces."""
+    """Return a copy whose memory the system gets back; pieces that NumPy frees stay with the process."""
     if not len(column):
         return column.copy()
     # Private, so that it counts as this process's.
