@@ -231,6 +231,7 @@ def test_where_sequences_are_among_the_calls(seed: int, n: int, functions: int) 
         assert found.calls(rule).tolist() == sorted(takes[rule])
         assert found.first(rule) == min(starts[rule])
         assert found.count[rule - grammar.lists] == len(starts[rule])
+        assert grammar.uses(rule) == grammar.value.tolist().count(rule)
         callers = {int(calls.function[calls.parent[i]]) for i in starts[rule] if calls.parent[i] >= 0}
         assert found.callers(rule).tolist() == sorted(callers)
         assert found.places[rule - grammar.lists] >= len(found.grammar.places(rule)[0])
@@ -351,7 +352,7 @@ def test_the_filter_of_one_sequence() -> None:
 
 @given(texts())
 @example([[], [1, 0, 0, 1, 0, 2], [1, 0, 0, 1, 0, 2, 1, 0, 0, 1, 0]])  # in a rule that is a list
-@example([[0, 1, 2, 3, 4, 5, 0, 2, 4, 1, 5, 3]] * 9)  # one long rule that is each list
+@example([[0, 1, 2, 3, 4, 5, 0, 2, 4, 1, 5, 3]] * 40)  # one long rule that is each list
 @settings(deadline=None, max_examples=100)
 def test_what_a_list_of_rows_shows_is_the_same(found) -> None:
     grammar = graph_from(found).grammar

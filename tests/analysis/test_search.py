@@ -66,14 +66,14 @@ def test_same_as_twin(data):
     wanted = plain(trace, set(functions.tolist()), start, end)
     assert found.count == len(wanted)
     assert found.counts.tolist() == [sum(trace.calls.function[i] == f for i in wanted) for f in functions]
-    most = data.draw(st.integers(0, 90))
+    most = data.draw(st.integers(0, 2) | st.integers(0, 90))
     assert found.first(most).tolist() == wanted[:most]
     assert found.last(most).tolist() == wanted[::-1][:most]
     spread = found.spread(most).tolist()
     assert len(spread) == len(set(spread)) <= most
     assert set(spread) <= set(wanted)
     assert len(spread) >= min(len(wanted), most) / 2
-    rank = data.draw(st.integers(0, 90))
+    rank = data.draw(st.integers(0, 2) | st.integers(0, 90))
     assert found.window(rank, most).tolist() == wanted[rank : rank + most]
     time = data.draw(st.integers(-2, last + 2))
     begin = trace.calls.start
@@ -86,6 +86,19 @@ def test_same_as_twin(data):
     assert found.after(at, call).tolist() == [i for i in wanted if (begin[i], i) > key][:1]
     assert found.before(at, call).tolist() == [i for i in wanted if (begin[i], i) < key][::-1][:1]
     assert found.rank(at, call) == sum((begin[i], i) < key for i in wanted)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 40), st.data())
+@settings(deadline=None, max_examples=60)
+def test_calls_that_were_found_otherwise_are_in_order_too(seed, n, data):
+    trace = trace_of(seed, n, 2)
+    calls = data.draw(st.permutations(sorted(data.draw(st.sets(st.integers(0, len(trace.calls) - 1))))))
+    found = Found.of_calls(trace, np.array(calls, np.int64))
+    wanted = sorted(calls, key=lambda call: (int(trace.calls.start[call]), call))
+    assert (found.count, found.counts.tolist()) == (len(calls), [len(calls)])
+    assert found.functions.tolist() == sorted({int(trace.calls.function[call]) for call in calls})
+    assert found.first(99).tolist() == wanted
+    assert found.window(1, 3).tolist() == wanted[1:4]
 
 
 @pytest.mark.filterwarnings("ignore:Possible nested set")

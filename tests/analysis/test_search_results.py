@@ -1,5 +1,7 @@
 """Results of a search as they are listed and gone through, against a list of all of them."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,6 +64,14 @@ def test_a_result_in_words():
     assert summary(found) == "3 calls of 1 function"
     assert summary(find(LOGS, TypedQuery("log", start="1s"))).startswith("1 function found, but no call")
     assert summary(find(LOGS, TypedQuery("nothing"))) == "No function name matches"
+
+
+def test_results_have_their_start_exactly_and_shorter():
+    late = replace(LOGS.calls, start=LOGS.calls.start + 1_234_567, end=LOGS.calls.end + 1_234_567)
+    trace = replace(LOGS, calls=late)
+    first = page(trace, find(trace, TypedQuery("main")), 0)[0]
+    assert (first.start, first.when) == ("1234567", "1.2346 ms")
+    assert "starts at 1.234567 ms" in first.detail
 
 
 def test_the_current_result_is_pinned_though_it_is_the_first_call_of_all():

@@ -89,6 +89,30 @@ def test_blocks_are_paired_as_a_dictionary_pairs_them(rows) -> None:
     assert found.last_touch.tolist() == touched
 
 
+@given(ROWS)
+@settings(deadline=None, max_examples=60)
+def test_facts_are_counted_row_by_row(rows) -> None:
+    memory = memory_of(rows)
+    end = int(memory.time.max(initial=0)) + 1
+    facts = memory_facts(MemoryUse(Trace(memory=memory, span_ns=end)))
+    blocks, odd = plain_blocks(memory)
+    assert facts["blocks"] == len(blocks)
+    if not blocks:
+        return
+    size = {row: int(memory.size[row]) for row, *_ in blocks}
+    live = [
+        sum(size[row] for row, free, _ in blocks if row <= at and not 0 <= free <= at)
+        for at in range(len(memory))
+    ]
+    kept = [row for row, free, _ in blocks if free < 0]
+    assert facts["peak_bytes"] == max(live)
+    assert facts["peak_ns"] == (memory.time[live.index(max(live))] if max(live) else 0)
+    assert facts["allocated_bytes"] == sum(size.values())
+    assert (facts["kept_blocks"], facts["kept_bytes"]) == (len(kept), sum(size[row] for row in kept))
+    assert facts["accesses"] == sum(len(accesses) for *_, accesses in blocks)
+    assert facts["odd"] == {name: {"count": len(at), "first_row": at[0]} for name, at in odd.items() if at}
+
+
 def test_many_addresses_make_the_table_grow() -> None:
     n = 20_000
     address = np.random.default_rng(0).permutation(n).astype(np.uint64) * np.uint64(16)

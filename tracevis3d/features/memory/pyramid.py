@@ -172,15 +172,11 @@ class Pyramid:
         groups = len(self.bounds) - 1
         begin, stop = np.empty(groups, np.int64), np.empty(groups, np.int64)
         k.find_ranges(self.low, self.bounds, low, high, begin, stop)
-        limits = np.unique(
-            np.concatenate(
-                [np.asarray([] if breaks is None else breaks, np.int64), self.bounds, [len(self) + 1]]
-            )
-        )
+        limits = np.unique(np.append(self.bounds, [] if breaks is None else breaks).astype(np.int64))
         # What begins further left and reaches into it is taken one by one.
         near = np.empty(groups, np.int64)
         k.find_ranges(self.low, self.bounds, low - self._reach, low, near, np.empty(groups, np.int64))
-        before = [np.arange(a, b) for a, b in zip(near.tolist(), begin.tolist(), strict=True) if b > a]
+        before = [np.arange(a, b) for a, b in zip(near.tolist(), begin.tolist(), strict=True)]
         beside = np.unique(
             np.concatenate([self._large[self.low[self._large] < low], *before]).astype(np.int64)
         )

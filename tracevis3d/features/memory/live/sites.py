@@ -50,7 +50,10 @@ class Sites:
         return self.names[site] if 0 <= site < len(self.names) else "several call sites"
 
     def of(self, batch: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Return the call site of each row of a batch of memory, int64."""
+        """Return the call site of each row of a batch of memory, int64.
+
+        It is -1 where a row without a stack allocates nothing: nobody asks for its call site.
+        """
         stack = batch["stack"].astype(np.int64)
         session = batch["session"]
         known = self._of.get(id(session), np.empty(0, np.int32))
@@ -59,12 +62,10 @@ class Sites:
             larger = np.full(max(2 * len(known), most + 1, 64), -1, np.int32)
             larger[: len(known)] = known
             known = self._of[id(session)] = larger
-        found = np.where(stack >= 0, known[stack], -2).astype(np.int64)
-        for number in np.unique(stack[found == -1]).tolist():
+        for number in np.unique(stack[(stack >= 0) & (known[stack] < 0)]).tolist():
             known[number] = self._site(session, number)
-        found = np.where(stack >= 0, known[stack], -2).astype(np.int64)
-        around = np.flatnonzero((found == -2) & (batch["kind"] == 0))
-        found[found == -2] = self._number((-1, 0)) if len(around) or (found == -2).any() else -2
+        found = np.where(stack >= 0, known[stack], -1).astype(np.int64)
+        around = np.flatnonzero((stack < 0) & (batch["kind"] == 0))
         if len(around):
             found[around] = self._around(batch["thread"][around], batch["time"][around])
         return found
