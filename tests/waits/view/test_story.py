@@ -87,6 +87,17 @@ def test_a_thread_that_is_idle_is_shown_with_those_that_end_its_waits() -> None:
     assert (callout.text, callout.detail) == ("i1 waits 979 ns for Q", "its longest wait (in serve)")
 
 
+def test_a_thread_that_mostly_waits_is_shown_with_all_that_held_what_it_waits_for() -> None:
+    rows = [("h", 0, 1000, "load"), ("h", 5, 5, "Lock.acquire", "wait", "L", 0)]
+    rows += [("h", 700, 700, "Lock.release", "release", "L"), ("m", 0, 1000, "run")]
+    for name, got, released in (("v", 701, 950), ("w", 951, 955)):
+        rows += [(name, 0, 1000, "take"), (name, 10, got, "Lock.acquire", "wait", "L", 1)]
+        rows += [(name, released, released, "Lock.release", "release", "L")]
+    trace = trace_of(lines(rows))
+    drawing = draw(trace, finding=number_of(trace, "mostly idle", "w"))
+    assert sorted(names_of(trace, drawing)) == ["h", "v", "w"]
+
+
 def test_a_farmer_is_shown_with_its_workers_alone() -> None:
     trace = two_queues()
     drawing = draw(trace, finding=number_of(trace, "farmer and workers"))

@@ -100,8 +100,8 @@ def staged(waits: Waits, p: Parameters, finding: Finding | None) -> Parameters:
 def _involved(waits: Waits, finding: Finding) -> list[int]:
     """Return the threads that wait for what others hold in a finding, those that wait longest first.
 
-    Of a thread that is idle these are those that end its waits; other findings without objects are about
-    their threads alone.
+    Of a thread that is idle these are those that end its waits, and that hold what it waits for; other
+    findings without objects are about their threads alone.
     """
     ops = waits.ops
     if not finding.objects and finding.kind not in USUAL:
@@ -109,9 +109,11 @@ def _involved(waits: Waits, finding: Finding) -> list[int]:
     rows = _its_waits(waits, finding)
     rows = rows[ops.asks[rows] if finding.objects else np.isin(ops.thread[rows], finding.threads)]
     who = ops.thread[rows] if finding.objects else waits.woken_by[rows]
-    rows, who = rows[who >= 0], who[who >= 0]
     lasts = np.minimum(ops.end[rows], finding.end) - np.maximum(ops.start[rows], finding.start)
-    total = np.bincount(who, lasts, len(waits.trace.threads))
+    total = np.bincount(who[who >= 0], lasts[who >= 0], len(waits.trace.threads))
+    if not finding.objects:
+        held = np.isin(waits.causes.wait, rows[ops.asks[rows]])
+        total += np.bincount(waits.causes.thread[held], waits.causes.ns[held], len(total))
     return [t for t in np.argsort(-total, kind="stable").tolist() if total[t] > 0]
 
 
