@@ -283,7 +283,8 @@ def tried(
     A share of its places is drawn by chance, and at most so many changes are made there.
     """
     name = module.relative_to(ROOT)
-    source, copy = module.read_text(), tree / name
+    copy = tree / name
+    source = copy.read_text()
     began = time.monotonic()
     known = accepted_of(module)
     places = places_of(source)

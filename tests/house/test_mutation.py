@@ -53,7 +53,7 @@ def test_changes_at_the_import_are_tried_with_all_tests_those_near_the_module_fi
         "tests/a/test_other.py::runs": (2.0, [7]),
         "tests/a/test_limits.py::slow": (3.0, []),
         "tests/a/test_limits.py::quick": (1.0, [7]),
-        "tests/a/test_limits.py::endless": (100.0, [7]),
+        "tests/a/test_limits.py::endless": (1000.0, [7]),
     }
     near = [
         "tests/a/test_limits.py::quick", "tests/a/test_limits.py::slow", "tests/a/test_other.py::runs",
@@ -62,7 +62,7 @@ def test_changes_at_the_import_are_tried_with_all_tests_those_near_the_module_fi
     del coverage["tests/a/test_limits.py::endless"]
     for line in (1, 4, 6):
         assert selected("limits.py", SOURCE, line, coverage) == near
-    coverage["tests/a/test_limits.py::endless"] = (100.0, [7])
+    coverage["tests/a/test_limits.py::endless"] = (1000.0, [7])
     assert selected("limits.py", SOURCE, 7, coverage) == [
         "tests/a/test_limits.py::quick", "tests/a/test_other.py::runs",
     ]  # fmt: skip
