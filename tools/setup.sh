@@ -44,7 +44,7 @@ done
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 stamp=.venv/.setup
-wanted=$(cat pyproject.toml tracevis3d/record/fast/_fast.c tools/setup.sh tools/install.sh | cksum)-$version
+wanted=$(cat pyproject.toml tracevis3d/record/fast/*.c tools/setup.sh tools/install.sh | cksum)-$version
 if [ -f $stamp ] && [ "$(cat $stamp)" = "$wanted" ] && .venv/bin/python -c 'import bpy, numba' 2>/dev/null; then
     exit 0
 fi

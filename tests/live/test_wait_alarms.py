@@ -18,7 +18,7 @@ from tracevis3d.features.waits.live.alarms import WaitAlarms, _item_of, _Object
 from tracevis3d.features.waits.waits import find_waits
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
-from tracevis3d.live.stream.alarms import AlarmWatch
+from tracevis3d.live.stream.alarms import Alarm, AlarmWatch
 from tracevis3d.views.own import OWN
 from tracevis3d.views.registry import live_forms, watchers
 
@@ -436,3 +436,43 @@ def test_who_waits_for_work_queues_for_nothing_that_is_held() -> None:
     assert feed.look(1000) == {}
     feed.waits(*((t, "Lock.acquire", "Lock-1 a", 0, -1) for t in range(4)))
     assert set(feed.look(1001)) == {"convoy"}
+
+
+class Scripted:
+    """A watcher that says at each look what it was told to."""
+
+    def __init__(self, *looks: tuple[tuple[str, str], ...]) -> None:
+        self._looks = deque(looks)
+
+    def look(self, now: int) -> list[Alarm]:
+        return [Alarm(kind, about, "a sentence") for kind, about in self._looks.popleft()]
+
+
+class Telling(Scripted):
+    def why_over(self, alarm: Alarm) -> str:
+        return f"no more {alarm.about}"
+
+
+def test_that_an_alarm_is_over_is_told_once_when_it_has_not_come_again() -> None:
+    a, b = ("convoy", "a"), ("growing memory", "b")
+    looks = [(a, b), (a,), (b,), (), *[()] * 30, (a,), *[()] * 30]
+    for kind, words in ((Scripted, ("", "")), (Telling, ("no more a", "no more b"))):
+        watch, told = AlarmWatch(lambda kind=kind: [kind(*looks)]), []
+        for i in range(len(looks)):
+            watch.look(i, clock=0.125 * i)
+            told += [(i, alarm.about, alarm.over_at, alarm.why_over) for alarm in watch.ended]
+        # Both are missed for a look before they are gone; two seconds are sixteen looks.
+        assert told == [(18, "a", 2, words[0]), (19, "b", 3, words[1])]
+        assert [(alarm.about, alarm.at, alarm.over_at) for alarm in watch.raised] == [
+            ("a", 0, 35),
+            ("b", 0, 3),
+        ]
+
+
+def test_an_alarm_that_becomes_another_one_is_not_over() -> None:
+    looks = [(("growing memory", "a"),), *[(("leak", "a"),)] * 30, *[()] * 30]
+    watch, told = AlarmWatch(lambda: [Scripted(*looks)]), []
+    for i in range(len(looks)):
+        watch.look(i, clock=0.125 * i)
+        told += [(alarm.kind, alarm.over_at) for alarm in watch.ended]
+    assert told == [("growing memory", 31), ("leak", 31)]

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.features.memory.live.alarms import MemoryAlarms, Samples
+from tracevis3d.features.memory.live.alarms import MemoryAlarms
+from tracevis3d.features.memory.live.growth import Samples
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
 
@@ -53,15 +54,23 @@ def test_a_call_site_that_only_allocates_is_reported(keeps, size, wanted) -> Non
 
 
 def grows(
-    steps, size: int = 60_000, every: int = 100, looks: int = 1, busy: bool = True
+    steps,
+    size: int = 60_000,
+    every: int = 100,
+    looks: int = 1,
+    busy: bool = True,
+    ran: int = 1_000,
+    function: str = "gather (/a.py:7)",
 ) -> list[tuple[int, str, str]]:
     """Return the alarms about a call site of which so many blocks live after each so many milliseconds.
 
-    Another call site allocates a little each time, if the program is ``busy``.
+    Another call site allocates a little each time, if the program is ``busy``. Before all that it has run for
+    ``ran`` milliseconds.
     """
     growing = GrowingTrace()
     growing.begin(Welcome("s", "p", 1, 0))
-    growing.name(Names("functions", 0, ("gather (/a.py:7)",)))
+    growing.begins = (1 - ran) * MS
+    growing.name(Names("functions", 0, (function,)))
     growing.name(Names("threads", 0, ((1, 1, "main"),)))
     growing.name(Names("frames", 0, ((0, -1, 8), (0, -1, 9))))
     alarms, lives, found, next_ = MemoryAlarms(growing), [], [], 1
@@ -89,8 +98,23 @@ def test_that_memory_grows_is_said_within_a_second_and_not_that_it_leaks() -> No
     found = grows([*range(1, 9), 0, 0])
     assert [(step, kind) for step, kind, _ in found] == [(6, "growing memory"), (7, "growing memory")]
     assert found[0][2] == (
-        "gather:8 grows and has not shrunk: +352 KiB in 600 ms: a leak, or something that is being gathered"
+        "gather:8 grows and has not shrunk: +352 KiB in 600 ms, 100% of all growth: "
+        "a leak, or something that is being gathered"
     )
+    found = grows([*range(1, 9), 0, 0], size=30_000_000, busy=False)
+    assert ", 100% of all growth: " in found[0][2]
+
+
+@pytest.mark.parametrize(("ran", "first"), [(0, 10), (350, 7), (400, 6), (900, 6)])
+def test_what_a_program_gathers_in_its_first_second_is_told_after_it(ran, first) -> None:
+    assert next(step for step, *_ in grows(range(1, 14), ran=ran)) == first
+    assert grows([*range(1, 9), *[8] * 40], ran=0) == []
+
+
+def test_what_imports_keep_is_the_program_and_does_not_grow() -> None:
+    for name in ("get_data (<frozen importlib._bootstrap_external>:1070)", "__new__ (<frozen abc>:105)"):
+        assert grows(range(1, 80), function=name) == []
+    assert grows(range(1, 80), function="get_data (/importlib/own.py:1070)")
 
 
 @pytest.mark.parametrize(("every", "least"), [(300, 5), (200, 5), (100, 6), (92, 6), (91, 7), (50, 12)])

@@ -20,7 +20,7 @@ from ..trace.recording import Recording
 from ..units import duration
 from .living_blocks import Living, LivingBefore, Reported
 from .losses import Losses, place
-from .protocol import Batch, Names, Welcome
+from .protocol import SAMPLED, Batch, Names, Welcome
 from .thread_calls import LARGEST, CallsOfThread, Segment
 
 #: Maximum number of calls kept; the oldest are dropped.
@@ -295,7 +295,7 @@ class GrowingTrace:
         for name in tables:
             known = {"operation": session.operations, "object": session.objects, "series": session.counters}
             rows[name + " names"] = known[name]
-        if "stack" in rows:
+        if batch.table in ("memory", "counters"):
             rows["session"] = session
         if batch.table == "memory" and batch.again:
             if self._reported_again is None:
@@ -608,7 +608,9 @@ class GrowingTrace:
         for rows in memory:
             add_memory(rows["session"], rows, rows["kind"], rows["time"] >= low)
         for rows in self._rows["counters"]:
-            keep = rows["time"] >= low
+            # What alarms are made of is no counter of the program.
+            other = [n for n, name in rows["series names"].items() if name.startswith(SAMPLED)]
+            keep = (rows["time"] >= low) & ~np.isin(rows["series"], other)
             put = partial(recording.series, 0)
             series = _numbers(put, rows["series names"], rows["series"][keep], "counter")
             recording.add_counters(series=series, time=rows["time"][keep], value=rows["value"][keep])

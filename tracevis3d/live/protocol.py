@@ -7,6 +7,7 @@ Nothing here knows ZeroMQ: it turns frames into checked messages and back.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -70,6 +71,10 @@ TABLES: dict[str, tuple[tuple[str, str, int | None, int | None], ...]] = {
         ("value", "<f8", None, None),
     ),
 }
+#: Counters that begin with this are about how much lives of what was allocated since the begin, by a sample;
+#: of the one that has a frame's number behind it what was allocated there, of the other of everything.
+SAMPLED = "memory by a sample (bytes)"
+_OF_FRAME = re.compile(re.escape(SAMPLED) + r", frame (\d{1,8})\b")
 #: Tables of names, announced before their numbers are used.
 NAMES = ("functions", "threads", "objects", "operations", "counters", "frames")
 
@@ -304,6 +309,17 @@ class Answer:
 FromPublisher = Welcome | Names | Batch | Alive | Ended | Refused | Answer
 FromViewer = Hello | Credit | Ask | Bye | Suggest
 Frames = list[Any]
+
+
+def sampled_name(frame: int) -> str:
+    """Return the name of the counter that says how much of what a frame has allocated lives, by a sample."""
+    return f"{SAMPLED}, frame {frame}"
+
+
+def sampled_frame(name: str) -> int:
+    """Return the frame that a counter of :func:`sampled_name` is about; -1: it is another counter."""
+    found = _OF_FRAME.match(name)
+    return int(found[1]) if found is not None else -1
 
 
 def encode(message: FromPublisher | FromViewer) -> Frames:

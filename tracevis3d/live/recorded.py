@@ -81,6 +81,8 @@ class SpoolFeed(Encoder):
         self._threads: dict[int, _Thread] = {}
         self._numbers: dict[int, int] = {}
         self._frame_numbers: list[int] = []
+        #: Frames of which something was in the sample when it was looked at last.
+        self._sampled: list[int] = []
         self._waiting_sync: list[dict[str, Any]] = []
         #: Open waits that viewers don't know of yet: thread, and key in its ``open``.
         self._new_waits: list[tuple[_Thread, tuple[int, int, int]]] = []
@@ -114,6 +116,8 @@ class SpoolFeed(Encoder):
             self._take_counters(json.loads(data))
         elif kind == spool.LIVING:
             self._take_living(data)
+        elif kind == spool.SAMPLED:
+            self._take_sampled(data)
         elif kind == spool.DROPPED:
             self.dropped += int(json.loads(data)["rows"])
             self._publisher.lose(int(json.loads(data)["rows"]))
@@ -346,14 +350,41 @@ class SpoolFeed(Encoder):
         if len(rows["time"]):
             self._put("memory", **rows)
 
-    def _memory(self, columns: dict[str, bytes]) -> dict[str, NDArray[Any]]:
-        """Return rows of memory with the feed's numbers and times."""
-        rows = memory_columns(columns)
+    def _take_sampled(self, data: bytes) -> None:
+        """Publish how much lives by a sample: of each call site, and of all, so that each look is told."""
+        when = np.frombuffer(data[:8], np.float64 if self._begin["microseconds"] else np.int64)[0]
+        n = (len(data) - 8) // 12
+        sites = np.frombuffer(data[8 : 8 + 4 * n], np.uint32)
+        sizes = np.frombuffer(data[8 + 4 * n :], np.int64)
+        known = np.array([self._sites.get(site, -1) for site in sites.tolist()], np.int64)
+        # Of stacks that differ only in frames of the recorder's the innermost one is the same.
+        frames = self._published_frames()[known]
+        frame, place = np.unique(frames[frames >= 0], return_inverse=True)
+        size = np.bincount(place.reshape(-1), sizes[frames >= 0], len(frame))
+        # What is not there any more is told once.
+        values = {
+            **dict.fromkeys(self._sampled, 0.0),
+            **dict(zip(frame.tolist(), size.tolist(), strict=True)),
+        }
+        self._sampled = frame.tolist()
+        names = [p.SAMPLED, *map(p.sampled_name, values)]
+        self._put(
+            "counters", series=[self._publisher.number("counters", self._of_process(name)) for name in names],
+            time=np.full(len(names), self._nanoseconds(when.item()) + self._shift),
+            value=[float(sizes.sum()), *values.values()],
+        )  # fmt: skip
+
+    def _published_frames(self) -> Ints:
+        """Announce new frames; return the feed's number of each, and -1 as the last one."""
         self._frame_numbers += announce_frames(
             self._publisher, list(self._frames)[len(self._frame_numbers) :], self._frame_numbers
         )
-        frames = np.array([*self._frame_numbers, -1])
-        rows["stack"] = frames[rows["stack"]]
+        return np.array([*self._frame_numbers, -1])
+
+    def _memory(self, columns: dict[str, bytes]) -> dict[str, NDArray[Any]]:
+        """Return rows of memory with the feed's numbers and times."""
+        rows = memory_columns(columns)
+        rows["stack"] = self._published_frames()[rows["stack"]]
         rows["time"] = rows["time"] + self._shift
         rows["thread"] = np.full(len(rows["time"]), self._main())
         return rows

@@ -38,7 +38,7 @@ def watch(
     alarms : AlarmWatch, optional
         What looks for trouble.
     alarm : callable
-        Called with each new alarm.
+        Called with each new alarm, and once more when it is over (then ``over_at`` is set).
     """
     begun = shown = time.monotonic()
     last, drawn = 0.0, 0
@@ -46,8 +46,8 @@ def watch(
     def look(now: int, clock: float) -> None:
         # Before it is connected there is nothing to look at.
         if alarms is not None and subscriber.state not in ("waiting", "refused"):
-            for new in alarms.look(now, clock):
-                alarm(new)
+            for each in (*alarms.look(now, clock), *alarms.ended):
+                alarm(each)
 
     try:
         while not (subscriber.over or subscriber.locked_out) and (

@@ -191,11 +191,15 @@ class BufferWriter:
             add(spool.VIZTRACER, self._dumps, b"")
         self.mark()
         self.write_samples()
-        if self.allocations is not None and (said := self.allocations.look(last)) is not None:
-            sites, living = said
-            if sites:
-                add(spool.SITES, 0, to_json(sites))
-            add(spool.LIVING, 0, array(code, [state.clock()]).tobytes() + living)
+        if self.allocations is not None:
+            for kind, said in (
+                (spool.LIVING, self.allocations.look(last)),
+                (spool.SAMPLED, self.allocations.sample()),
+            ):
+                if said is not None:
+                    if said[0]:
+                        add(spool.SITES, 0, to_json(said[0]))
+                    add(kind, 0, array(code, [state.clock()]).tobytes() + said[1])
         # The last look may have been one too many.
         self._write_problems()
         add(spool.FLUSHED, 0, to_json({"began": began}))

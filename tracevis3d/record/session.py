@@ -159,7 +159,8 @@ class Session:
 
         self._buffers.samples = samples
         if self._buffers.tracking is None:
-            self._buffers.allocations = Allocations(self._options.frames)
+            # What it tells sooner is for those who watch.
+            self._buffers.allocations = Allocations(self._options.frames, bool(self._options.live))
         # Before the program runs: the flusher's first look may come late.
         self._buffers.write_samples()
 

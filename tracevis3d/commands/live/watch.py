@@ -94,8 +94,13 @@ def run(args: argparse.Namespace) -> None:
         def alarm(found: Alarm) -> None:
             bar.close()
             # On the clock of the file that is written: from what came first.
-            at = duration(found.at - (subscriber.trace.begins or 0))
-            complain(f"alarm at {at}: {found.kind}: {found.sentence}")
+            begins = subscriber.trace.begins or 0
+            if found.over_at is None:
+                complain(f"alarm at {duration(found.at - begins)}: {found.kind}: {found.sentence}")
+            else:
+                why = f": {found.why_over}" if found.why_over else ""
+                at = duration(found.over_at - begins)
+                complain(f"alarm over at {at}: {found.kind}: {found.about}{why}")
 
         alarms = AlarmWatch(lambda: watchers(subscriber.trace))
         watch(
@@ -163,7 +168,8 @@ def _facts(endpoint: str, subscriber: Subscriber, trace: Trace, alarms: Iterable
         "bad_messages": subscriber.bad, "sessions": subscriber.trace.sessions,
         "alarms": [
             {"kind": a.kind, "about": a.about, "sentence": a.sentence, "how": a.how,
-             "at_ns": a.at - trace.origin_ns}
+             "at_ns": a.at - trace.origin_ns,
+             "over_at_ns": None if a.over_at is None else a.over_at - trace.origin_ns}
             for a in alarms
         ],
     }  # fmt: skip

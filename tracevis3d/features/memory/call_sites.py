@@ -24,6 +24,13 @@ _COMPREHENSION = re.compile(r"<(?:genexpr|listcomp|setcomp|dictcomp)>$")
 _PYTHON = re.compile(r"\.pyw?\b")
 #: Maximum depth of such functions.
 _DEEPEST = 32
+#: Functions that load modules or register classes: what they keep is the program itself.
+_IMPORTS = re.compile(r"<frozen (?:importlib|zipimport|abc)\b|\b_bootstrap(?:_external)?\b")
+
+
+def is_import(name: str) -> bool:
+    """Return whether a function loads modules, as Python's import does, by its name and file."""
+    return _IMPORTS.search(name) is not None
 
 
 def passes_on(label: str, file: str = "") -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...kernels.memory.allocations import fill_waves
 from .blocks import AT_ONCE, Blocks
-from .call_sites import Sites
+from .call_sites import Sites, is_import
 from .curves import SiteTable
 
 Ints = NDArray[np.int64]
@@ -41,8 +41,6 @@ _SCALES, _REGULAR, _UNEVEN = (_WAVE, _WAVE / 4, _WAVE / 16, _WAVE / 64), 4, 0.3
 #: A wave shorter than twice the time between two moments that are known counts only if it is as high as this
 #: many blocks: of fewer, order alone makes a wave.
 _FULL = 6
-#: Call sites that load modules or register classes: what they keep is the program itself.
-_IMPORTS = re.compile(r"<frozen (?:importlib|zipimport|abc)\b|\b_bootstrap(?:_external)?\b")
 #: What is no call site: stores of small blocks, and what the interpreter does by itself. That they are kept
 #: does not say that nobody uses them.
 _NOBODY = re.compile(r"^(?:arena for small objects|no function of Python's)$")
@@ -179,7 +177,7 @@ _BY_IDENTITY = ("forgotten", "cohort")
 
 def loads_modules(sites: Sites) -> list[int]:
     """Return the call sites that load modules, as Python's import does."""
-    return [site for site, name in enumerate(sites.name) if _IMPORTS.search(name)]
+    return [site for site, name in enumerate(sites.name) if is_import(name)]
 
 
 def byte_time(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = GRID) -> NDArray[np.float64]:

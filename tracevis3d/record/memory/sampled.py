@@ -1,7 +1,8 @@
 """What memory the program takes, sampled: the blocks that live, by ``tracemalloc``, and the whole process.
 
 Python reports no single allocation. What lives is compared from one look to the next; what is allocated and
-freed between two of them is not seen.
+freed between two of them is not seen. Looks are rare where many blocks live: then a sample of what is
+allocated (``fast/_blocks.c``) still tells within a tenth of a second what grows.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ import sys
 import time
 from array import array
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from .. import state
+from ..fast import BLOCKS
 from .choice import FRAMES
 
 #: After a snapshot there is none for this many times as long as it took.
@@ -23,9 +26,15 @@ MOST_STANDSTILL = 1.0
 #: When the program has ended, a snapshot may take so many seconds of processor time, counting included.
 MOST_AT_END = 30.0
 #: Seconds that Python takes to list a block, and we to count it, until that has been measured with so many.
-_A_BLOCK, _COUNTED, _MEASURED = 3e-7, 1.8e-6, 100_000
+_A_BLOCK, _COUNTED, _MEASURED = 3e-7, 1.8e-6 if BLOCKS is None else 1.5e-7, 100_000
 #: Blocks that are counted before the program's threads may run again: some 5 ms.
 _TURN = 4096
+#: Bytes between two blocks of the sample at first, on average; it is doubled as often as there are too many.
+_INTERVAL = 1024.0
+#: Seconds between two looks at the sample; samples whose call site is asked for at once, some 2 µs each.
+_SAMPLE_EVERY, _MOST_ASKED = 0.08, 4096
+#: Call sites of which less than so many bytes are in the sample are left out.
+_LEAST_SAMPLED = 1 << 14
 
 _open, _read, _close = os.open, os.read, os.close
 
@@ -57,22 +66,28 @@ class Allocations:
     ----------
     frames : int
         How many of a call site are kept; 0: :data:`.choice.FRAMES`.
+    sample : bool
+        Whether a sample of what is allocated is taken, too, where the part in C was built.
     """
 
-    def __init__(self, frames: int = 0) -> None:
+    def __init__(self, frames: int = 0, sample: bool = False) -> None:
         import _tracemalloc
 
         self._traces: Any = _tracemalloc._get_traces
         self._halt = _tracemalloc.stop
         self._ours = not _tracemalloc.is_tracing()
+        #: Numbers of call sites, -1 of those of the recorder itself; stacks of those that are new.
         self._sites: dict[Any, int] = {}
-        self._next = 0.0
+        self._new: dict[int, Any] = {}
+        self._next = self._next_sample = 0.0
         #: Blocks of Python's that the last snapshot did not list; it lists large ones beside these.
         self._others = sys.getallocatedblocks()
         self._a_block, self._counted = _A_BLOCK, _COUNTED
         self._is_behind = False
         if self._ours:
             _tracemalloc.start(frames or FRAMES)
+        # Around tracemalloc, which is asked where a block comes from.
+        self._samples = sample and BLOCKS is not None and BLOCKS.start_sampling(_INTERVAL, time.time_ns())
 
     def look(self, last: bool = False) -> tuple[dict[int, Any], bytes] | None:
         """Take a snapshot, if it is time for one.
@@ -97,30 +112,42 @@ class Allocations:
         traces = self._traces()
         self._others = blocks - len(traces)
         listed, counting = len(traces), time.thread_time()
-        # What is made here is traced too: nothing is made for each block.
-        kinds: Counter[Any] = Counter()
-        while traces:
-            kinds.update(traces[-_TURN:])
-            del traces[-_TURN:]
-        new: dict[int, Any] = {}
-        site, sizes, counts = array("I"), array("q"), array("q")
-        for (_, size, stack, _), n in kinds.items():
-            known = self._sites.get(stack)
-            if known is None:
-                known = self._sites[stack] = -1 if _is_ours(stack) else len(self._sites)
-                if known >= 0:
-                    new[known] = stack
-            if known >= 0:
-                site.append(known)
-                sizes.append(size)
-                counts.append(n)
-        living = site.tobytes() + sizes.tobytes() + counts.tobytes()
+        living = _count(traces, self._sites, self._number)
         if listed >= _MEASURED:
             self._a_block = (counting - at) / listed
             self._counted = (time.thread_time() - counting) / listed
         ended = time.perf_counter()
         self._next = ended + _REST * (ended - began)
-        return new, living
+        return self._new_sites(), living
+
+    def sample(self) -> tuple[dict[int, Any], bytes] | None:
+        """Look at the sample of what was allocated since the begin, if it is time to.
+
+        Returns
+        -------
+        (dict, bytes), or None
+            New call sites as :meth:`look` returns them; and columns: call site (uint32), and about how many
+            bytes of it live (int64), of those with some. None: it is too early, or there is no sample.
+        """
+        began = time.perf_counter()
+        if not self._samples or began < self._next_sample:
+            return None
+        # By processor time: on a busy machine it is looked at as often.
+        at = time.thread_time()
+        living = BLOCKS.sampled(self._sites, self._number, _MOST_ASKED, _LEAST_SAMPLED)
+        self._next_sample = began + max(_SAMPLE_EVERY, _REST * (time.thread_time() - at))
+        return self._new_sites(), living
+
+    def _number(self, stack: Any) -> int:
+        """Return the number of a call site that has none yet; -1: it is the recorder's own."""
+        number = self._sites[stack] = -1 if _is_ours(stack) else len(self._sites)
+        if number >= 0:
+            self._new[number] = stack
+        return number
+
+    def _new_sites(self) -> dict[int, Any]:
+        new, self._new = self._new, {}
+        return new
 
     def _takes_too_long(self) -> bool:
         """Return whether a snapshot would keep the program standing; the first of several is reported."""
@@ -148,9 +175,34 @@ class Allocations:
         return foreseen > MOST_AT_END
 
     def stop(self) -> None:
-        """Take no more snapshots, and stop ``tracemalloc`` if it was started here."""
+        """Take no more snapshots and samples, and stop ``tracemalloc`` if it was started here."""
+        if self._samples:
+            BLOCKS.stop_sampling()
         if self._ours:
             self._halt()
+
+
+def _count(traces: list[Any], sites: dict[Any, int], number: Callable[[Any], int]) -> bytes:
+    """Empty a list of ``tracemalloc``'s; return columns of its kinds of blocks, as :meth:`Allocations.look`.
+
+    What is made here is traced, too: nothing is made for each block.
+    """
+    if BLOCKS is not None:
+        return bytes(BLOCKS.group(traces, sites, number))
+    kinds: Counter[Any] = Counter()
+    while traces:
+        kinds.update(traces[-_TURN:])
+        del traces[-_TURN:]
+    site, sizes, counts = array("I"), array("q"), array("q")
+    for (_, size, stack, _), n in kinds.items():
+        known = sites.get(stack)
+        if known is None:
+            known = number(stack)
+        if known >= 0:
+            site.append(known)
+            sizes.append(size)
+            counts.append(n)
+    return site.tobytes() + sizes.tobytes() + counts.tobytes()
 
 
 def _is_ours(stack: Any) -> bool:

@@ -46,6 +46,9 @@ SITES = b"S"
 #: The time (8 bytes, as in ROWS) and which blocks live then: the call sites of all kinds of them (uint32),
 #: then their sizes, then how many there are (int64).
 LIVING = b"A"
+#: The time (8 bytes, as in ROWS) and about how much lives of what was allocated since the begin, by a sample:
+#: call sites (uint32), then their bytes (int64). Only for viewers.
+SAMPLED = b"G"
 #: JSON: a moment that a mark in memray's file represents (:mod:`..memory.with_memray`).
 MARK = b"K"
 #: JSON: how many rows the program has dropped because the writer is too far behind.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ....live.growing import GrowingTrace
 from ....live.stream.description import short
-from ..call_sites import passes_on
+from ..call_sites import is_import, passes_on
 
 Ints = NDArray[np.int64]
 
@@ -31,11 +31,14 @@ class Sites:
     Attributes
     ----------
     names : list of str
+    imports : set of int
+        The sites that load modules.
     """
 
     def __init__(self, growing: GrowingTrace) -> None:
         self._growing = growing
         self.names: list[str] = []
+        self.imports: set[int] = set()
         self._numbers: dict[tuple[int, int], int] = {}
         self._functions: list[str] = []
         self._names: list[str] = []
@@ -50,9 +53,17 @@ class Sites:
         return self.names[site] if 0 <= site < len(self.names) else "several call sites"
 
     def of(self, batch: Mapping[str, Any]) -> NDArray[np.int64]:
-        """Return the call site of each row of a batch of memory, int64.
+        """Return the call site of each row of a batch of memory.
 
-        It is -1 where a row without a stack allocates nothing: nobody asks for its call site.
+        Parameters
+        ----------
+        batch : mapping of str to object
+            As :meth:`GrowingTrace.batches` returns them.
+
+        Returns
+        -------
+        int64 (n,)
+            -1 where a row without a stack allocates nothing: nobody asks for its call site.
         """
         stack = batch["stack"].astype(np.int64)
         session = batch["session"]
@@ -63,14 +74,27 @@ class Sites:
             larger[: len(known)] = known
             known = self._of[id(session)] = larger
         for number in np.unique(stack[(stack >= 0) & (known[stack] < 0)]).tolist():
-            known[number] = self._site(session, number)
+            known[number] = self.of_frame(session, number)
         found = np.where(stack >= 0, known[stack], -1).astype(np.int64)
         around = np.flatnonzero((stack < 0) & (batch["kind"] == 0))
         if len(around):
             found[around] = self._around(batch["thread"][around], batch["time"][around])
         return found
 
-    def _site(self, session: Any, stack: int) -> int:
+    def of_frame(self, session: Any, stack: int) -> int:
+        """Return the call site of a stack.
+
+        Parameters
+        ----------
+        session : object
+            Whose frames it is made of.
+        stack : int
+            Its innermost frame.
+
+        Returns
+        -------
+        int
+        """
         key, at = (-1, 0), stack
         for _ in range(_DEEPEST):
             frame = session.frames.get(at)
@@ -115,4 +139,6 @@ class Sites:
             name = f"{label}:{line}" if label and line else label or "(call site unknown)"
             found = self._numbers[key] = len(self.names)
             self.names.append(name)
+            if 0 <= function < len(self._names) and is_import(self._names[function]):
+                self.imports.add(found)
         return found
