@@ -84,7 +84,7 @@ def _try(python: Path, what: str, packages: list[str | Path], has_c: bool) -> No
             raise BuildError(f"{what}: convert keeps {converted['calls']} of {recorded['calls']} calls")
         if "live" in str(packages[-1]):
             _watch(command, what, recorded["calls"], clean, home)
-        code = "from tracevis3d.record.fast import BLOCKS, MODULE; print(MODULE is not None and BLOCKS is not None)"
+        code = "from tracevis3d.record.fast import BLOCKS, MODULE; print(None not in (BLOCKS, MODULE))"
         if library.must([inside / "python", "-c", code], clean, home).strip() != str(has_c):
             raise BuildError(f"{what}: the part in C is {'missing' if has_c else 'in it'}")
         words = [command, "render", "icicle", _TRACE, "-o", "run.png"]
