@@ -141,6 +141,8 @@ def test_same_rows_as_the_complete_tree(seed, n, levels, show, folded, actions) 
             expected[min(at + 5, len(expected) - 1)][0], min(5, len(expected) - 1 - at)
         )  # fmt: skip
         assert tree.backward(path, 3) == (expected[max(at - 3, 0)][0], min(3, at))
+    for row in tree.construct(None, 0, len(expected) + 1).rows:
+        assert tree.is_filtered(row.path) == row.filtered
     again = PartialTree(
         graph, levels=plain.levels, filtered=plain.filtered, show_filtered=plain.show, folded=folded
     )

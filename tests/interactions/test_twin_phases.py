@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import pairwise
-from unittest.mock import patch
+from unittest.mock import Mock, patch
 
 import numpy as np
 import pytest
@@ -233,7 +233,8 @@ def test_neighbours_of_one_kind_are_joined(parts):
 def test_phases_are_put_together_from_their_parts(parts, before, data):
     pair = [3] * before + [p for p, n in parts for _ in range(n)]
     found, high = made(pair), data.draw(st.integers(before, len(pair)))
-    with patch.multiple(module, _WINDOWS=8, _CALLS=4):
+    chance = Mock(side_effect=module._chance)
+    with patch.multiple(module, _WINDOWS=8, _CALLS=4, _chance=chance):
         result = find_phases(found, before, high, 0.05)
         features = window_features(found, before, high)
     n = high - before
@@ -247,6 +248,8 @@ def test_phases_are_put_together_from_their_parts(parts, before, data):
     cuts, explained = module._optimal_cuts(
         feature, 0.05, module._chance(np.array(mean), n // len(feature), len(feature))
     )
+    # Where chance explains little it moves no cut: what it is computed from is compared, too.
+    assert chance.call_args.args == (pytest.approx(mean), n // len(feature), len(feature))
     exact = plain_refined(part, edge.tolist(), cuts.tolist(), pairs)
     kind = module._kinds(np.array([roots(shares(part[a:b], pairs)) for a, b in pairwise(exact)])).tolist()
     kept = [i for i in range(len(kind)) if not i or kind[i] != kind[i - 1]]

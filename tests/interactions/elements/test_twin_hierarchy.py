@@ -99,6 +99,17 @@ def test_each_call_belongs_to_the_element_at_its_path(trace, level, by):
     assert h.kind == (f"{plural} in threads" if by == "threads" else plural)
 
 
+def test_a_name_that_begins_like_that_of_another_root_stays_whole():
+    trace = small_trace([0, 1], [1, 2], [9, 3], ["f", "g"])
+    containers = Containers(Strings.of(["p.q", "p"]), np.full(2, -1, np.int32), np.zeros(2, np.uint8))
+    of = Functions(
+        trace.functions.name, trace.functions.label, np.arange(2, dtype=np.int32), np.full(2, -1, np.int32),
+        np.zeros(2, np.int32),
+    )  # fmt: skip
+    h = element_hierarchy(replace(trace, functions=of, containers=containers), "module").hierarchy
+    assert [tuple(filter(None, h.path[i])) for i in h.node.tolist()] == [("p.q",), ("p",)]
+
+
 @given(programs(), LEVEL, BY)
 @settings(max_examples=80, deadline=None)
 def test_nodes_are_called_what_they_are(trace, level, by):

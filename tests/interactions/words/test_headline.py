@@ -91,6 +91,16 @@ def called(*pairs):
     return trace, elements.hierarchy, interactions(trace, elements)
 
 
+@pytest.mark.parametrize(
+    ("second", "said"), [(4, "40 % of the calls go to Log and Data"), (3, "20 calls between")]
+)
+def test_two_that_receive_two_fifths_of_the_calls_are_named(second, said):
+    inner = ["Log.add"] * 4 + ["Data.get"] * second + [f"Part{i}.do" for i in range(6 - second)]
+    trace, hierarchy, found = called(*((f"Outer{i}.do", name) for i, name in enumerate(inner)))
+    title = headline.of_run(trace, hierarchy, found, (0, len(found)), NONE, [])
+    assert title.text.startswith(said)
+
+
 NONE = Phases(np.zeros(0, np.int64), np.zeros(0, np.int32), 0.0)
 
 

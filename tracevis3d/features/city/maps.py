@@ -119,7 +119,7 @@ def as_squares(middle: Floats, area: Floats, place: Rectangle) -> list[Rectangle
     at = at / np.maximum(np.percentile(np.abs(at), _NEAR, axis=0), 1e-12)
     at = at / (1.0 + _DRAWN_IN * np.abs(at))
     # A cloud is round and a map is not: both axes are stretched to it before squares are drawn.
-    at = (at - at.min(axis=0)) / np.maximum(np.ptp(at, axis=0), 1e-12) * room
+    at = at / np.maximum(np.ptp(at, axis=0), 1e-12) * room
     side = np.sqrt(area * (_FILLED * wide * deep / area.sum()))
     at = without_overlap(at, side)
     low, high = (at - side[:, None] / 2).min(axis=0), (at + side[:, None] / 2).max(axis=0)
