@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from itertools import accumulate
@@ -65,12 +66,15 @@ class Coverage:
             return within
 
         began = time.process_time()
+        # Threads that the test starts are traced, too.
+        threading.settrace(called)
         sys.settrace(called)
         yield
         sys.settrace(None)
+        threading.settrace(None)
         for used in item._fixtureinfo.name2fixturedefs.values():  # type: ignore[attr-defined]
-            for module, lines in self.of_fixture.get(used[-1], {}).items():
-                self.lines[module].update(lines)
+            for module, of_fixture in self.of_fixture.get(used[-1], {}).items():
+                self.lines[module].update(of_fixture)
         self.of_test[item.nodeid] = (time.process_time() - began, self.run())
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -107,13 +111,13 @@ def selected(module: str, source: str, line: int, coverage: dict[str, tuple[floa
     very long together are left out, the last first.
     """
     here = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
-    here = [node for node in here if node.lineno <= line <= node.end_lineno]
+    here = [node for node in here if node.lineno <= line <= (node.end_lineno or node.lineno)]
     made = [node for node in here if isinstance(node, ast.FunctionDef) and line >= node.body[0].lineno]
     run: set[int] = set()
     # A decorator belongs to no statement: it runs at the import.
     if inner := max(here, key=lambda node: node.lineno, default=None):
         last = inner.body[0].lineno - 1 if hasattr(inner, "body") else inner.end_lineno
-        run = set(range(inner.lineno, max(last, inner.lineno) + 1))
+        run = set(range(inner.lineno, max(last or 0, inner.lineno) + 1))
     running = [test for test, (_, lines) in coverage.items() if made and run & set(lines)]
 
     def distance(test: str) -> tuple[int, float]:
