@@ -539,15 +539,17 @@ class Plain:
             )  # fmt: skip
         return found
 
-    def stalls(self, groups):
-        """Return what took long once, in each trace."""
+    def stalls(self, groups, start=()):
+        """Return what took long once, in each trace, but on paths that are reported as slow at the start."""
         found = []
         for s, t in enumerate(self.traces):
             rows = []
             for g in groups:
                 for pair, extra in zip(g["pairs"], g["extra"], strict=True):
                     over = extra - max(g["high"], 0) if s else min(g["low"], 0) - extra
-                    if not self.exact and over >= 0.02 * self.most_time:
+                    if self.traces[1].node[pair[1]] in start or self.exact:
+                        continue
+                    if over >= 0.02 * self.most_time:
                         rows.append((-over, pair[s], pair, len(g["pairs"]) <= 2))
             if not rows:
                 continue

@@ -98,3 +98,86 @@ def run_pairs(draw):
         _vary(root, other, random.Random(draw(st.integers(0, 99))))
     pair = traced(root), traced(other, draw(st.sampled_from([0, 0, 0, 30, 300])))
     return pair if draw(st.booleans()) else pair[::-1]
+
+
+@st.composite
+def noisy_pairs(draw):
+    """Draw two runs on a machine that takes part in all times: some parts are slower or faster in the other.
+
+    A part calls several functions in turn, and runs itself between them.
+    """
+    chance = random.Random(draw(st.integers(0, 9999)))
+    heavy = draw(st.sampled_from([0, 0, 0, 100_000, 1_000_000]))
+    factors = st.sampled_from([1, 1, 1, 0.3, 0.6, 1.4, 2, 4])
+    runs = [[], []]
+    for part in range(draw(st.integers(1, 5))):
+        of_part, functions = draw(factors), draw(st.integers(1, 7))
+        of_function = [of_part * draw(factors) for _ in range(functions)]
+        names = [draw(st.sampled_from([f"{part}.{f}", f"{part}.{f}", f"f{f}"])) for f in range(functions)]
+        rounds, gap = draw(st.sampled_from([1, 2, 3, 4, 9, 12, 21])), draw(st.sampled_from([0, 0, 300]))
+        between, again = draw(factors), draw(st.sampled_from([1, 1, 1, 2, 3]))
+        for run, slower in zip(runs, (0, 1), strict=True):
+            for _ in range(again):
+                below = []
+                for _ in range(rounds):
+                    for name, factor in zip(names, of_function, strict=True):
+                        own = 1000 * (factor if slower else 1) + chance.randrange(30)
+                        own += 20_000 * (chance.random() < 0.01)
+                        below += [
+                            int(gap * (between if slower else 1)) + chance.randrange(9),
+                            [name, int(own), []],
+                        ]
+                run.append([f"part{part}", 200 + chance.randrange(9), below])
+    pair = [traced(["main", 300 + heavy + chance.randrange(30), run]) for run in runs]
+    return tuple(pair) if draw(st.booleans()) else tuple(pair[::-1])
+
+
+@st.composite
+def moved_pairs(draw):
+    """Draw two runs whose functions are called by others, or more often, in the second."""
+    functions = range(draw(st.integers(1, 4)))
+    times, factor = draw(st.sampled_from([(10,), (10, 400)])), draw(st.sampled_from([1, 1, 2]))
+    alone = [draw(st.booleans()) for _ in functions]  # whether what it calls is called by no other
+    runs = [[], []]
+    for caller in range(draw(st.integers(1, 5))):
+        counts = [
+            [draw(st.sampled_from([0, 0, 1, 1, 2, 6, 12])) for _ in functions] if draw(st.booleans()) else []
+            for _ in runs
+        ]  # fmt: skip
+        counts[0] = counts[0] or [draw(st.sampled_from([0, 1, 5])) for _ in functions]
+        counts[1] = counts[1] or counts[0]
+        for s, run in enumerate(runs):
+            below = []
+            for f, count in enumerate(counts[s]):
+                parts = [[f"part{f if alone[f] else ''}", 5, []] for _ in range(3)]
+                own = times[f % len(times)] * (factor if s else 1)
+                below += [[f"work{f}", own, _copy(["", 0, parts])[2]] for _ in range(count)]
+            run.append([f"caller{caller % 4}", 30, below])
+    return tuple(traced(["main", 100, [*run, ["rest", 9, []]]]) for run in runs)
+
+
+@st.composite
+def waiting_pairs(draw):
+    """Draw two runs with exact times that wait between calls: longer, or elsewhere, in the second."""
+    runs = [[], []]
+    for part in range(draw(st.integers(1, 4))):
+        below = [[], []]
+        for f in range(draw(st.integers(1, 5))):
+            waits = draw(
+                st.sampled_from([(0, 0), (5, 5), (50, 50), (50, 80), (100, 900), (700, 10), (0, 300)])
+            )
+            call = [f"f{draw(st.integers(0, 3))}{part}", draw(st.sampled_from([0, 10, 10, 500])), []]
+            there = draw(st.sampled_from([(1, 1), (1, 1), (1, 1), (1, 0), (0, 1), (1, 2)]))
+            for s, of in enumerate(below):
+                of += [waits[s], *[_copy(call) for _ in range(there[s])]]
+            if f and draw(st.integers(0, 3)) == 0:
+                below[1][-2:], below[1][-4:-2] = below[1][-4:-2], below[1][-2:]
+        for s, run in enumerate(runs):
+            run.append([f"part{part}", 20, below[s]])
+    first = draw(st.sampled_from([(0, 0), (30, 30), (30, 900)]))
+    return tuple(traced(["main", 100, run], wait) for run, wait in zip(runs, first, strict=True))
+
+
+def any_pairs():
+    """Draw two runs of any of these kinds."""
+    return st.one_of(run_pairs(), noisy_pairs(), moved_pairs(), waiting_pairs())

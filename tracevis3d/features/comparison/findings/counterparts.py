@@ -216,8 +216,7 @@ def own_stretches(calls: Calls, call: int) -> Floats:
     float64 (k + 1,)
         Nanoseconds; k calls are made.
     """
-    below = np.arange(call + 1, call + int(calls.extent[call]))
-    made = below[calls.parent[below] == call]
+    made = call + np.flatnonzero(calls.parent[call : call + int(calls.extent[call])] == call)
     begin = np.concatenate(([calls.start[call]], calls.end[made]))
     end = np.concatenate((calls.start[made], [calls.end[call]]))
     return np.asarray((end - begin).astype(np.float64))

@@ -143,7 +143,7 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints, loading: Ints) -> li
     factor = (usual + total) / np.maximum(usual, 1.0)
     apart = (factor >= LEAST_FACTOR) | (factor <= 1 / LEAST_FACTOR)
     apart[loading] = False
-    large = np.flatnonzero((np.abs(total) >= evidence.least_time) & apart & (evidence.state < 2))
+    large = np.flatnonzero((np.abs(total) >= evidence.least_time) & apart)
     found: list[Finding] = []
     reported = np.zeros(len(paths), np.bool_)
     nodes, ratio, weight = evidence.spread

@@ -338,7 +338,7 @@ def _waits(calls: Calls, ids: Ints) -> tuple[Ints, Ints, Flags]:
     follows = (np.diff(calls.parent[ids[order]]) == 0) & (np.diff(calls.thread[ids[order]]) == 0)
     place[order[1:][follows]] = order[:-1][follows]
     caller = calls.parent[ids]
-    begin = np.where(caller >= 0, calls.start[np.maximum(caller, 0)], 0)
+    begin = np.where(caller >= 0, calls.start[caller], 0)
     has = place >= 0
     begin[has] = calls.end[ids[place[has]]]
     next_call = np.where(caller >= 0, caller + 1, ids)

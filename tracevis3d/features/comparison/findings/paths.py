@@ -369,8 +369,7 @@ class _Laying:
         of_call = []
         for s, side in enumerate(self.sides):
             # Paths beyond the deepest level are within their caller's calls.
-            first = np.concatenate(([True], side.node[1:] != side.node[side.parent[1:]]))[: len(side.node)]
-            first |= side.parent < 0
+            first = (side.parent < 0) | (side.node != side.node[side.parent])
             np.add.at(calls[s], side.node[first], side.paths.heads[first])
             np.add.at(own[s], side.node, side.self_time)
             np.add.at(all_calls[s], side.node, side.all_calls)

@@ -270,7 +270,7 @@ def _best_path(similar: Floats) -> Ints:
     best = np.full((1 << n, n), -np.inf)
     before = np.zeros((1 << n, n), np.int64)
     best[1 << np.arange(n), np.arange(n)] = 0.0
-    for subset in range(1, 1 << n):
+    for subset in range(1 << n):
         inside = np.flatnonzero(subset >> np.arange(n) & 1)
         if len(inside) < 2:
             continue
@@ -297,7 +297,7 @@ def _turned(similar: Floats) -> Ints:
     better = True
     while better:
         better = False
-        for i in range(n - 1):
+        for i in range(n):
             for j in range(i + 1, n):
                 gain = 0.0
                 if i:
