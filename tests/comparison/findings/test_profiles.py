@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import accumulate
 from statistics import median
 
@@ -16,7 +17,7 @@ from tracevis3d.features.comparison.findings.find import find
 from tracevis3d.features.comparison.findings.sampling import pace_of, significance
 from tracevis3d.features.comparison.findings.weights import LEAST_SIGNIFICANCE, not_recursive, weight_changes
 from tracevis3d.features.comparison.matching.match import compare
-from tracevis3d.features.comparison.report.sentences import sentence
+from tracevis3d.features.comparison.report.sentences import caption, sentence, without
 from tracevis3d.features.comparison.view.difference.headlines import headline, short
 from tracevis3d.features.comparison.view.difference.kinds import FASTER, ONLY, SAME, SLOWER, differences
 from tracevis3d.formats import registry
@@ -165,6 +166,62 @@ def test_times_of_samples_don_t_matter_nor_what_is_weighed(tmp_path):
     assert (only.kind, only.functions) == ("heavier", ("plan", "plan"))
 
 
+def test_what_a_finding_does_not_count_is_said(tmp_path):
+    here = ("start;main;work;hot", "start;main;work;root", "start;main;work;cold")
+    a = profile(tmp_path, "a", dict(zip(here, (400, 30, 430))))
+    b = profile(tmp_path, "b", dict(zip(here, (600, 90, 200))))
+    first, second = sorted(found(a, b).found, key=lambda one: one.kind)
+    facts = [(f.functions[0], f.details["itself"], f.details["weight"]) for f in (first, second)]
+    # All that goes through several functions is told of the innermost one.
+    assert facts == [("work", False, [430, 690]), ("cold", True, [430, 200])]
+    assert (first.details["without"], second.details["without"]) == (["cold"], [])
+    assert sentence(first) == (
+        "`work` with all that it calls, not counting `cold`, has 50 % of the samples (430) in A and 78 % of "
+        "the samples (690) in B below `start > main`."
+    )
+    assert headline(first) == "work, not counting cold, has 430 samples in A, 690 in B"
+    assert short(first) == ("work: 430 → 690 samples", "50 % of A, 78 % of B, not counting cold")
+    assert caption(first).startswith("work, not counting cold: 50 % of the samples (430) in A")
+
+
+def test_several_that_a_finding_does_not_count_are_two_at_most(tmp_path):
+    def finding(*names):
+        a = profile(tmp_path, "a", {"main;new": 500})
+        (only, *_) = found(a, profile(tmp_path, "b", {"main;other": 500})).found
+        return replace(only, details={**only.details, "without": list(names)})
+
+    assert without(finding()) == ""
+    assert without(finding("f")) == ", not counting f"
+    assert without(finding("f", "g"), "`") == ", not counting `f` and `g`"
+    assert without(finding("f", "g", "h")) == ", not counting f and 2 others"
+
+
+def instructions(folder, name, of):
+    """Return a profile of callgrind's, of functions that main calls, and their instructions."""
+    lines = ["events: Ir", "fl=a.c", "fn=main", "1 10"]
+    for function, count in of.items():
+        lines += [f"cfn={function}", "calls=1 1", f"1 {count}"]
+    for function, count in of.items():
+        lines += [f"fn={function}", f"1 {count}"]
+    path = folder / f"{name}.callgrind"
+    path.write_text("\n".join(lines) + "\n")
+    return registry.open_trace(path)
+
+
+@pytest.mark.parametrize(("factor", "is_found"), [(1.1, False), (1.2, True)])
+def test_instructions_are_counted_and_no_samples(tmp_path, factor, is_found):
+    of = {"mix": 600_000_207, "sort": 300_000_000, "print": 100_000}
+    a = instructions(tmp_path, "a", of)
+    b = instructions(tmp_path, "b", {**of, "mix": 600_000_213, "sort": round(300_000_000 * factor)})
+    (only,) = found(a, b).found
+    if is_found:
+        assert (only.kind, only.functions, only.details["weight"]) == (
+            "heavier", ("sort", "sort"), [300_000_000, 360_000_000]
+        )  # fmt: skip
+    else:
+        assert sentence(only).endswith("and no function differs by 15 %, and by 1 % of the whole.")
+
+
 # -- the twin ------------------------------------------------------------------------------------------
 
 _stack = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4).map(";".join)
@@ -205,6 +262,7 @@ def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
     assert evidence.weights is not None
     left = [joined(a), joined(b)]
     most = whole = max(sum(side.values()) for side in left)
+    gone = {}
     for finding in weight_changes(evidence, evidence.weights):
         name, itself = finding.functions[0] or finding.functions[1], finding.details["itself"]
         expected = plain_changes(*left, evidence.pace, most)
@@ -217,10 +275,13 @@ def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
         )
         assert finding.score == pytest.approx(min(abs(new - evidence.pace * old) / whole, 1.0))
         assert finding.details["weight"] == [old, new]
-        for side in left:
-            for path in side:
-                if path[-1] == name if itself else name in path:
-                    side[path] = 0
+        mine = {path for side in left for path in side if (path[-1] == name if itself else name in path)}
+        assert set(finding.details["without"]) == {gone[path] for path in mine if path in gone}
+        for path in mine:
+            if any(side.get(path) for side in left):
+                gone[path] = name
+            for side in left:
+                side[path] = 0
     assert not plain_changes(*left, evidence.pace, most)
 
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from ....trace import profile
 from ....trace.model import Trace
 
-#: Kinds of weights of which nothing was left out, such as all objects of a heap: none of it is chance.
-_COMPLETE = ("heap (bytes)",)
+#: Kinds of weights of which nothing was left out: all objects of a heap, all instructions by callgrind. None
+#: of it is chance.
+COMPLETE = ("heap (bytes)", "Ir")
 #: The deviation of half of all values from the middle, of a normal distribution.
 _HALF = 0.6745
 #: Both profiles together need this many samples of a function for it to say something of the pace, ...
@@ -97,7 +98,7 @@ def _count(trace: Trace, totals: dict[str, int]) -> int:
     Where nothing was left out each of what is weighed is one.
     """
     kind = next(iter(totals))
-    if kind in _COMPLETE:
+    if kind in COMPLETE:
         return totals[kind]
     counted = [total for kind, total in totals.items() if profile.bare_kind(kind) == "samples"]
     return max([int(np.count_nonzero(trace.samples.kind == 0)), *counted])

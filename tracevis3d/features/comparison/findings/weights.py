@@ -44,6 +44,8 @@ def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
     outermost = not_recursive(paths.parent, function)
     most = max(sum(own[0]), sum(own[1]), 1.0)
     found: list[Finding] = []
+    #: Which paths have been explained, and by which finding.
+    taken = np.full(len(function), -1)
     while len(found) < _MOST:
         whole = [row.copy() for row in own]
         for row in whole:
@@ -62,8 +64,11 @@ def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
         here = own if is_itself else whole
         nodes = nodes[np.argsort(-np.maximum(here[0][nodes], here[1][nodes]), kind="stable")]
         counts = (float(a[best]), float(b[best]))
-        found.append(_finding(evidence, weights, nodes, is_itself, counts, float(z[best]), most))
         gone = mine if is_itself else np.flatnonzero(evidence.within(nodes))
+        others = [found[i].functions for i in np.unique(taken[gone]).tolist() if i >= 0]
+        without = tuple(name_a or name_b for name_a, name_b in others)
+        found.append(_finding(evidence, weights, nodes, is_itself, counts, float(z[best]), most, without))
+        taken[gone[(own[0][gone] > 0) | (own[1][gone] > 0)]] = len(found) - 1
         for row in own:
             row[gone] = 0.0
     return found
@@ -95,17 +100,22 @@ def _is_near(a: Floats, b: Floats) -> NDArray[np.bool_]:
 
 
 def _first_of(rows: Ints, a: Floats, b: Floats, function: Ints, size: int) -> int:
-    """Return which of equally certain rows is reported: the function itself that takes it, or what is new."""
+    """Return which of equally certain rows is reported.
+
+    It is the function itself that takes it, else the innermost one that all goes through; or, if it is new
+    or gone, the one that it is entered by.
+    """
     one_sided = (a[rows] == 0) | (b[rows] == 0)
     first = np.full(size, len(function))
     np.minimum.at(first, function, np.arange(len(function)))
     preferred = (rows < size) != one_sided
-    return int(rows[np.lexsort((first[rows % size], ~preferred))[0]])
+    place = np.where(one_sided, first[rows % size], -first[rows % size])
+    return int(rows[np.lexsort((place, ~preferred))[0]])
 
 
 def _finding(
     evidence: Evidence, weights: Weights, nodes: Ints, is_itself: bool, counts: tuple[float, float],
-    z: float, most: float,
+    z: float, most: float, without: tuple[str, ...],
 ) -> Finding:  # fmt: skip
     paths = evidence.paths
     first = int(nodes[0])
@@ -130,5 +140,6 @@ def _finding(
             "deviations": abs(z),
             "pace": evidence.pace,
             "paths": len(nodes),
+            "without": list(without),
         },
     )

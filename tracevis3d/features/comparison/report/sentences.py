@@ -7,7 +7,9 @@ from typing import Any
 
 from ....trace.profile import bare_kind, weighed
 from ....units import counted, duration, percentage
-from ..findings.evidence import Finding
+from ..findings.durations import LEAST_FACTOR
+from ..findings.evidence import LEAST, Finding
+from ..findings.sampling import COMPLETE
 
 #: Maximum number of functions written of a call path, the last ones.
 _STEPS = 3
@@ -42,7 +44,7 @@ def caption(finding: Finding) -> str:
         return f"{a} itself: {own[0]} in A, {own[1]} in B"
     if f.kind in ("heavier", "lighter"):
         itself = " itself" if f.details["itself"] else ""
-        return f"{a or b}{itself}: {share_of(f.details, 0)} in A, {share_of(f.details, 1)} in B"
+        return f"{a or b}{itself}{without(f)}: {share_of(f.details, 0)} in A, {share_of(f.details, 1)} in B"
     return sentence(f).replace("`", "").split(": ")[0].split(". ")[0].rstrip(".")
 
 
@@ -310,7 +312,10 @@ def _alike(f: Finding) -> str:
     d = f.details
     if "kind" in d:
         a, b = (f"{weighed(d['kind'], total)} {bare_kind(d['kind'])}" for total in d["total"])
-        return f"The profiles are alike: {a} and {b}, and no function differs by more than chance explains."
+        much = "by more than chance explains"
+        if d["kind"] in COMPLETE:
+            much = f"by {percentage(LEAST_FACTOR - 1)}, and by {percentage(LEAST)} of the whole"
+        return f"The profiles are alike: {a} and {b}, and no function differs {much}."
     if d["same_calls"]:
         text = f"Both runs make the same {counted(f.below[0], 'call')} in the same order."
     else:
@@ -327,6 +332,7 @@ def _alike(f: Finding) -> str:
 def _weight(f: Finding) -> str:
     d = f.details
     what = f"`{f.functions[0] or f.functions[1]}`" + (" itself" if d["itself"] else " with all that it calls")
+    what += f"{clause}," if (clause := without(f, "`")) else ""
     shares = [share_of(d, s) for s in (0, 1)]
     if d["weight"][0] and d["weight"][1]:
         text = f"{what} has {shares[0]} in A and {shares[1]} in B"
@@ -338,6 +344,26 @@ def _weight(f: Finding) -> str:
     many = f", on {d['paths']:,} call paths" if d["paths"] > 1 else ""
     mostly = ", mostly" if many and len(f.path) > 1 else ""
     return f"{text}{many}{mostly}{_caller(f.path)}."
+
+
+def without(finding: Finding, quote: str = "") -> str:
+    """Return what the weight of a finding does not count, as it is said of other findings.
+
+    Parameters
+    ----------
+    finding : Finding
+        Of the kinds ``heavier`` and ``lighter``.
+    quote : str
+        What stands around names.
+
+    Returns
+    -------
+    str
+        ``, not counting f``; empty where it counts all.
+    """
+    first, *more = [f"{quote}{name}{quote}" for name in finding.details.get("without", ())] or [""]
+    others = f" and {more[0] if len(more) == 1 else f'{len(more):,} others'}" if more else ""
+    return f", not counting {first}{others}" if first else ""
 
 
 def share_of(details: dict[str, Any], s: int) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from .....trace.profile import bare_kind, weighed
 from .....units import counted, duration, percentage
 from ...findings.evidence import Finding
+from ...report.sentences import without
 
 #: Maximum number of characters of a function's name.
 _LONGEST = 44
@@ -45,6 +46,7 @@ def headline(finding: Finding) -> str:
         return f"{a}{itself} takes {change} {word} in B"
     if kind in ("heavier", "lighter"):
         itself = " itself" if d["itself"] else ""
+        itself += f"{clause}," if (clause := without(f)) else ""
         shares, weights = _weights(finding)
         if d["pace"] != 1:
             return f"{a or b}{itself} has {shares[0]} of A's {bare_kind(d['kind'])}, {shares[1]} of B's"
@@ -149,7 +151,7 @@ def short(finding: Finding, trace: int | None = None) -> tuple[str, str]:
         shares, weights = _weights(finding)
         return (
             f"{a or b}: {weights[0]} → {weights[1]} {bare_kind(d['kind'])}",
-            f"{shares[0]} of A, {shares[1]} of B",
+            f"{shares[0]} of A, {shares[1]} of B{without(f)}",
         )
     if f.kind == "offset":
         later = "later" if d["change_ns"] > 0 else "earlier"
