@@ -4,17 +4,20 @@ The plain readers do the least that gives the same calls: lists of function, sta
 whose recordings are small, samples or records are repeated (``large_files.py``); their peer does no more than
 decode the file: JSON by orjson, lines and bytes by a loop, marshalled data by Python. Times are those of the
 processor, so they say something on a busy machine, too.
+
+``python -m benchmarks.formats.bench_readers --write`` puts the table into ``docs/speeds.md``.
 """
 
 from __future__ import annotations
 
 import gzip
 import marshal
-import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
+import sys
 import tarfile
 import tempfile
 from collections.abc import Callable
@@ -28,6 +31,8 @@ from tracevis3d.formats import registry
 from tracevis3d.formats.speedscope import format
 from tracevis3d.progress import silent
 
+PAGE = ROOT / "docs" / "speeds.md"
+BEGIN, END = "<!-- table of speeds -->\n", "<!-- end -->"
 LOCKS = ROOT / "tests" / "data" / "profiles" / "locks.ftrace.gz"
 
 
@@ -83,7 +88,7 @@ def _rows(folder: Path) -> list[dict[str, Any]]:
         _, ours = _best(3, lambda: len(registry.open_trace(events).calls))
         # Its table of slices has neither sleeps nor system calls, so there is nothing to compare.
         name, peer = "ftrace, 0.3 million switches and wake-ups", size / engine["cpu"]
-        found.append(_speeds(name, size / ours, peer, "Perfetto's engine (wasm)"))
+        found.append(_speeds(name, size, size / ours, peer, "Perfetto's engine (wasm)"))
     large = folder / "large.pftrace"
     for title, has_slices, make in _PERFETTO:
         make(large)
@@ -132,7 +137,7 @@ def _against_engine(title: str, path: Path, first: dict[str, Any], has_slices: b
         raise AssertionError(f"Perfetto found {first['calls']:,} calls, we {calls:,}")
     size = path.stat().st_size / 1e6
     peer = size / min(run["cpu"] for run in runs)
-    return _speeds(f"Perfetto protobuf, {title}", size / min(ours), peer, "Perfetto's engine (wasm)")
+    return _speeds(f"Perfetto protobuf, {title}", size, size / min(ours), peer, "Perfetto's engine (wasm)")
 
 
 def _row(
@@ -142,11 +147,12 @@ def _row(
     calls, ours = _best(5, lambda: len(registry.open_trace(path).calls))
     others, peer = _best(3, lambda: plain(path))
     assert others in (calls, -1), (name, calls, others)
-    return _speeds(name, size / ours / 1e6, size / peer / 1e6, peer_name)
+    return _speeds(name, size / 1e6, size / ours / 1e6, size / peer / 1e6, peer_name)
 
 
-def _speeds(name: str, ours: float, peer: float, peer_name: str) -> dict[str, Any]:
+def _speeds(name: str, size: float, ours: float, peer: float, peer_name: str) -> dict[str, Any]:
     return {
+        "size": size,
         "name": name,
         "ours": ours,
         "peer": peer,
@@ -168,8 +174,8 @@ def _best(runs: int, work: Callable[[], int]) -> tuple[int, float]:
 
 def _processor() -> float:
     """Return seconds of the processor, those of programs that were run included."""
-    spent = os.times()
-    return spent.user + spent.system + spent.children_user + spent.children_system
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in spent)
 
 
 def _kind(file: str) -> str:
@@ -276,18 +282,23 @@ def _lay(columns: Columns, before: list[Any], frames: list[Any], now: float) -> 
 
 
 def plain_collapsed(path: Path) -> int:
-    columns = Columns()
-    before: list[str] = []
-    now = 0
+    """Count what each call path weighs, as a dict of dicts."""
+    names, weights = [""], [0]
+    below: list[dict[str, int]] = [{}]
     with open(path) as file:
         for line in file:
             stack, _, count = line.rpartition(" ")
             if stack:
-                frames = stack.split(";")
-                _lay(columns, before, frames, now)
-                before = frames
-                now += int(count)
-    return len(columns.function)
+                at, weight = 0, int(count)
+                for frame in stack.split(";"):
+                    number = below[at].setdefault(frame, len(names))
+                    if number == len(names):
+                        names.append(frame)
+                        weights.append(0)
+                        below.append({})
+                    at = number
+                    weights[at] += weight
+    return len(names) - 1
 
 
 def plain_evented(path: Path) -> int:
@@ -368,3 +379,29 @@ def plain_packets(path: Path) -> int:
             elif event.type == 2:
                 columns.finish(packet.timestamp)
     return sum(len(columns.function) for columns in tracks.values())
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """Return the rows as a table in Markdown; megabytes are millions of bytes."""
+    lines = [
+        ("what is read", "MB", "MB/s", "against", "its MB/s", "times as fast"),
+        ("---", *("---:",) * 2, "---", *("---:",) * 2),
+    ]
+    for row in found:
+        size = f"{row['size']:,.0f}" if row["size"] >= 10 else f"{row['size']:.1f}"
+        speeds = f"{row['ours']:,.0f}", f"{row['peer']:,.0f}" if row["peer"] >= 10 else f"{row['peer']:.1f}"
+        lines.append((row["name"], size, speeds[0], row["peer_name"], speeds[1], f"{row['ratio']:.1f}"))
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def main(words: list[str]) -> None:
+    """Measure, print, and write if that is asked for."""
+    found = table(rows())
+    print(found)
+    if "--write" in words:
+        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        PAGE.write_text(f"{before}{BEGIN}{found}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
