@@ -105,6 +105,19 @@ def test_jaegers_form_says_the_same():
     check(trace, 1000)
 
 
+def test_jaegers_form_of_one_trace_by_itself_or_behind_other_words(tmp_path):
+    one = jaeger()["data"][0]
+    found = []
+    for said in ({"data": [one]}, {"data": one}, one, {"comment": "recorded at noon", **one}):
+        path = tmp_path / "a.json"
+        path.write_text(json.dumps(said))
+        trace = registry.open_trace(path)
+        assert trace.source.format == "jaeger"
+        found.append(calls_of(trace))
+    assert found[0]
+    assert found[1:] == found[:1] * 3
+
+
 row = st.tuples(st.integers(0, 20), st.integers(0, 9), st.integers(-1, 9), st.sampled_from("ab"))
 
 

@@ -78,9 +78,9 @@ def sniff(head: bytes, name: str) -> float:
 
 
 def read(path: Path, progress: Progress) -> Trace:
-    """Read a profile: samples, markers and counters of all threads of all processes.
+    """Read samples, markers and counters of all threads.
 
-    Markers with a duration are spans, others are moments. Names of addresses are read from samply's file of
+    Markers with a duration are spans, others moments. Names of addresses are read from samply's file of
     symbols beside it.
 
     Parameters
@@ -480,7 +480,6 @@ FORMAT = registry.Format(
     recipe=(
         "MOZ_PROFILER_STARTUP=1 MOZ_PROFILER_SHUTDOWN=run.json firefox PAGE",
         "samply record --save-only --unstable-presymbolicate -o run.json.gz ./program",
-        "python3.15 -m profiling.sampling run -a --gecko -o run.json script.py",
         "vernier run --output run.vernier.json.gz -- ruby script.rb",
         "# profiler.firefox.com: Upload local profile, Download",
     ),

@@ -39,9 +39,10 @@ def sniff(head: bytes, name: str) -> float:
         How sure it is, 0 to 1.
     """
     text = bytes(utf8(head)).lstrip()
-    if not re.match(rb'\{\s*"(?:data|traceID|spans|processes|total|limit|offset|errors)"\s*:', text):
-        return registry.NO
-    return registry.SURE if sum(key in text for key in _KEYS) >= 2 else registry.NO
+    known = sum(key in text for key in _KEYS)
+    if re.match(rb'\{\s*"(?:data|traceID|spans|processes|total|limit|offset|errors)"\s*:', text):
+        return registry.SURE if known >= 2 else registry.NO
+    return registry.SURE if text.startswith(b"{") and known == len(_KEYS) else registry.NO
 
 
 def read(path: Path, progress: Progress) -> Trace:
@@ -67,7 +68,8 @@ def read(path: Path, progress: Progress) -> Trace:
 
 def _take(value: Any, recording: Recording) -> None:
     outer = fields_of(value)
-    traces = items_of(outer.get("data")) if "data" in outer else [outer]
+    data = outer.get("data", outer)
+    traces = [data] if isinstance(data, dict) else items_of(data)
     spans: list[Span] = []
     for trace in map(fields_of, traces):
         processes = fields_of(trace.get("processes"))
