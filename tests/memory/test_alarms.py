@@ -141,6 +141,11 @@ def test_an_alarm_is_over_when_half_is_freed_or_after_two_seconds() -> None:
     assert [step for step, *_ in grows([*range(1, 9), 5, 5, 5])] == [6, 7, 8, 9, 10]
 
 
+def test_an_alarm_is_over_after_two_seconds_without_news_too() -> None:
+    """The program still runs, and lists no blocks any more."""
+    assert [step for step, *_ in grows([*range(1, 9), *[8] * 60], busy=False)] == [*range(6, 27)]
+
+
 def test_looks_at_one_moment_are_one() -> None:
     assert [step for step, *_ in grows(range(1, 9), looks=2)] == [6, 6, 7, 7]
 

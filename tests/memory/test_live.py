@@ -486,6 +486,26 @@ def test_more_blocks_than_there_is_room_for_are_counted_and_do_no_harm(monkeypat
     assert blocks.site_facts[:, k.SITE_LIVE].sum() == 300
 
 
+def test_there_is_room_for_thousands_of_blocks(monkeypatch) -> None:
+    monkeypatch.setattr(module, "_FIRST_BLOCKS", 16)
+    blocks, _ = followed([(0, i, 4096 * (i + 1), 10, i % SITES) for i in range(5000)])
+    assert (blocks.homeless, blocks.totals[k.BLOCKS_NOW]) == (0, 5000)
+
+
+def test_each_stack_has_its_call_site_however_many_there_are() -> None:
+    growing = started()
+    first = 2 * SITES
+    growing.name(Names("frames", first, tuple((i % SITES, -1, i) for i in range(first, 300))))
+    sites = LiveBlocks(growing, PAUSE, 0).sites
+    growing.add(batch([(0, i, 4096 * (i + 1), 10, i) for i in range(first, 300 - SITES)]))
+    (whole,) = growing.batches("memory", 0)[0]
+    for at in range(first, 300 - SITES):
+        one = {name: column[at - first : at - first + 1] if isinstance(column, np.ndarray) else column
+               for name, column in whole.items()}  # fmt: skip
+        stack = int(one["stack"][0])
+        assert sites.name(int(sites.of(one)[0])).endswith(f":{stack}")
+
+
 def test_idle_times_beyond_those_remembered_are_forgotten_from_the_oldest(monkeypatch) -> None:
     monkeypatch.setattr(module, "_SPELLS", 16)
     rows = [(0, 0, 4096, 10, 0), *((2, 100 * i, 4096, 0, 0) for i in range(1, 100))]

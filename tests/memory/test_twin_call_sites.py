@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.support.plain_match import small_trace
 from tracevis3d.features.memory.blocks import find_blocks
 from tracevis3d.features.memory.call_sites import find_sites, passes_on
+from tracevis3d.features.memory.summary import MemoryUse, memory_facts
 from tracevis3d.trace.model import ALLOC, FREE, Memory, Stacks
 from tracevis3d.trace.names import call_site
 
@@ -89,3 +90,10 @@ def test_sites_are_those_of_the_plain_twin(trace) -> None:
     assert list(zip(found.function.tolist(), found.line.tolist())) == order
     assert [order[i] for i in found.of_block.tolist()] == site_of
     assert list(found.name) == [call_site(trace, *site) for site in order]
+    if not len(blocks):
+        return
+    # What is told of all is the sum over call sites, or their mean.
+    facts = memory_facts(MemoryUse(replace(trace, span_ns=100)), 99)
+    for name in ("blocks", "allocated_bytes", "kept_blocks", "kept_bytes"):
+        assert facts[name] == sum(site[name] for site in facts["sites"])
+    assert facts["mean_lifetime_ns"] == pytest.approx((blocks.until - blocks.born).mean())
