@@ -140,6 +140,21 @@ def reads_while_held(until, span=101):
     ]  # fmt: skip
 
 
+def two_read_while_they_hold(first):
+    """Of 100 that others wait while two threads read in turn, the first one causes so much."""
+    rows, at = [("main", 0, 200, "run")], 0
+    for holder, waiter, length in (("h", "v", first), ("g", "w", 100 - first)):
+        end = at + 1 + length
+        rows += [
+            (holder, at, at, "Lock.acquire", "wait", "L", 0), (holder, at + 1, end, "read", "io", "file"),
+            (holder, end, end, "Lock.release", "release", "L"),
+            (waiter, at + 1, end, "Lock.acquire", "wait", "L", 1),
+            (waiter, end + 1, end + 1, "Lock.release", "release", "L"),
+        ]  # fmt: skip
+        at = end + 2
+    return rows
+
+
 def sleeps_while(holding):
     """Two threads sleep regularly; those named hold a lock then."""
     rows = [("main", 0, 900, "run")]
@@ -254,3 +269,33 @@ def test_what_is_remarkable(name):
     found = findings(waits)
     assert sorted(map(row, found)) == sorted(Plain(waits).findings())
     assert [finding.kind for finding in found if finding.kind not in ("convoy", *USUAL)] == kinds
+
+
+@pytest.mark.parametrize(("first", "who"), [(90, "h"), (89, "One of 2 threads"), (10, "g")])
+def test_who_causes_nine_tenths_of_a_delay_is_named_alone(first, who):
+    waits = find_waits(trace_of(lines(two_read_while_they_hold(first))))
+    found = findings(waits)
+    assert sorted(map(row, found)) == sorted(Plain(waits).findings())
+    (over_io,) = [finding for finding in found if finding.kind == "held over I/O"]
+    assert f"{who} reads or writes" in over_io.sentence
+
+
+def takes_the_count_alone(times):
+    """While one holds Y, the other takes X alone so many times, and then goes on to Y, as once before."""
+    rows = both("r", 0, "X", "Y")
+    for i in range(times + 1):
+        at, last = 20 * (i + 1), i == times
+        taken, back = ("Lock.acquire", "wait"), ("Lock.release", "release")
+        rows += [
+            ("w", at, at, *taken, "Y", 0), ("w", at + 1, at + 1, *taken, "X", 0),
+            ("w", at + 2, at + 2, *back, "X"), ("r", at + 3, at + 3, *taken, "X", 0),
+            *([("r", at + 4, at + 7, *taken, "Y", 1)] if last else []), ("w", at + 7, at + 7, *back, "Y"),
+            *([("r", at + 8, at + 8, *back, "Y")] if last else []), ("r", at + 9, at + 9, *back, "X"),
+        ]  # fmt: skip
+    return rows
+
+
+@pytest.mark.parametrize(("times", "told"), [(199, True), (200, False)])
+def test_what_is_not_wanted_200_times_is_taken_for_the_rule_of_the_program(times, told):
+    found = findings(find_waits(trace_of(lines(takes_the_count_alone(times)))))
+    assert ("lock order" in [finding.kind for finding in found]) == told
