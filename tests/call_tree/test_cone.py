@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import tracevis3d as tv
@@ -32,6 +32,7 @@ def named(drawing: Drawing, kind: str) -> list:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 300), st.sampled_from(("shown", "all", "levels")), st.booleans())
+@example(2**32, 2, "shown", False)
 @settings(deadline=None, max_examples=40)
 def test_every_place_of_the_tree_is_there_once(seed, steps, room, recline) -> None:
     trace = walked_traces.walked_trace(seed, steps=steps, threads=2, functions=5)

@@ -648,7 +648,9 @@ def busy_time(trace: Trace, window: tuple[int, int]) -> NDArray[np.int64]:
         low, high = (int(p) for p in index.level_first[base : base + 2])
         # Root calls don't overlap, so only those at the window's two ends reach out of it.
         first = low + max(int(np.searchsorted(index.begin[low:high], window[0], "right")) - 1, 0)
-        stop = low + int(np.searchsorted(index.begin[low:high], window[1], "left"))
+        # What begins at the end of the whole trace takes no time, and is there.
+        until = window[1] + (window[1] >= trace.span_ns)
+        stop = low + int(np.searchsorted(index.begin[low:high], until, "left"))
         if first < stop and calls.end[index.order[first]] < window[0]:
             first += 1
         if first >= stop:
