@@ -1,9 +1,5 @@
 """Alarms about waits: what a simulated program does is known, and so is what must be reported."""
 
-import json
-import os
-import subprocess
-import sys
 from collections import deque
 
 import numpy as np
@@ -12,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tracevis3d as tv
-from tests.conftest import ROOT
+from tests.support.recorder import watched_until
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.live.alarms import WaitAlarms, _item_of, _Object
 from tracevis3d.features.waits.waits import find_waits
@@ -396,30 +392,13 @@ for thread in threads: thread.join()
 
 def test_watch_says_in_a_line_that_a_program_is_stuck(tmp_path) -> None:
     """The program would wait for ever: it is only ended when the alarm has come."""
-    pytest.importorskip("zmq")
-    script = tmp_path / "stuck.py"
-    script.write_text(PROGRAM)
-    endpoint = f"ipc://{tmp_path}/feed"
-    ours = [sys.executable, "-m", "tracevis3d"]
-    shell = {"env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
-    program = subprocess.Popen(
-        [*ours, "record", "--live", endpoint, "--wait", "--threads", "--", str(script)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **shell,
-    )  # fmt: skip
-    viewer = subprocess.Popen(
-        [*ours, "watch", endpoint, "-o", str(tmp_path / "stuck.tv3"), "--json"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **shell,
-    )  # fmt: skip
-    line = next((line for line in viewer.stderr if line.startswith("alarm")), "")
-    program.kill()
-    facts = json.loads(viewer.communicate()[0])
-    program.wait()
+    line, facts = watched_until("alarm", PROGRAM, "--threads", tmp_path)
     names = "writer for Lock-2 right, which reader holds", "reader for Lock-1 left, which writer holds"
     assert ": deadlock: 2 threads wait for each other: " in line
     assert all(name in line for name in names)
     assert [alarm["kind"] for alarm in facts["alarms"]] == ["deadlock"]
     # What was received says the same afterwards.
-    found = findings(find_waits(tv.load(tmp_path / "stuck.tv3", cache=False)))
+    found = findings(find_waits(tv.load(tmp_path / "received.tv3", cache=False)))
     assert found[0].kind == "deadlock"
 
 

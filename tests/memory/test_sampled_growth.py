@@ -1,14 +1,11 @@
 """Memory that is told of by a sample, between snapshots that are seconds apart."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from tests.conftest import ROOT
+from tests.support.recorder import watched_until
 from tracevis3d.features.memory.live.alarms import MemoryAlarms
 from tracevis3d.live import protocol as p
 from tracevis3d.live.growing import GrowingTrace
@@ -83,7 +80,7 @@ def test_what_grows_by_the_sample_is_told_without_another_snapshot(feed) -> None
         (step, "growing memory", "gather:2") for step in range(26, 34)
     ]
     assert found[0][3] == (
-        "gather:2 grows and has not shrunk: about +352 KiB in 600 ms, 100% of all growth: "
+        "gather:2 grows and has not shrunk: about +352 KiB in 600 ms, 100 % of all growth: "
         "a leak, or something that is being gathered"
     )
     alarm = next(iter(alarms.look(0)), None)
@@ -164,24 +161,7 @@ while True:
 @pytest.mark.skipif(BLOCKS is None, reason="the part in C was not built")
 def test_a_leak_of_small_blocks_beside_many_that_live_is_told(tmp_path) -> None:
     """The program would go on for ever: it is only ended when the alarm has come."""
-    pytest.importorskip("zmq")
-    script = tmp_path / "leaks.py"
-    script.write_text(PROGRAM)
-    endpoint = f"ipc://{tmp_path}/feed"
-    ours = [sys.executable, "-m", "tracevis3d"]
-    shell = {"env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
-    program = subprocess.Popen(
-        [*ours, "record", "--live", endpoint, "--wait", "--memory", "--", str(script)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **shell,
-    )  # fmt: skip
-    viewer = subprocess.Popen(
-        [*ours, "watch", endpoint, "-o", str(tmp_path / "leaks.tv3"), "--json"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **shell,
-    )  # fmt: skip
-    line = next((line for line in viewer.stderr if ": gather:5 grows" in line), "")
-    program.kill()
-    facts = json.loads(viewer.communicate()[0])
-    program.wait()
+    line, facts = watched_until(": gather:5 grows", PROGRAM, "--memory", tmp_path)
     assert "growing memory: gather:5 grows and has not shrunk: " in line
     (alarm,) = (a for a in facts["alarms"] if a["about"] == "gather:5" and a["kind"] == "growing memory")
     assert alarm["how"] == "inferred"

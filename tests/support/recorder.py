@@ -9,6 +9,8 @@ import sys
 import time
 from functools import cache
 
+import pytest
+
 from tests.conftest import ROOT
 
 #: Interpreters to try beside our own: paths separated like those of PATH.
@@ -64,3 +66,29 @@ def wait_for_end(path):
         except (OSError, EOFError, ValueError):
             time.sleep(0.05)
     raise AssertionError("the file was never ended")
+
+
+def watched_until(text, program, what, folder):
+    """Publish a program and watch it until a line has a text; return the line, and what ``--json`` says.
+
+    The trace that was received is ``received.tv3`` in the folder.
+    """
+    pytest.importorskip("zmq")
+    script = folder / "program.py"
+    script.write_text(program)
+    endpoint = f"ipc://{folder}/feed"
+    ours = [sys.executable, "-m", "tracevis3d"]
+    shell = {"env": {**os.environ, "PYTHONPATH": str(ROOT)}, "text": True}
+    publisher = subprocess.Popen(
+        [*ours, "record", "--live", endpoint, "--wait", what, "--", str(script)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **shell,
+    )  # fmt: skip
+    viewer = subprocess.Popen(
+        [*ours, "watch", endpoint, "-o", str(folder / "received.tv3"), "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **shell,
+    )  # fmt: skip
+    line = next((line for line in viewer.stderr if text in line), "")
+    publisher.kill()
+    facts = json.loads(viewer.communicate()[0])
+    publisher.wait()
+    return line, facts

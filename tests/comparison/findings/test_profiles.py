@@ -185,12 +185,15 @@ def test_what_a_finding_does_not_count_is_said(tmp_path):
 
 
 def test_several_that_a_finding_does_not_count_are_two_at_most(tmp_path):
-    def finding(*names):
+    def finding(*names, itself=False):
         a = profile(tmp_path, "a", {"main;new": 500})
         (only, *_) = found(a, profile(tmp_path, "b", {"main;other": 500})).found
-        return replace(only, details={**only.details, "without": list(names)})
+        details = {**only.details, "without": list(names), "itself": itself}
+        return replace(only, functions=("one", "one"), details=details)
 
-    assert without(finding()) == ""
+    assert without(finding()) == without(finding(itself=True)) == ""
+    assert without(finding("f", "one"), "`") == ", not counting `f` and itself"
+    assert without(finding("f", "g", itself=True)) == ", not counting below f and g"
     assert without(finding("f")) == ", not counting f"
     assert without(finding("f", "g"), "`") == ", not counting `f` and `g`"
     assert without(finding("f", "g", "h")) == ", not counting f and 2 others"

@@ -109,7 +109,8 @@ def _first_of(rows: Ints, a: Floats, b: Floats, function: Ints, size: int) -> in
     first = np.full(size, len(function))
     np.minimum.at(first, function, np.arange(len(function)))
     preferred = (rows < size) != one_sided
-    place = np.where(one_sided, first[rows % size], -first[rows % size])
+    first = first[rows % size]
+    place = np.where(one_sided, first, -first)
     return int(rows[np.lexsort((place, ~preferred))[0]])
 
 

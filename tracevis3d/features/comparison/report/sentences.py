@@ -361,7 +361,12 @@ def without(finding: Finding, quote: str = "") -> str:
     str
         ``, not counting f``; empty where it counts all.
     """
-    first, *more = [f"{quote}{name}{quote}" for name in finding.details.get("without", ())] or [""]
+    names = [
+        "itself" if name in finding.functions else f"{quote}{name}{quote}"
+        for name in finding.details.get("without", ())
+    ]
+    first, *more = names or [""]
+    first = f"below {first}" if first and finding.details["itself"] else first
     others = f" and {more[0] if len(more) == 1 else f'{len(more):,} others'}" if more else ""
     return f", not counting {first}{others}" if first else ""
 

@@ -67,7 +67,7 @@ class MemoryAlarms:
         counters, self._next_counters = self._growing.batches("counters", self._next_counters)
         for batch in counters:
             for at, live in self._bytes.take(batch):
-                self._sampled.add(at, live, *self._least(at))
+                self._sampled.add(at, live, self._least, self._is_loaded(at))
         self._watch.sample(now)
         leaks = self._leaks()
         leaking = {alarm.about for alarm in leaks}
@@ -83,16 +83,16 @@ class MemoryAlarms:
     def _sample(self, at: int) -> None:
         assert self._blocks is not None
         live = self._blocks.site_facts[:, self._blocks.k.SITE_LIVE]
-        self._snapshots.add(at, live, *self._least(at))
+        self._snapshots.add(at, live, self._least, self._is_loaded(at))
 
-    def _least(self, at: int) -> tuple[float, bool]:
-        """Return the growth that is told, in bytes, and whether the program has been loaded by now."""
-        return max(_GREW, _GREW_BY * self._live), at - (self._growing.begins or 0) >= _LOADS_NS
+    def _is_loaded(self, at: int) -> bool:
+        return at - (self._growing.begins or 0) >= _LOADS_NS
 
     @property
-    def _live(self) -> int:
+    def _least(self) -> float:
+        """The growth that is told, in bytes."""
         assert self._blocks is not None
-        return int(self._blocks.totals[self._blocks.k.BYTES_NOW])
+        return max(_GREW, _GREW_BY * int(self._blocks.totals[self._blocks.k.BYTES_NOW]))
 
     def _leaks(self) -> list[Alarm]:
         """Return the call sites that have only gained blocks for the whole window.
@@ -105,7 +105,6 @@ class MemoryAlarms:
         for growth in (self._snapshots, self._sampled):
             for site, grown in growth.since(_WINDOW_NS).items():
                 found.setdefault(site, grown)
-        least, _ = self._least(0)
         name, imports = self._blocks.sites.name, self._blocks.sites.imports
         return [
             Alarm(
@@ -113,7 +112,7 @@ class MemoryAlarms:
                 f"{duration(lasted, 2)}, {byte_size(size)}", how="inferred",
             )
             for site, (size, lasted) in sorted(found.items(), key=lambda f: -f[1][0])
-            if size >= least and site not in imports
+            if size >= self._least and site not in imports
         ]  # fmt: skip
 
     def _grown(self) -> list[Alarm]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....live.protocol import SAMPLED, sampled_frame
-from ....units import byte_size, duration
+from ....units import byte_size, duration, percentage
 from .sites import MOST_SITES, Sites
 
 #: Growth is looked at over so many nanoseconds and so many samples at least, which lie so far apart at least.
@@ -160,7 +160,8 @@ class Growth:
             told.words = (
                 f"{self._sites.name(site)} grows and has not shrunk: {self._about}"
                 f"+{byte_size(int(row[site]) - base)} in {duration(at - since, 2)}, "
-                f"{samples.share(site):.0%} of all growth: a leak, or something that is being gathered"
+                f"{percentage(samples.share(site))} of all growth: a leak, or something that is being "
+                "gathered"
             )
         for site, told in list(self._told.items()):
             lives = int(row[site])

@@ -124,18 +124,17 @@ def _take(data: bytes, recording: Recording) -> None:
         # A row is a line of a function.
         line = np.array([at if 0 < at < 1 << 31 else 0 for _, at, _ in said.keys], np.int64)[said.key]
         first = recording.add_stacks(function=function[said.key], parent=np.full(len(line), -1), line=line)
-        weights = {"time (ns)": said.own, COUNTED: said.calls}
+        weights = {"time (ns)": np.rint(_NS * said.own).astype(np.int64), COUNTED: said.calls}
     else:
         calls = np.zeros(len(rows), np.int64)
         np.add.at(calls, which, said.calls)
         first = recording.add_stacks(function=rows, parent=np.full(len(rows), -1))
-        weights = {"time (ns)": own, "calls": calls}
+        weights = {"time (ns)": np.rint(_NS * own).astype(np.int64), "calls": calls}
     for kind, weight in weights.items():
-        scale = 1 if weight.dtype.kind == "i" else _NS
         recording.add_samples(
             thread=np.full(len(weight), thread),
             kind=np.full(len(weight), recording.text("samples", kind)),
-            weight=np.rint(scale * weight).astype(np.int64),
+            weight=weight,
             stack=first + np.arange(len(weight)),
         )
     lay_columns(
