@@ -184,6 +184,18 @@ def test_what_a_finding_does_not_count_is_said(tmp_path):
     assert caption(first).startswith("work, not counting cold: 50 % of the samples (430) in A")
 
 
+def test_what_a_finding_does_not_count_is_painted_as_the_other_one_says(tmp_path):
+    here = ("main;work;hot", "main;work;root", "main;work;cold")
+    a = profile(tmp_path, "a", dict(zip(here, (400, 30, 430))))
+    b = profile(tmp_path, "b", dict(zip(here, (600, 90, 200))))
+    painted = differences(found(a, b))
+    for trace, kind in zip((a, b), painted.kind):
+        labels = [trace.functions.label[f] for f in trace.calls.function.tolist()]
+        assert dict(zip(labels, kind.tolist())) == {
+            "main": SAME, "work": SLOWER, "hot": SLOWER, "root": SLOWER, "cold": FASTER,
+        }  # fmt: skip
+
+
 def test_several_that_a_finding_does_not_count_are_two_at_most(tmp_path):
     def finding(*names, itself=False):
         a = profile(tmp_path, "a", {"main;new": 500})

@@ -66,8 +66,10 @@ def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
         counts = (float(a[best]), float(b[best]))
         gone = mine if is_itself else np.flatnonzero(evidence.within(nodes))
         others = [found[i].functions for i in np.unique(taken[gone]).tolist() if i >= 0]
-        without = tuple(name_a or name_b for name_a, name_b in others)
-        found.append(_finding(evidence, weights, nodes, is_itself, counts, float(z[best]), most, without))
+        without = [name_a or name_b for name_a, name_b in others]
+        one = _finding(evidence, weights, nodes, is_itself, counts, float(z[best]), most)
+        one.details.update(without=without, round=len(found))
+        found.append(one)
         taken[gone[(own[0][gone] > 0) | (own[1][gone] > 0)]] = len(found) - 1
         for row in own:
             row[gone] = 0.0
@@ -116,7 +118,7 @@ def _first_of(rows: Ints, a: Floats, b: Floats, function: Ints, size: int) -> in
 
 def _finding(
     evidence: Evidence, weights: Weights, nodes: Ints, is_itself: bool, counts: tuple[float, float],
-    z: float, most: float, without: tuple[str, ...],
+    z: float, most: float,
 ) -> Finding:  # fmt: skip
     paths = evidence.paths
     first = int(nodes[0])
@@ -141,6 +143,5 @@ def _finding(
             "deviations": abs(z),
             "pace": evidence.pace,
             "paths": len(nodes),
-            "without": list(without),
         },
     )

@@ -281,9 +281,9 @@ def _of_weights(evidence: Evidence, found: list[Finding]) -> tuple[Kinds, Floats
     """Return kind and strength of the paths of two profiles: what findings are about differs."""
     n = len(evidence.paths)
     kind, weight, part = np.zeros(n, np.uint8), np.zeros(n), np.ones(n)
-    for finding in reversed(found):
-        if finding.kind not in ("heavier", "lighter"):
-            continue
+    of_weights = [one for one in found if one.kind in ("heavier", "lighter")]
+    # What explains a path first has it: later ones don't count it.
+    for finding in sorted(of_weights, key=lambda one: -one.details["round"]):
         itself = finding.details["itself"]
         nodes = finding.nodes if itself else np.flatnonzero(evidence.within(finding.nodes))
         a, b = finding.details["weight"]
