@@ -1,17 +1,18 @@
 """Change the analysis in one small place after another, and report which changes no test notices.
 
     python tools/mutate.py [--module features/interactions/phases.py] [--share 0.2] [--most 40] [--seed 0]
+    python tools/mutate.py --stale
 
 The changes are Cosmic Ray's. They are made in a copy of the project, and each is tried with those tests of
 its subject that run the changed line. What survives is printed with its difference; ``mutation/``
 says which modules are tried with which tests, and of which changes it is known that they change nothing that
-matters: these are not tried.
+matters: these are not tried. With ``--stale`` nothing is: those of them are printed that match no change any
+more.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import difflib
 import json
 import math
@@ -24,9 +25,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import tomllib
-from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -36,9 +34,8 @@ import numba  # noqa: F401
 import numpy  # noqa: F401
 import orjson  # noqa: F401
 import pytest
-from cosmic_ray import plugins
-from cosmic_ray.ast import ast_nodes, get_ast
-from cosmic_ray.mutating import mutate_code
+from mutation.accepted import accepted_of, print_stale
+from mutation.changes import mutants_at, places_of
 from mutation.coverage import Coverage, selected
 from mutation.subjects import modules
 
@@ -46,130 +43,11 @@ ROOT = Path(__file__).resolve().parents[1]
 # A kernel that leaves its buffers is noticed; kernels with such checks are kept apart from those without.
 # Numba reads its variables anew when it compiles: what is set in its ``config`` would not last.
 os.environ |= {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(ROOT / "build" / "mutate")}
-ACCEPTED = ROOT / "tools" / "mutation" / "mutants.toml"
-#: Changes: to the next number, to the other side of a bound, to the opposite operator.
-OPERATORS = (
-    "AddNot", "ExceptionReplacer", "NumberReplacer", "ReplaceAndWithOr", "ReplaceBreakWithContinue",
-    "ReplaceContinueWithBreak", "ReplaceFalseWithTrue", "ReplaceOrWithAnd", "ReplaceTrueWithFalse",
-    "ZeroIterationForLoop",
-    *(f"ReplaceUnaryOperator_Delete_{name}" for name in ("Invert", "Not", "USub")),
-    *(f"ReplaceComparisonOperator_{name}" for name in (
-        "Eq_NotEq", "NotEq_Eq", "Is_IsNot", "IsNot_Is", "Lt_LtE", "LtE_Lt", "Gt_GtE", "GtE_Gt", "Lt_Gt",
-        "LtE_GtE", "Gt_Lt", "GtE_LtE")),
-    *(f"ReplaceBinaryOperator_{name}" for name in (
-        "Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "FloorDiv_Mul", "Mod_FloorDiv", "Pow_Mul",
-        "LShift_RShift", "RShift_LShift", "BitOr_BitAnd", "BitAnd_BitOr", "BitXor_BitAnd")),
-)  # fmt: skip
 #: Fewer than this share of the changes may survive.
 MOST = 0.05
 _MEMORY = 12 << 30
 #: Where the tests write which lines each of them runs, and what they say then.
 COVERAGE, OUTPUT = "coverage.json", "pytest.txt"
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """A change of a module's source."""
-
-    line: int
-    old: str
-    new: str
-    source: str
-
-
-class _Meaning(ast.NodeTransformer):
-    """Leaves out of a module what nothing depends on.
-
-    These are annotations, imports for them, how a dataclass is made, a strict zip, which arguments are given
-    by name, how far the work is said to be, the number of a cache's version, and which negative size of an
-    array stands for what is left.
-    """
-
-    def visit_If(self, node: ast.If) -> ast.AST | None:
-        said = ast.unparse(node.body[0])
-        dropped = "TYPE_CHECKING" in ast.unparse(node.test) or (
-            len(node.body) == 1 and said.startswith("progress(")
-        )
-        return None if dropped and not node.orelse else self.generic_visit(node)
-
-    def visit_arguments(self, node: ast.arguments) -> ast.AST:
-        node.args = [*node.posonlyargs, *node.args, *node.kwonlyargs]
-        node.defaults = [*node.defaults, *filter(None, node.kw_defaults)]
-        node.posonlyargs, node.kwonlyargs, node.kw_defaults = [], [], []
-        return self.generic_visit(node)
-
-    def visit_arg(self, node: ast.arg) -> ast.arg:
-        node.annotation = None
-        return node
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.returns = None
-        return self.generic_visit(node)
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Name) and node.func.id == "zip":
-            node.keywords = []
-        if isinstance(node.func, ast.Name) and node.func.id in ("part", "progress"):
-            node.args = []
-        if isinstance(node.func, ast.Name) and node.func.id == "in_steps":
-            for step in node.args[1:]:
-                if isinstance(step, ast.Tuple):
-                    step.elts[1] = ast.Constant(None)
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
-            node.args = [_any_size(size) for size in node.args]
-        return self.generic_visit(node)
-
-    def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        return None if ast.unparse(node.targets[0]) == "VERSION" else self.generic_visit(node)
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        node.decorator_list = []
-        return self.generic_visit(node)
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        node.annotation = ast.Constant(None)
-        return self.generic_visit(node)
-
-
-def _any_size(size: ast.expr) -> ast.expr:
-    """Return a size of an array that NumPy finds out, such as -2, as it is usually written."""
-    negative = isinstance(size, ast.UnaryOp) and isinstance(size.op, ast.USub)
-    return ast.Constant(-1) if negative else size
-
-
-def meaning(source: str) -> str | None:
-    """Return what distinguishes two sources when they run; None where it is no Python."""
-    try:
-        return ast.dump(_Meaning().visit(ast.parse(source)))
-    except SyntaxError:
-        return None
-
-
-def places_of(source: str) -> list[tuple[str, int]]:
-    """Return each place of a source that can be changed: the operator, and its how-manieth place."""
-    nodes = list(ast_nodes(get_ast(source)))
-    found = []
-    for name in OPERATORS:
-        operator = plugins.get_operator(f"core/{name}")()
-        count = sum(len(list(operator.mutation_positions(node))) for node in nodes)
-        found += [(name, occurrence) for occurrence in range(count)]
-    return found
-
-
-def mutants_at(source: str, places: list[tuple[str, int]]) -> Iterator[Mutant]:
-    """Yield the changes at these places that may matter, in their order, each when it is asked for."""
-    known = {meaning(source), None}
-    for name, occurrence in places:
-        try:
-            changed = mutate_code(source, plugins.get_operator(f"core/{name}")(), occurrence)
-        except AttributeError:  # Cosmic Ray replaces no exception of another module, such as zlib.error
-            continue
-        if changed is None or (means := meaning(changed)) in known:
-            continue
-        known.add(means)
-        before, after = source.splitlines(), changed.splitlines()
-        number = next(i for i, (a, b) in enumerate(zip(before, after)) if a != b)
-        yield Mutant(number + 1, before[number].strip(), after[number].strip(), changed)
 
 
 def copied(to: Path) -> None:
@@ -260,16 +138,6 @@ def covered(
     }
 
 
-def accepted_of(module: Path) -> set[tuple[str, str]]:
-    """Return the changes of a module that are known to change nothing that matters: line, and its change.
-
-    No change stands for any.
-    """
-    known = tomllib.loads(ACCEPTED.read_text()) if ACCEPTED.exists() else {}
-    name = str(module.relative_to(ROOT / "tracevis3d"))
-    return {(one["line"], new) for one in known.get(name, []) for new in one.get("becomes", [""])}
-
-
 def tried(
     module: Path,
     coverage: dict[str, tuple[float, list[int]]],
@@ -286,7 +154,7 @@ def tried(
     copy = tree / name
     source = copy.read_text()
     began = time.monotonic()
-    known = accepted_of(module)
+    known = accepted_of(module.relative_to(ROOT / "tracevis3d").as_posix())
     places = places_of(source)
     places = random.Random(seed).sample(places, max(round(share * len(places)), 1))
     every, accepted = [], 0
@@ -326,7 +194,10 @@ def main() -> None:
     )
     parser.add_argument("--most", type=int, help="changes of each module that are tried, drawn by chance")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--stale", action="store_true", help="print accepted changes that match none instead")
     words = parser.parse_args()
+    if words.stale:
+        sys.exit(print_stale(words.module))
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped by a signal"))
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder)

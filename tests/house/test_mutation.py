@@ -4,6 +4,8 @@ import json
 from fnmatch import fnmatch
 from types import SimpleNamespace
 
+import pytest
+
 from tools.mutation.coverage import Coverage, forget_results, selected
 from tools.mutation.subjects import LEFT_OUT, LIBRARY, ROOT, SUBJECTS, modules
 from tracevis3d.analysis.measures import calls_by_function
@@ -109,3 +111,12 @@ def test_no_test_finds_what_another_has_cached():
     forget_results()
     assert not calls_by_function.is_known(trace)
     assert not _rule_of.cache_info().currsize
+
+
+def test_accepted_changes_that_match_none_are_stale():
+    pytest.importorskip("cosmic_ray")
+    from tools.mutation.accepted import stale
+
+    ever = {("LIMIT = 3", ""), ("LIMIT = 3", "LIMIT = 4"), ("return n + 1", "return n - 1")}
+    never = {("LIMIT = 3", "LIMIT = 5"), ("return n + 2", "return n - 2"), ("class Parameters:", "")}
+    assert stale(SOURCE, ever | never) == never
