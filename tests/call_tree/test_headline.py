@@ -3,6 +3,7 @@
 import pytest
 
 from tests.comparison.test_findings import leaf, traced
+from tests.conftest import ROOT
 from tracevis3d.features.call_tree.headline import about, headline
 from tracevis3d.formats import registry
 
@@ -61,3 +62,18 @@ def test_a_root_that_names_its_thread_is_not_where_the_time_goes(tmp_path):
     trace = registry.open_trace(stacks)
     assert "thread (7): main" in trace.functions.name
     assert headline(trace) == "70 % of the samples go to run and what it calls"
+
+
+@pytest.mark.parametrize(
+    ("file", "of"),
+    [
+        ("small.callgrind.gz", "the instructions"),
+        ("words.prof", "the time"),
+        ("words_315.pstats", "the samples"),
+        ("go_cpu.pprof", "the samples"),
+        ("go_heap.pprof", "inuse_space"),
+    ],
+)
+def test_what_was_counted_or_measured_is_no_samples(file, of):
+    said = headline(registry.open_trace(ROOT / "tests" / "data" / "profiles" / file))
+    assert f"of {of}" in said, said

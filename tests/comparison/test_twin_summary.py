@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.test_repetitions import children, plain_runs, shape
 from tests.support import plain_match as plain
+from tests.support.walked_traces import walked_trace
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.matching.summary import (
     group_facts,
@@ -168,7 +169,8 @@ def test_sentences():
         "unmatched": [[{"function": "p", "calls": 1, "time_ns": 1000}],
                       [{"function": "q", "calls": 2000, "time_ns": 0}]],
     }  # fmt: skip
-    assert sentences(facts) == [
+    trace = walked_trace(1)
+    assert sentences(facts, (trace, trace)) == [
         ("identity", "for a reason"),
         ("measure", "jaccard, tau 0.3"),
         ("distinct sets", "1,200 and 3"),

@@ -183,7 +183,7 @@ def test_each_line_leads_to_the_longest_call_of_its_main_function(markdown):
 
 def test_what_is_chosen_by_itself(markdown, callgrind):
     assert [one.title for one in chosen(markdown, "auto", "auto", "")] == ["self time", "calls"]
-    assert [one.title for one in chosen(callgrind, "auto", "auto", "")] == ["Ir", "Dr"]
+    assert [one.title for one in chosen(callgrind, "auto", "auto", "")] == ["instructions", "Dr"]
     assert [one.title for one in chosen(callgrind, "auto", "auto", "D1mr, Dw")] == ["D1mr", "Dw"]
     # One kind alone: the colour shows it as well.
     assert [one.title for one in chosen(callgrind, "weight", "weight", "D1mr")] == ["D1mr", "D1mr"]

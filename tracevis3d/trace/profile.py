@@ -64,8 +64,30 @@ def weighed(kind: str, weight: float) -> str:
 
 
 def bare_kind(kind: str) -> str:
-    """Return a kind without its unit."""
-    return kind.partition(" (")[0]
+    """Return a kind without its unit; callgrind's instructions by their name."""
+    return "instructions" if kind == "Ir" else kind.partition(" (")[0]
+
+
+def amount_of(kind: str, weight: float) -> str:
+    """Write a weight, and what it is.
+
+    Parameters
+    ----------
+    kind : str
+        Of :attr:`.model.Samples.kinds`.
+    weight : float
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> amount_of("samples", 1234), amount_of("cpu (ns)", 1500), amount_of("time (ns)", 1500)
+    ('1,234 samples', '1.5 µs cpu', '1.5 µs')
+    """
+    what = bare_kind(kind)
+    return weighed(kind, weight) if what == "time" else f"{weighed(kind, weight)} {what}"
 
 
 def untimed_kind(trace: Trace) -> str:
@@ -206,8 +228,7 @@ def amount(trace: Trace) -> str:
     """
     if not len(trace.samples):
         return units.counted(len(trace.calls), "call")
-    kind, total = next(iter(totals(trace).items()))
-    return f"{weighed(kind, total)} {bare_kind(kind)}"
+    return amount_of(*next(iter(totals(trace).items())))
 
 
 def note(trace: Trace) -> str:
@@ -280,9 +301,42 @@ def weight_per_ns(trace: Trace) -> float:
     float
         0 if no call is laid out.
     """
-    calls = trace.calls
+    calls, samples = trace.calls, trace.samples
     laid = int((calls.end - calls.start)[calls.parent < 0].sum())
-    return next(iter(totals(trace).values())) / laid if laid else 0.0
+    # Samples without a stack are in no call, those below 0 count as 0.
+    has_call = (samples.kind == 0) & (samples.weight > 0)
+    if (samples.stack >= 0).any():
+        has_call &= samples.stack >= 0
+    return float(samples.weight[has_call].sum()) / laid if laid else 0.0
+
+
+def own_weights(trace: Trace) -> NDArray[np.float64]:
+    """Return how much of a profile's first kind of weight each call has itself, without its callees.
+
+    Parameters
+    ----------
+    trace : Trace
+        With samples.
+
+    Returns
+    -------
+    float64 (calls,)
+        In the unit of the kind. Of samples at the same time of one thread, the last one's call has all.
+    """
+    calls = trace.calls
+    whole, per_length = calls.end - calls.start, 1.0
+    if trace.samples.are_timed:
+        first, time, before = _sums(trace)
+        threads = np.searchsorted(calls.thread, np.arange(len(first)))
+        for mine, held in zip(map(slice, threads[:-1], threads[1:]), map(slice, first[:-1], first[1:])):
+            sums = before[held.start : held.stop + 1]
+            until, since = (np.searchsorted(time[held], at[mine]) for at in (calls.end, calls.start))
+            whole[mine] = sums[until] - sums[since]
+    else:
+        per_length = weight_per_ns(trace)
+    own = whole.copy()
+    np.subtract.at(own, calls.parent[calls.parent >= 0], whole[calls.parent >= 0])
+    return own * per_length
 
 
 @cached_with_trace()

@@ -32,7 +32,13 @@ DATA = ROOT / "tests" / "data"
             "2.93 MiB",
             "go_heap.pprof: 3.19 MiB",
         ),
-        ("profiles/small.callgrind.gz", "Ir", "Ir", "1,000,000", "small.callgrind: 1,105,435 Ir on 1 thread"),
+        (
+            "profiles/small.callgrind.gz",
+            "Ir",
+            "instructions",
+            "1,000,000",
+            "small.callgrind: 1,105,435 instructions on 1 thread",
+        ),
         (
             "../../examples/pyspy_pylint.collapsed.txt.gz",
             "samples",
@@ -40,7 +46,7 @@ DATA = ROOT / "tests" / "data"
             "450",
             "pyspy_pylint.collapsed: ",
         ),
-        ("profiles/words.prof", "time (ns)", "time (ms)", "300", "words.prof: 324 ms time on 1 thread"),
+        ("profiles/words.prof", "time (ns)", "time (ms)", "300", "words.prof: 324 ms on 1 thread"),
         ("profiles/node20.cpuprofile.gz", "", "time (ms)", "", ""),
     ],
 )
@@ -62,7 +68,10 @@ def test_the_ruler_and_the_notes_are_in_what_is_weighed(file, kind, title, last,
 
 
 def test_what_is_merged_is_narrower_than_a_weight() -> None:
-    for file, least in (("perfetto/heap.pftrace.gz", " B ("), ("profiles/small.callgrind.gz", " Ir (")):
+    for file, least in (
+        ("perfetto/heap.pftrace.gz", " B ("),
+        ("profiles/small.callgrind.gz", " instructions ("),
+    ):
         note = next(n for n in tv.icicle(tv.load(DATA / file, cache=False)).drawing().notes if "merged" in n)
         assert least in note
 
@@ -80,10 +89,10 @@ def test_both_walls_and_a_fan_are_measured_in_what_is_weighed() -> None:
     assert names[0] == "heap.pftrace   497 KiB heap   (by weight)"
     axis, names = said("profiles/words.prof", 2)
     assert axis.text[-1] == "300"
-    assert names[0] == "words.prof   324 ms time   (time in ms)"
+    assert names[0] == "words.prof   324 ms   (time in ms)"
     axis, names = said("profiles/small.callgrind.gz", 3)
-    assert axis.title == "Ir from the start of each"
-    assert "1,105,435 Ir" in names
+    assert axis.title == "instructions from the start of each"
+    assert "1,105,435 instructions" in names
 
 
 def test_events_that_were_counted_are_no_times() -> None:

@@ -1,6 +1,7 @@
 """Two profiles of samples: what was changed is found, chance is not, and weights are never called calls."""
 
 import json
+import marshal
 import math
 from collections import Counter
 from dataclasses import replace
@@ -12,15 +13,22 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.errors import UsageError
+from tracevis3d.features.comparison.compare import VIEW
 from tracevis3d.features.comparison.findings.evidence import Evidence
 from tracevis3d.features.comparison.findings.find import find
 from tracevis3d.features.comparison.findings.sampling import pace_of, significance
 from tracevis3d.features.comparison.findings.weights import LEAST_SIGNIFICANCE, not_recursive, weight_changes
 from tracevis3d.features.comparison.matching.match import compare
+from tracevis3d.features.comparison.matching.summary import sentences, summary
 from tracevis3d.features.comparison.report.sentences import caption, sentence, without
 from tracevis3d.features.comparison.view.difference.headlines import headline, short
 from tracevis3d.features.comparison.view.difference.kinds import FASTER, ONLY, SAME, SLOWER, differences
+from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.formats import registry
+from tracevis3d.parameters import read
+from tracevis3d.progress import silent
 
 #: A program: each call path, and how often it is met in a thousand samples.
 PROGRAM = {
@@ -235,6 +243,92 @@ def test_instructions_are_counted_and_no_samples(tmp_path, factor, is_found):
         )  # fmt: skip
     else:
         assert sentence(only).endswith("and no function differs by 15 %, and by 1 % of the whole.")
+
+
+def called(folder, name, times):
+    """Return a profile by cProfile of functions that main calls three times: their seconds."""
+    main = ("run.py", 1, "main")
+    table = {main: (1, 1, 0.01, 0.01 + sum(times.values()), {})}
+    table |= {("run.py", 2, n): (3, 3, own, own, {main: (3, 3, own, own)}) for n, own in times.items()}
+    path = folder / f"{name}.prof"
+    path.write_bytes(marshal.dumps(table))
+    return registry.open_trace(path)
+
+
+def test_times_of_all_calls_are_no_few_samples(tmp_path):
+    before = {"mix": 0.67, "sort": 0.36, "text": 0.28}
+    a = called(tmp_path, "a", before)
+    assert sentence(found(a, called(tmp_path, "b", {**before, "mix": 0.74})).found[0]) == (
+        "The profiles are alike: 1.32 s and 1.39 s, and no function differs by more than chance explains."
+    )
+    more, new = found(a, called(tmp_path, "b", {**before, "sort": 1.38, "extra": 0.53})).found
+    assert (more.functions, more.details["weight"]) == (("sort", "sort"), [360_000_000, 1_380_000_000])
+    assert headline(more) == "sort itself has 360 ms in A, 1.38 s in B"
+    assert headline(new) == "extra has 530 ms in B, none in A"
+    assert short(new)[0] == "extra: 0 ns → 530 ms"
+
+
+def rated(folder, name, weights, interval_us):
+    """Return a profile by Austin: milliseconds of each stack, one sample in so many microseconds."""
+    lines = [
+        f"P1;T1;run.py:{stack}:1 {interval_us}"
+        for stack, ms in weights.items()
+        for _ in range(ms * 1000 // interval_us)
+    ]
+    path = folder / f"{name}.austin"
+    path.write_text("\n".join(["# austin: 3.5.0", f"# interval: {interval_us}", "# mode: cpu", *lines, ""]))
+    return registry.open_trace(path)
+
+
+def test_a_profile_with_more_samples_a_second_weighs_no_more(tmp_path):
+    before = {"read": 600, "plan": 200, "write": 280}
+    a, b = rated(tmp_path, "a", before, 1000), rated(tmp_path, "b", before, 4000)
+    assert [len(trace.samples) for trace in (a, b)] == [1080, 270]
+    for pair in ((a, b), (b, a)):
+        assert [one.kind for one in found(*pair).found] == ["alike"]
+    (only,) = found(a, rated(tmp_path, "c", {**before, "plan": 400}, 4000)).found
+    assert (only.functions, only.details["weight"]) == (("plan", "plan"), [200_000_000, 400_000_000])
+    assert only.details["samples"] == [200, 100]
+
+
+def test_profiles_that_weigh_different_things_are_not_compared(tmp_path):
+    path = tmp_path / "run.tsv"
+    path.write_text("1\t+\tmain\t0\n1\t-\tmain\t9\n")
+    samples, counted = profile(tmp_path, "a", PROGRAM), instructions(tmp_path, "b", {"mix": 7})
+    for pair, words in (
+        ((samples, counted), "A weighs samples, B weighs instructions: only profiles that weigh the same"),
+        ((registry.open_trace(path), samples), "A has calls, B weighs samples: only profiles that weigh"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            found(*pair)
+
+
+def test_nothing_is_chance_where_all_was_counted(tmp_path):
+    a, b = (instructions(tmp_path, name, {"mix": 900}) for name in "ab")
+    (only,) = found(a, b).found
+    assert headline(only) == "A and B are alike"
+    assert sentence(only).startswith("The profiles are alike: 910 instructions and 910 instructions, and no")
+    (more,) = found(a, instructions(tmp_path, "c", {"mix": 2000})).found
+    assert headline(more) == "mix itself has 900 instructions in A, 2,000 in B"
+
+
+def test_a_comparison_of_call_paths_speaks_of_no_times_and_no_order(tmp_path):
+    of = {name: 500_000_000 + 1000 * k for k, name in enumerate(f"f{k}" for k in range(9))}
+    a = instructions(tmp_path, "a", of)
+    b = instructions(tmp_path, "b", {**dict(reversed([*of.items()])), "new": 900_000_000})
+    drawing = VIEW.draw([a, b], read(Parameters, {}), Frame(960, 540), silent)
+    assert drawing.title == "new has 900,000,000 instructions in B, none in A"
+    said = [text for labels in drawing.labels for text in labels.text]
+    assert [text for text in said if text.startswith("no match")] == [
+        "no match: new 900,000,000 instructions"
+    ]
+    notes = " ".join(drawing.notes)
+    assert "of what was counted is in call paths that match" in notes
+    assert "tubes are as wide as their call paths weigh" in notes
+    assert "raised" not in notes
+    rows = dict(sentences(summary(compare(a, b, cache=False)), (a, b)))
+    assert rows["only in B"] == "new: 1 call path, 900,000,000"
+    assert "instructions that matches" in rows
 
 
 # -- the twin ------------------------------------------------------------------------------------------

@@ -15,7 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tracevis3d.features.comparison.findings.paths import common_paths
 from tracevis3d.features.comparison.findings.sampling import weights_of
+from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.formats import registry
 from tracevis3d.kernels.trace.dominators import find_dominators, fold_alike
 
@@ -92,10 +94,12 @@ def test_beside_calls_it_is_counted(tmp_path):
 
 def test_nothing_of_a_heap_is_chance_in_comparisons(trace):
     total = sum(size for _, size in sums(trace).values())
-    weights = weights_of((trace, trace), (total, total))
+    paths = common_paths(compare(trace, trace, cache=False))
+    weights = weights_of((trace, trace), paths)
     # Each byte was counted; of a profile of samples, each sample was.
     assert (weights.kind, weights.total) == ("heap (bytes)", (total, total))
-    assert weights.samples_per_ns == weights.per_ns == (1.0, 1.0)
+    assert weights.own.sum(axis=1).tolist() == [total, total]
+    assert weights.rate == (1.0, 1.0)
 
 
 def test_a_graph_that_is_cut_off_is_counted(tmp_path):

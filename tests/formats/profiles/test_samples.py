@@ -201,6 +201,41 @@ def test_samples_are_stored(tmp_path, timed, packed):
     assert again.stacks.line.tolist() == [3, 3, 3]
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 2), stacks, st.integers(0, 9), st.integers(0, 40)), max_size=25),
+    st.booleans(),
+)
+def test_calls_themselves_weigh_what_their_samples_do(rows, is_timed):
+    recording, plain = Recording(), {}
+    tree = FrameTree(recording)
+    number = {name: recording.function(name) for name in "abc"}
+    threads = [recording.thread(0, tid) for tid in range(3)]
+    frames = [tree.stack([number[name] for name in stack]) for _, stack, _, _ in rows]
+    thread, weight = [threads[t] for t, *_ in rows], [w for *_, w, _ in rows]
+    if is_timed:
+        # Two samples are never taken at once; some lie far apart.
+        time = np.cumsum([1 + gap * (1 + 99 * (gap > 35)) for *_, gap in rows], dtype=np.int64)
+        add_timed(recording, tree.columns(), thread, frames, time, kinds=("cycles",), weight=weight)
+    else:
+        add_weighed(recording, tree.columns(), thread, frames, {"held (bytes)": weight}, scale=3)
+    trace = recording.finish(Source(), split)
+    names, calls, found = list(trace.functions.name), trace.calls, {}
+    for call, own in enumerate(profile.own_weights(trace).tolist() if len(calls) else []):
+        path, at = [], call
+        while at >= 0:
+            path.append(names[calls.function[at]])
+            at = calls.parent[at]
+        key = trace.threads.tid[calls.thread[call]], tuple(path[::-1])
+        found[key] = found.get(key, 0) + own
+    for t, stack, one, _ in rows:
+        if stack:
+            plain[t, tuple(stack)] = plain.get((t, tuple(stack)), 0) + one
+    assert {key: own for key, own in found.items() if own} == pytest.approx(
+        {key: one for key, one in plain.items() if one}
+    )
+
+
 def test_a_call_has_its_share_of_the_samples():
     trace = recorded()
     shares = {trace.functions.name[trace.calls.function[c]]: profile.share_of(trace, c) for c in range(3)}

@@ -59,7 +59,7 @@ def headline(trace: Trace) -> str:
         first = np.full(len(whole), len(calls))
         np.minimum.at(first, calls.function, np.arange(len(calls)))
         best = int(much[np.lexsort((-first[much], whole[much]))[0]])
-        goes = "go" if of in ("the samples", "the events") else "goes"
+        goes = "go" if of.endswith("s") else "goes"
         said = (
             f"{units.percentage(whole[best] / every)} of {of} {goes} to {_name(trace, best)} "
             "and what it calls"
@@ -105,5 +105,11 @@ def _of_what(trace: Trace) -> str:
         return "the events"
     if len(trace.samples.weight):
         kind = trace.samples.kinds[0]
-        return profile.bare_kind(kind) if kind.endswith("(bytes)") else "the samples"
+        if kind.endswith("(bytes)"):
+            return profile.bare_kind(kind)
+        # What was counted or measured call by call was not sampled.
+        if kind == "Ir":
+            return f"the {profile.bare_kind(kind)}"
+        if "calls" not in trace.samples.kinds:
+            return "the samples"
     return "the time" if np.count_nonzero(trace.threads.count) < 2 else "the threads' time"

@@ -179,10 +179,10 @@ def _notes(picture: Layout, cut: Cut, shown: Measure | None, scale: Scale, left_
     if merged:
         many, kind = profile.counted_calls(trace, cut.total), profile.length_kind(trace)
         least = profile.length_text(trace, cut.resolution)
-        least += "" if not kind or kind.endswith(")") else f" {kind}"
+        least += "" if not kind or kind.endswith(")") else f" {profile.bare_kind(kind)}"
         notes.append(
             f"{merged:,} of {many}, shorter than {least} "
-            f"({p.resolution:g} px), are merged into {len(cut.clusters):,} clusters"
+            f"({p.resolution:g} px), are merged into {units.counted(len(cut.clusters), 'cluster')}"
         )
     folded = int(picture.folded.sum())
     if folded:

@@ -90,4 +90,4 @@ def run(args: argparse.Namespace) -> None:
     if args.json:
         print_json(facts)
     else:
-        print(table(sentences(facts)))
+        print(table(sentences(facts, (a, b))))

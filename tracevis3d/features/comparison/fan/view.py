@@ -16,7 +16,7 @@ from ....errors import UsageError
 from ....progress import Progress, part
 from ....trace.cached_results import cached_with_traces
 from ....trace.model import Trace
-from ....trace.profile import counted_calls
+from ....trace.profile import calls_word, counted_calls
 from ....views.calls.clusters import note_of_rows
 from ..matching import match
 from ..matching.many_traces import Similarities, best_order, similarities
@@ -194,7 +194,8 @@ def _wall_colors(
             own[k] = np.where(own[k] < 0, colors.color_of_match(stage.walls[k].drawn, ids, color), own[k])
     walls = colors.of_walls(tau, paint, p)
     of = [walls.of(np.nan_to_num(b, nan=1.0), o) for b, o in zip(best, own)]
-    legend = walls.shown_legend(of, any(len(w.cut.clusters) for w in stage.walls))
+    merged = any(len(w.cut.clusters) for w in stage.walls)
+    legend = walls.shown_legend(of, calls_word(stage.walls[0].trace) if merged else "")
     if any(np.isnan(b).all() for b in best if len(b)):
         plain = paint.add(colors.PLAIN)
         of = [np.where(np.isnan(b), plain, c).astype(np.int32) for b, c in zip(best, of)]

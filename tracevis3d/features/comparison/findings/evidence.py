@@ -112,7 +112,7 @@ class Evidence:
         self.comparison = comparison
         self.paths: CommonPaths = common_paths(comparison)
         self.time = tuple(int(own.sum()) for own in self.paths.self_time)
-        self.weights: Weights | None = weights_of(comparison.traces, (self.time[0], self.time[1]))
+        self.weights: Weights | None = weights_of(comparison.traces, self.paths)
         if self.weights is not None:
             self.paths = replace(self.paths, calls=np.minimum(self.paths.calls, 1))
         n = len(self.paths)
@@ -167,11 +167,12 @@ class Evidence:
     @cached_property
     def _pace_of_samples(self) -> float:
         assert self.weights is not None
-        own = [
-            np.bincount(self.paths.function[s], row, len(self.comparison.identity)) * scale
-            for s, (row, scale) in enumerate(zip(self.paths.self_time, self.weights.samples_per_ns))
-        ]
-        return pace_of(own[0], own[1])
+        # Of two rates the lower one: what was sampled more often is no less sure.
+        a, b = (
+            np.bincount(of, row, len(self.comparison.identity)) * min(self.weights.rate)
+            for of, row in zip(self.paths.function, self.weights.own)
+        )
+        return pace_of(a, b)
 
     @cached_property
     def noise(self) -> float:

@@ -14,12 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ....errors import UsageError
 from ....trace import profile
 from ....trace.model import Trace
+from .paths import CommonPaths
 
 #: Kinds of weights of which nothing was left out: all objects of a heap, all instructions by callgrind. None
 #: of it is chance.
 COMPLETE = ("heap (bytes)", "Ir")
+#: Times of a profile that counts all calls were measured, not sampled: they vary as if by so many samples.
+_AS_MEASURED = 10_000
 #: The deviation of half of all values from the middle, of a normal distribution.
 _HALF = 0.6745
 #: Both profiles together need this many samples of a function for it to say something of the pace, ...
@@ -41,7 +45,7 @@ _CHANCE = 3.0
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weights:
     """What the samples of two profiles weigh.
 
@@ -51,44 +55,57 @@ class Weights:
         What is weighed, with its unit: ``samples``, ``cpu (ns)``.
     total : (int, int)
         Of A and of B, in this unit.
-    per_ns : (float, float)
-        Weight of a nanosecond of the calls that are laid out from the samples.
-    samples_per_ns : (float, float)
-        Samples in such a nanosecond.
+    own : float64 (2, n)
+        Of each common call path itself.
+    rate : (float, float)
+        Samples for one of this unit.
     """
 
     kind: str
     total: tuple[int, int]
-    per_ns: tuple[float, float]
-    samples_per_ns: tuple[float, float]
+    own: Floats
+    rate: tuple[float, float]
+
+    def samples(self, weight: Sequence[Floats]) -> tuple[Floats, Floats]:
+        """Return how many samples weights in A and in B stand for."""
+        return weight[0] * self.rate[0], weight[1] * self.rate[1]
 
 
-def weights_of(traces: Sequence[Trace], time: tuple[int, int]) -> Weights | None:
-    """Return what two profiles weigh; None if one is no profile, or both weigh different things.
+def weights_of(traces: Sequence[Trace], paths: CommonPaths) -> Weights | None:
+    """Return what two profiles weigh; None of traces of calls.
 
     Parameters
     ----------
     traces : (Trace, Trace)
-    time : (int, int)
-        Nanoseconds of the calls of either, each counted once.
+    paths : CommonPaths
+        Theirs.
 
     Returns
     -------
     Weights or None
+
+    Raises
+    ------
+    UsageError
+        If only one is a profile, or both weigh different things: they have nothing in common to compare.
     """
-    if not all(len(trace.samples) for trace in traces):
+    if not any(len(trace.samples) for trace in traces) or not all(len(trace.calls) for trace in traces):
         return None
-    a, b = (profile.totals(trace) for trace in traces)
-    kind = next(iter(a))
-    if kind != next(iter(b)):
-        return None
-    found = [_count(trace, totals) for trace, totals in zip(traces, (a, b))]
-    total = (a[kind], b[kind])
+    kinds = [next(iter(profile.totals(trace)), "") for trace in traces]
+    if kinds[0] != kinds[1]:
+        a, b = (f"weighs {profile.bare_kind(kind)}" if kind else "has calls" for kind in kinds)
+        raise UsageError(f"A {a}, B {b}: only profiles that weigh the same can be compared")
+    totals = [profile.totals(trace) for trace in traces]
+    weighed = [one[kinds[0]] for one in totals]
+    found = [_count(trace, one) for trace, one in zip(traces, totals)]
+    own = [
+        np.bincount(of, profile.own_weights(trace), len(paths)) for trace, of in zip(traces, paths.of_call)
+    ]
     return Weights(
-        kind,
-        total,
-        (total[0] / max(time[0], 1), total[1] / max(time[1], 1)),
-        (found[0] / max(time[0], 1), found[1] / max(time[1], 1)),
+        kinds[0],
+        (weighed[0], weighed[1]),
+        np.stack(own),
+        (max(found[0], 1) / max(weighed[0], 1), max(found[1], 1) / max(weighed[1], 1)),
     )
 
 
@@ -101,7 +118,8 @@ def _count(trace: Trace, totals: dict[str, int]) -> int:
     if kind in COMPLETE:
         return totals[kind]
     counted = [total for kind, total in totals.items() if profile.bare_kind(kind) == "samples"]
-    return max([int(np.count_nonzero(trace.samples.kind == 0)), *counted])
+    measured = [_AS_MEASURED] if "calls" in totals else []
+    return max([int(np.count_nonzero(trace.samples.kind == 0)), *counted, *measured])
 
 
 def significance(a: Floats, b: Floats, pace: float) -> Floats:

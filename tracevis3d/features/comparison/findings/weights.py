@@ -40,20 +40,22 @@ def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
     paths, pace = evidence.paths, evidence.pace
     function = paths.function.max(axis=0).astype(np.int64)
     size = len(evidence.comparison.identity)
-    own = [row * scale for row, scale in zip(paths.self_time.astype(np.float64), weights.samples_per_ns)]
+    own = weights.own.copy()
+    #: Samples of B that one of A lets expect.
+    expected = pace * weights.rate[1] / weights.rate[0]
     outermost = not_recursive(paths.parent, function)
     most = max(sum(own[0]), sum(own[1]), 1.0)
     found: list[Finding] = []
     #: Which paths have been explained, and by which finding.
     taken = np.full(len(function), -1)
     while len(found) < _MOST:
-        whole = [row.copy() for row in own]
+        whole = own.copy()
         for row in whole:
             add_up(paths.parent, row)
         itself = [np.bincount(function, row, size) for row in own]
         below = [np.bincount(function[outermost], row[outermost], size) for row in whole]
         a, b = (np.concatenate(pair).astype(np.float64) for pair in zip(itself, below))
-        z = np.asarray(significance(a, b, pace))
+        z = significance(*weights.samples((a, b)), expected)
         z[(np.abs(b - pace * a) < LEAST * most) | _is_near(pace * a, b)] = 0.0
         if not len(z) or np.abs(z).max() < LEAST_SIGNIFICANCE:
             break
@@ -63,16 +65,15 @@ def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
         nodes = mine if is_itself else mine[outermost[mine]]
         here = own if is_itself else whole
         nodes = nodes[np.argsort(-np.maximum(here[0][nodes], here[1][nodes]), kind="stable")]
-        counts = (float(a[best]), float(b[best]))
         gone = mine if is_itself else np.flatnonzero(evidence.within(nodes))
         others = [found[i].functions for i in np.unique(taken[gone]).tolist() if i >= 0]
         without = [name_a or name_b for name_a, name_b in others]
-        one = _finding(evidence, weights, nodes, is_itself, counts, float(z[best]), most)
+        weight = float(a[best]), float(b[best])
+        one = _finding(evidence, weights, nodes, is_itself, weight, float(z[best]), most)
         one.details.update(without=without, round=len(found))
         found.append(one)
         taken[gone[(own[0][gone] > 0) | (own[1][gone] > 0)]] = len(found) - 1
-        for row in own:
-            row[gone] = 0.0
+        own[:, gone] = 0.0
     return found
 
 
@@ -117,29 +118,25 @@ def _first_of(rows: Ints, a: Floats, b: Floats, function: Ints, size: int) -> in
 
 
 def _finding(
-    evidence: Evidence, weights: Weights, nodes: Ints, is_itself: bool, counts: tuple[float, float],
+    evidence: Evidence, weights: Weights, nodes: Ints, is_itself: bool, weight: tuple[float, float],
     z: float, most: float,
 ) -> Finding:  # fmt: skip
     paths = evidence.paths
     first = int(nodes[0])
     here = [bool((paths.calls[s, nodes] > 0).any()) for s in range(2)]
     label = evidence.label(first)
-    weight = [
-        round(count / per_sample * per_ns) if per_sample else 0
-        for count, per_sample, per_ns in zip(counts, weights.samples_per_ns, weights.per_ns)
-    ]
     return Finding(
         "heavier" if z > 0 else "lighter",
-        min(abs(counts[1] - evidence.pace * counts[0]) / most, 1.0),
+        min(abs(weight[1] - evidence.pace * weight[0]) / most, 1.0),
         (label if here[0] else "", label if here[1] else ""),
         evidence.way(first),
         **evidence.about(nodes),
         details={
             "itself": is_itself,
             "kind": weights.kind,
-            "weight": weight,
+            "weight": [round(one) for one in weight],
             "total": list(weights.total),
-            "samples": [round(count, 3) for count in counts],
+            "samples": [round(one * rate, 3) for one, rate in zip(weight, weights.rate)],
             "deviations": abs(z),
             "pace": evidence.pace,
             "paths": len(nodes),

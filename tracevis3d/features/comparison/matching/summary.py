@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from ....analysis.repetitions import find_alike, find_repeated, find_runs
+from ....trace import profile
 from ....trace.model import Trace
 from ....trace.names import label_of_call
-from ....units import counted, duration, percentage
+from ....units import percentage
 from .groups import MOST_PAIRS, Groups
 from .match import BARS, Comparison
 
@@ -98,8 +99,20 @@ def summary(comparison: Comparison, most: int = MOST) -> dict[str, Any]:
     }
 
 
-def sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return the facts of :func:`summary` as rows of two texts, for people."""
+def sentences(facts: Mapping[str, Any], traces: Sequence[Trace]) -> list[tuple[str, str]]:
+    """Return the facts of :func:`summary` as rows of two texts, for people.
+
+    Parameters
+    ----------
+    facts : dict
+    traces : (Trace, Trace)
+        Those that were compared: profiles know weights of call paths, not times of calls.
+
+    Returns
+    -------
+    list of (str, str)
+    """
+    word = profile.length_word(traces[0])
     both = "{:,} and {:,}".format
     rows = [
         ("identity", facts["identity_reason"]),
@@ -110,21 +123,20 @@ def sentences(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("call pairs", f"{facts['call_pairs']:,}"),
         ("groups", _count(facts["groups"], facts["groups_reason"])),
         ("groups as printed", _count(facts["groups_literal"], facts["groups_literal_reason"])),
-        ("time that matches", _percentages(facts["matched_time"])),
+        (f"{word} that matches", _percentages(facts["matched_time"])),
         ("repeated runs", both(*(r["runs"] for r in facts["repetitions"]))),
-        ("repeated time", _percentages(r["repeated_time"] for r in facts["repetitions"])),
+        (f"repeated {word}", _percentages(r["repeated_time"] for r in facts["repetitions"])),
     ]
     rows += [("renamed", f"{r['a']} = {r['b']} ({r['score']:g})") for r in facts["renamed"]]
-    rows += [("largest group", _group_sentence(group)) for group in facts["largest_groups"]]
+    rows += [("largest group", _group_sentence(group, traces)) for group in facts["largest_groups"]]
     if within := facts["within"]:
         chain = " > ".join(a if a == b else f"{a} = {b}" for a, b in within["opened"])
         rows.append(("within", f"{chain}: {_count(within['groups'], 'too many')} groups"))
-        rows += [("largest within", _group_sentence(group)) for group in within["largest_groups"]]
-    for trace, found in zip("AB", facts["unmatched"]):
-        rows += [
-            (f"only in {trace}", f"{f['function']}: {counted(f['calls'], 'call')}, {duration(f['time_ns'])}")
-            for f in found
-        ]
+        rows += [("largest within", _group_sentence(group, traces)) for group in within["largest_groups"]]
+    for name, trace, found in zip("AB", traces, facts["unmatched"]):
+        for f in found:
+            many, lasts = profile.counted_calls(trace, f["calls"]), profile.length_text(trace, f["time_ns"])
+            rows.append((f"only in {name}", f"{f['function']}: {many}, {lasts}"))
     return rows
 
 
@@ -142,10 +154,12 @@ def _count(count: int | None, reason: str) -> str:
     return reason if count is None else f"{count:,}"
 
 
-def _group_sentence(group: Mapping[str, Any]) -> str:
+def _group_sentence(group: Mapping[str, Any], traces: Sequence[Trace]) -> str:
     a, b = group["functions"]
     times = f"{group['groups']:,} of " if group["groups"] > 1 else ""
-    lasts = " and ".join(duration(call["duration_ns"]) for call in group["longest"])
+    lasts = " and ".join(
+        profile.length_text(trace, call["duration_ns"]) for trace, call in zip(traces, group["longest"])
+    )
     return f"{times}{a if a == b else f'{a} = {b}'}: similarity {group['similarity']:.3f}, {lasts}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ....trace.profile import bare_kind, weighed
+from ....trace.profile import amount_of, bare_kind, weighed
 from ....units import counted, duration, percentage
 from ..findings.durations import LEAST_FACTOR
 from ..findings.evidence import LEAST, Finding
@@ -311,7 +311,7 @@ def _wrapped(f: Finding) -> str:
 def _alike(f: Finding) -> str:
     d = f.details
     if "kind" in d:
-        a, b = (f"{weighed(d['kind'], total)} {bare_kind(d['kind'])}" for total in d["total"])
+        a, b = (amount_of(d["kind"], total) for total in d["total"])
         much = "by more than chance explains"
         if d["kind"] in COMPLETE:
             much = f"by {percentage(LEAST_FACTOR - 1)}, and by {percentage(LEAST)} of the whole"

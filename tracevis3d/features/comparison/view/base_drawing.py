@@ -19,6 +19,7 @@ from ....layout.cut import call_span
 from ....progress import Progress, part, silent
 from ....trace.cached_results import cached_with_traces
 from ....trace.model import Trace
+from ....trace.profile import calls_word
 from ....views.time_window import time_window
 from .. import links
 from ..findings.find import find
@@ -397,12 +398,12 @@ def _draw_walls(drawing: DrawingBuilder, shown: _Shown, painted: _Painted) -> _W
         drawing.write(*words)
     if repeated and differing is None:
         entries.append(LegendEntry("repeats, ×n in a row", red))
-    merged = any(len(w.cut.clusters) for w in picture.walls)
+    merged = calls_word(picture.walls[0].trace) if any(len(w.cut.clusters) for w in picture.walls) else ""
     if paint is not None:
         legend = paint.shown_legend(used, merged)
     else:
         plain = drawing.paint.add(HUES[:1]) if merged else -1
-        legend = Legend("", (LegendEntry("several calls", plain, "cluster"),) if merged else ())
+        legend = Legend("", (LegendEntry(f"several {merged}", plain, "cluster"),) if merged else ())
     return _Walls(used, replace(legend, entries=(*legend.entries, *entries)), unmatched, repeated)
 
 

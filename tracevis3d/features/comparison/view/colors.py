@@ -420,15 +420,15 @@ class WallPaint:
             calm = np.where(own >= 0, own, self.first) if self.grouped else np.full_like(own, self.first)
         return np.where(best > 0, calm, self.none).astype(np.int32)
 
-    def shown_legend(self, used: Iterable[Indices], merged: bool) -> Legend:
+    def shown_legend(self, used: Iterable[Indices], merged: str) -> Legend:
         """Return the legend of what is drawn in the colours ``used``, clusters among it if ``merged``.
 
         Parameters
         ----------
         used : iterable of int32 (n,)
             Those of both walls.
-        merged : bool
-            Whether there are clusters.
+        merged : str
+            What clusters stand for, in the plural; empty if there are none.
 
         Returns
         -------
@@ -438,7 +438,7 @@ class WallPaint:
         if not merged:
             return kept
         plain = self.legend.ramp[1] if self.legend.ramp else self.first
-        return replace(kept, entries=(*kept.entries, LegendEntry("several calls", plain, "cluster")))
+        return replace(kept, entries=(*kept.entries, LegendEntry(f"several {merged}", plain, "cluster")))
 
 
 def of_walls(tau: float, paint: Paint, p: Parameters) -> WallPaint:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ....kernels.layout.bundle import longest_rise
 from ....trace.model import Calls, Trace
+from ....trace.profile import untimed_kind
 from ..matching.match import Comparison
 
 Floats = NDArray[np.float64]
@@ -470,8 +471,9 @@ def displacement(comparison: Comparison, chosen: Chosen) -> Floats:
     float64 (m,)
     """
     m = len(chosen)
-    if not m:
-        return np.empty(0)
+    if not m or any(map(untimed_kind, comparison.traces)):
+        # Call paths of a profile without times lie side by side, in no order of their own.
+        return np.zeros(m)
     start = [t.calls.start[c] for t, c in zip(comparison.traces, (chosen.a, chosen.b))]
     rank = []
     for s in start:

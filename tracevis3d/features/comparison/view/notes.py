@@ -6,6 +6,7 @@ from ....analysis.measures import self_time_of
 from ....trace import profile
 from ....units import percentage
 from ....views.calls.clusters import note_of_rows
+from ..findings.sampling import COMPLETE
 from ..matching import match
 from ..matching.similarity import QUICK
 from ..matching.summary import histogram_rows
@@ -41,7 +42,8 @@ def title(comparison: match.Comparison, picture: Layout) -> str:
     text = shares[0] if shares[0] == shares[1] else f"{shares[0]} | {shares[1]}"
     of = "the time is in calls"
     if all(len(trace.samples) for trace in comparison.traces):
-        of = f"what was sampled is in {profile.calls_word(comparison.traces[0])}"
+        done = "counted" if profile.untimed_kind(comparison.traces[0]) in COMPLETE else "sampled"
+        of = f"what was {done} is in {profile.calls_word(comparison.traces[0])}"
     return f"{names[0]}  against  {names[1]}:  {text} of {of} that match"
 
 
@@ -110,7 +112,9 @@ def notes(
 
 def _of_shapes(picture: Layout, p: Parameters) -> list[str]:
     """Return what shapes mean, not colours."""
-    notes = ["tubes are as wide as their calls last"]
+    trace = picture.walls[0].trace
+    lasts = "weigh" if profile.untimed_kind(trace) else "last"
+    notes = [f"tubes are as wide as their {profile.calls_word(trace)} {lasts}"]
     if p.plates == "coverage":
         notes.append("thicker boxes: more of their time has a match")
     if picture.walls[0].fold.inner:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..... import units
 from .....drawing.primitives import Labels, Lines
+from .....trace import profile
 from ..difference.kinds import MOVED
 from ..layout import OVERVIEW, Layout
 from ..overview import Skyline, farthest
@@ -79,7 +80,7 @@ def annotate(
     found: list[Annotation] = []
     for s, line in enumerate(lines):
         found += _unmatched(line, s, most)
-        if not highest > 0:
+        if not highest > 0 or profile.untimed_kind(line.wall.trace):
             continue
         high = line.total / highest
         away = np.abs(line.mean) / far if far > 0 else np.zeros(len(line))
@@ -121,7 +122,8 @@ def _peaks(score: NDArray[np.float64], most: int) -> list[int]:
 
 def _unmatched(line: Skyline, s: int, most: int) -> list[Annotation]:
     """Annotate the functions whose calls take most of the time without any match, where they take most."""
-    calls, functions = line.wall.trace.calls, line.wall.trace.functions
+    trace = line.wall.trace
+    calls, functions, kind = trace.calls, trace.functions, profile.length_kind(trace)
     ids = line.unmatched
     inside = (calls.start[ids] >= line.window[0]) & (calls.start[ids] < line.window[1])
     ids = ids[inside]
@@ -134,10 +136,12 @@ def _unmatched(line: Skyline, s: int, most: int) -> list[Annotation]:
             break
         own = ids[calls.function[ids] == function]
         bar = int(np.argmax(np.bincount(line.bars_at(calls.start[own]), (calls.end - calls.start)[own])))
-        many = f"{len(own):,} × " if len(own) > 1 else ""
+        many = f"{len(own):,} × " if len(own) > 1 and not len(trace.samples) else ""
+        weight = time[function] * profile.length_per_ns(trace)
+        lasts = profile.amount_of(kind, weight) if kind else units.duration(time[function], 2)
         name = functions.label[function]
         name = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
-        text = f"no match: {many}{name} {units.duration(time[function], 2)}"
+        text = f"no match: {many}{name} {lasts}"
         found.append(Annotation(s, "no match", *_interval(line, bar), text, 1.0 + time[function] / span))
     return found
 

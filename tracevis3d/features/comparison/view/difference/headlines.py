@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .....trace.profile import bare_kind, weighed
+from .....trace.profile import amount_of, bare_kind, weighed
 from .....units import counted, duration, percentage
 from ...findings.evidence import Finding
+from ...findings.sampling import COMPLETE
 from ...report.sentences import without
 
 #: Maximum number of characters of a function's name.
@@ -50,7 +51,12 @@ def headline(finding: Finding) -> str:
         shares, weights = _weights(finding)
         if d["pace"] != 1:
             return f"{a or b}{itself} has {shares[0]} of A's {bare_kind(d['kind'])}, {shares[1]} of B's"
-        return f"{a or b}{itself} has {weights[0]} {bare_kind(d['kind'])} in A, {weights[1]} in B"
+        if not all(d["weight"]):
+            s = int(not d["weight"][0])
+            return (
+                f"{a or b}{itself} has {amount_of(d['kind'], d['weight'][s])} in {'AB'[s]}, none in {'BA'[s]}"
+            )
+        return f"{a or b}{itself} has {amount_of(d['kind'], d['weight'][0])} in A, {weights[1]} in B"
     if kind == "offset":
         later = "later" if d["change_ns"] > 0 else "earlier"
         return f"Everything from {a} on starts {duration(abs(d['change_ns']), 2)} {later} in B"
@@ -88,7 +94,7 @@ def headline(finding: Finding) -> str:
             return f"{name} stalls once, for {long} in {where}"
         return f"{name} stalls {d['count']} times, the longest {long} in {where}"
     if "kind" in d:
-        return "A and B are alike, but for chance"
+        return "A and B are alike" if d["kind"] in COMPLETE else "A and B are alike, but for chance"
     return "A and B make the same calls" if d.get("same_calls") else "A and B are alike"
 
 
@@ -150,7 +156,7 @@ def short(finding: Finding, trace: int | None = None) -> tuple[str, str]:
     if f.kind in ("heavier", "lighter"):
         shares, weights = _weights(finding)
         return (
-            f"{a or b}: {weights[0]} → {weights[1]} {bare_kind(d['kind'])}",
+            f"{a or b}: {weights[0]} → {amount_of(d['kind'], d['weight'][1])}",
             f"{shares[0]} of A, {shares[1]} of B{without(f)}",
         )
     if f.kind == "offset":
