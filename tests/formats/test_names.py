@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.formats.names import in_file, module_of, split
+from tracevis3d.formats.names import in_file, module_of, split, split_class
 from tracevis3d.trace.model import CONTAINER_KINDS
 
 LIBRARY = "/usr/local/lib/python-3.11.7/lib/python3.11"
@@ -130,3 +130,20 @@ def test_long_hostile_names_take_no_time():
 )
 def test_a_name_and_its_file_say_what_both_in_one_text_say(name, file):
     assert in_file(name, file) == split(f"{name} ({file}:1)")
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "containers"),
+    [
+        ("a.b.Note", "Note", "package a > package a.b > class a.b.Note"),
+        ("a.b.Note$Part", "Note$Part", "package a > package a.b > class a.b.Note$Part"),
+        ("java.lang.Object[]", "Object[]", "package java > package java.lang > class java.lang.Object[]"),
+        ("byte[]", "byte[]", "class byte[]"),
+        ("a.Class<b.c.D>", "Class<b.c.D>", "package a > class a.Class<b.c.D>"),
+        ("(reached by no root)", "(reached by no root)", ""),
+        ("", "", ""),
+    ],
+)
+def test_classes_are_taken_apart(name, label, containers):
+    said = split_class(name)
+    assert (said.label, written(said.containers)) == (label, containers)

@@ -187,7 +187,7 @@ def test_what_is_chosen_by_itself(markdown, callgrind):
     assert [one.title for one in chosen(callgrind, "auto", "auto", "D1mr, Dw")] == ["D1mr", "Dw"]
     # One kind alone: the colour shows it as well.
     assert [one.title for one in chosen(callgrind, "weight", "weight", "D1mr")] == ["D1mr", "D1mr"]
-    with pytest.raises(UsageError, match="no cats; it weighs Ir, Dr"):
+    with pytest.raises(UsageError, match="no cats; it weighs instructions, Dr"):
         chosen(callgrind, "auto", "auto", "cats")
     with pytest.raises(UsageError, match="it is no profile"):
         chosen(markdown, "auto", "auto", "cats")

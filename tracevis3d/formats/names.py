@@ -94,6 +94,15 @@ def split(name: str) -> Split:
     return Split(bare or name)
 
 
+def split_class(name: str) -> Split:
+    """Return the parts of a Java class's name: packages, and the class itself, in which its objects are."""
+    if not name or name.startswith("("):
+        return Split(name)
+    package = name.partition("<")[0].rpartition(".")[0]
+    packages = _nested("package", package.split(".")) if package else ()
+    return Split(name[len(package) + 1 :] if package else name, (*packages, ("class", name)))
+
+
 def _place_in_brackets(name: str) -> tuple[str, str, int] | None:
     """Take ``f (file:line)`` apart; None if the name doesn't end so."""
     if not name.endswith(")"):

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .ticks import decades, rounds, thin
+from .ticks import byte_steps, decades, powers_of_two, rounds, thin
 
 Kind = Literal["linear", "sqrt", "log"]
 
@@ -96,7 +96,7 @@ class Scale:
     def ticks(
         self, text: Callable[[float], str], most: int = 5, apart: float = 0.1
     ) -> tuple[tuple[float, ...], tuple[str, ...]]:
-        """Return ticks at round values.
+        """Return ticks at round values; of bytes, which ``text`` writes as KiB, at powers of two.
 
         Parameters
         ----------
@@ -115,17 +115,23 @@ class Scale:
         """
         if not self.high > self.low:
             return ((1.0,), (text(self.high),)) if self.high > 0 else ((0.0,), (text(0.0),))
-        if self.kind == "log":
+        in_bytes = text(1024.0) == "1 KiB"
+        if self.kind == "log" and in_bytes:
+            values = powers_of_two(self.low, self.high, most) or [self.high]
+        elif self.kind == "log":
             values = decades(self.low, self.high, most) or [self.high]
             if len(values) < _FEW_DECADES:
                 powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
                 steps = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
                 values = [value for value in steps if self.low <= value <= self.high] or [self.high]
         elif self.kind == "sqrt":
-            top = rounds(0.0, self.high, 3)[-1]
-            values = [0.0, top / 1000, top / 100, top / 10, top / 4, top]
+            top = (byte_steps(0.0, self.high, 2) if in_bytes else rounds(0.0, self.high, 3))[-1]
+            parts = (1024, 128, 16, 4, 1) if in_bytes else (1000, 100, 10, 4, 1)
+            values = [0.0, *(top / part for part in parts)]
+            # Of what is counted there are no parts.
+            values = [value for value in values if top < 10 or value.is_integer()]
         else:
-            values = rounds(0.0, self.high, most)
+            values = (byte_steps if in_bytes else rounds)(0.0, self.high, most)
         places = self.place(values)
         kept = thin(values, places.tolist(), apart)
         return tuple(float(places[i]) for i in kept), tuple(text(values[i]) for i in kept)

@@ -180,6 +180,29 @@ def decades(low: float, high: float, most: int = 8) -> list[float]:
     return [10.0**k for k in range(first, last + 1, step)]
 
 
+def powers_of_two(low: float, high: float, most: int = 8) -> list[float]:
+    """Return powers of two from ``low`` to ``high``, thinned to at most ``most``.
+
+    Parameters
+    ----------
+    low, high : float
+        Both above 0.
+    most : int
+
+    Returns
+    -------
+    list of float
+
+    Examples
+    --------
+    >>> powers_of_two(1.0, 3000.0, 4)
+    [1.0, 8.0, 64.0, 512.0]
+    """
+    first, last = math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9)
+    step = max(1, math.ceil((last - first + 1) / most))
+    return [2.0**k for k in range(first, last + 1, step)]
+
+
 def rounds(low: float, high: float, most: int = 6) -> list[float]:
     """Return at most ``most`` multiples of a round step between two values.
 
@@ -209,9 +232,7 @@ def rounds(low: float, high: float, most: int = 6) -> list[float]:
 
 
 def byte_steps(low: float, high: float, most: int = 8) -> list[float]:
-    """Return multiples of a round number of bytes between two values.
-
-    Steps are 1, 2, 5, 10 ... 500 times a power of 1024.
+    """Return multiples of a power of two between two values.
 
     Parameters
     ----------
@@ -228,10 +249,7 @@ def byte_steps(low: float, high: float, most: int = 8) -> list[float]:
     >>> byte_steps(0, 3000, 4)
     [0.0, 1024.0, 2048.0]
     """
-    least = (high - low) / most
-    unit = 1024.0 ** max(math.floor(math.log(max(least, 1.0), 1024)), 0)
-    factor = next((f for f in (1, 2, 5, 10, 20, 50, 100, 200, 500) if f * unit >= least), 1024)
-    step = factor * unit
+    step = 2.0 ** math.ceil(math.log2(max((high - low) / most, 1.0)))
     return [k * step for k in range(math.ceil(low / step), math.floor(high / step) + 1)]
 
 

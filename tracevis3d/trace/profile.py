@@ -68,6 +68,11 @@ def bare_kind(kind: str) -> str:
     return "instructions" if kind == "Ir" else kind.partition(" (")[0]
 
 
+def below_word(kind: str) -> str:
+    """Return what a function does with those below it: it calls them; objects of a heap keep others."""
+    return "keeps" if bare_kind(kind) == "heap" else "calls"
+
+
 def amount_of(kind: str, weight: float) -> str:
     """Write a weight, and what it is.
 

@@ -104,7 +104,7 @@ def test_a_function_itself_what_is_new_and_in_which_words(tmp_path):
         == "`sort` itself has 11 % of the samples (110) in A and 31 % of the samples (440) in B below `main`."
     )
     assert headline(first) == "sort itself has 110 samples in A, 440 in B"
-    assert short(first) == ("sort: 110 → 440 samples", "11 % of A, 31 % of B")
+    assert short(first) == ("sort itself: 110 → 440 samples", "11 % of A, 31 % of B")
     # What is new is named by its entrance.
     assert (second.functions, second.details["itself"]) == (("", "guess"), False)
     gone = found(b, a).found[1]

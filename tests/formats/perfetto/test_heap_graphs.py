@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tracevis3d as tv
 from tests.conftest import ROOT
 from tracevis3d.features.comparison.findings.paths import common_paths
 from tracevis3d.features.comparison.findings.sampling import weights_of
@@ -75,6 +76,16 @@ def test_a_call_is_as_long_as_what_it_keeps(trace):
     assert (trace.threads.process_name, trace.threads.name) == (("com.example.notes",), ("Java's heap",))
     assert trace.origin_ns == 5_000_000_000
     assert trace.problems["no time unit"].count
+
+
+def test_a_city_of_classes_says_who_keeps_what(trace):
+    drawing = tv.city(trace).drawing()
+    assert drawing.title == "android.graphics.Bitmap has 85 % of the heap; 3 of 14 classes have 90 %"
+    arcs = next(legend for legend in drawing.legends if legend.title == "Arcs")
+    assert [entry.text for entry in arcs.entries] == ["from what keeps it", "to what is kept"]
+    assert "parts that keep it" in [legend.title.lower() for legend in drawing.legends]
+    assert drawing.notes[1] == "area: classes"
+    assert tv.icicle(trace).drawing().title == "Bitmap alone has 85 % of heap"
 
 
 def test_beside_calls_it_is_counted(tmp_path):

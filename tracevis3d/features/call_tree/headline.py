@@ -62,7 +62,7 @@ def headline(trace: Trace) -> str:
         goes = "go" if of.endswith("s") else "goes"
         said = (
             f"{units.percentage(whole[best] / every)} of {of} {goes} to {_name(trace, best)} "
-            "and what it calls"
+            f"and what it {profile.below_word(profile.length_kind(trace))}"
         )
         if alone != best and own[alone] >= max(_MUCH * every, _AHEAD * float(np.partition(own, -2)[-2])):
             said += f"; {_name(trace, alone)} alone has {share}"

@@ -306,7 +306,11 @@ def name_of(metric: str, trace: Trace) -> str:
         Such as ``self time``; of a profile without times ``samples``.
     """
     kind = profile.untimed_kind(trace) if metric == "self" else ""
-    return profile.bare_kind(kind) if kind else NAMES[metric]
+    if kind:
+        return profile.bare_kind(kind)
+    if profile.below_word(profile.untimed_kind(trace)) == "keeps":
+        return NAMES[metric].replace("call", "keep").replace("functions", "classes")
+    return NAMES[metric]
 
 
 #: Names of measures in pictures.

@@ -14,7 +14,7 @@ from ...machine.bounds import check_more
 from ...progress import Progress, part
 from ...trace.model import Source
 from ...trace.recording import Recording
-from .. import names, registry, unpack
+from .. import registry, unpack
 from .packets import PACKET_TAG, PacketReader, varint
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def read(path: Path, progress: Progress) -> Trace:
     check_more(path, reader.rows.bytes_to_build())
     reader.finish()
     progress(0.8, "building calls")
-    trace = recording.finish(Source(), names.split, reader.rows.place)
+    trace = recording.finish(Source(), reader.split, reader.rows.place)
     progress(1, "building calls")
     return trace
 

@@ -59,22 +59,28 @@ class HeapGraphs:
         if not Messages.of(part, self._recording.problems).last(_CONTINUED)[0]:
             self._whole.append((time, self._open.pop(sequence)))
 
-    def finish(self, *, is_alone: bool) -> None:
+    def finish(self, *, is_alone: bool) -> bool:
         """Hand over all graphs.
 
         Parameters
         ----------
         is_alone : bool
             Whether the trace has no calls: one that has some is no profile.
+
+        Returns
+        -------
+        bool
+            Whether functions of the recording are classes.
         """
         problems = self._recording.problems
         if self._open:
             problems.add("truncated", "a heap graph has no end", len(self._open))
         if not is_alone:
             problems.add("unsupported", "a heap graph beside calls: bytes are no times", len(self._whole))
-            return
+            return False
         for time, parts in self._whole:
             self._graph(time, parts)
+        return bool(self._whole)
 
     def _graph(self, time: int, parts: list[bytes]) -> None:
         recording, problems = self._recording, self._recording.problems

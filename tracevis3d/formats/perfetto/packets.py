@@ -20,6 +20,7 @@ from ...machine.copies import forget
 from ...progress import Progress, silent
 from ...trace.model import RecordedId
 from ...trace.recording import Recording
+from .. import names
 from ..distinct import numbered
 from .clocks import Clocks
 from .heap import HEAP_GRAPH, HeapGraphs
@@ -199,6 +200,8 @@ class PacketReader:
         self._scheduler = Scheduler(protos, recording)
         self._measures = Measures(protos)
         self._heaps = HeapGraphs(recording)
+        #: What takes names of functions apart.
+        self.split = names.split
 
     @property
     def packets(self) -> int:
@@ -617,7 +620,8 @@ class PacketReader:
         self._measures.finish(recording)
         if len(self._scheduler):
             self._finish_scheduler(thread)
-        self._heaps.finish(is_alone=not len(rows.events["kind"]) and not len(self._scheduler))
+        if self._heaps.finish(is_alone=not len(rows.events["kind"]) and not len(self._scheduler)):
+            self.split = names.split_class
 
     def _finish_scheduler(self, thread: NDArray[np.int32]) -> None:
         """Add what the kernel said of threads, those of track events among them."""

@@ -170,13 +170,14 @@ def _by_thread(trace: Trace, palette: Palette, threads: NDArray[np.int64]) -> Co
 
 
 def _by_self(trace: Trace, palette: Palette) -> Coloring:
-    self_time = self_time_of(trace)
-    scale = Scale.over("log", np.array([1.0, max(float(self_time.max(initial=0)), 10.0)]))
-    at, texts = scale.ticks(partial(profile.length_text, trace), 5)
+    # In what lengths are: the least is one of it, such as a sample.
+    self_time, per_ns = self_time_of(trace), profile.length_per_ns(trace)
+    scale = Scale.over("log", np.array([1.0, max(float(self_time.max(initial=0)) * per_ns, 10.0)]))
+    at, texts = scale.ticks(partial(profile.weighed, profile.length_kind(trace) or "time (ns)"), 5)
     legend = Legend(f"Self {profile.length_word(trace)}", ramp=(0, _RAMP - 1), ramp_tick=at, ramp_text=texts)
 
     def of(ids: NDArray[np.int64]) -> Indices:
-        return np.asarray(np.rint(scale.place(self_time[ids]) * (_RAMP - 1)), np.int32)
+        return np.asarray(np.rint(scale.place(self_time[ids] * per_ns) * (_RAMP - 1)), np.int32)
 
     return Coloring(palette.ramp(_RAMP), of, legend, scale)
 

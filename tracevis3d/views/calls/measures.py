@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from ...layout.icicle import run_sums
 from ...layout.scales import Kind
 from ...trace.cached_results import cached_with_trace
 from ...trace.model import Trace
-from ...trace.profile import calls_word
+from ...trace.profile import calls_word, length_kind, length_per_ns, length_word, weighed
 
 Floats = NDArray[np.float64]
 
@@ -73,10 +74,12 @@ def measure(trace: Trace, name: str) -> Measure | None:
     """
     calls, word = trace.calls, calls_word(trace)
     if name == "self":
+        of, per_ns = length_word(trace), length_per_ns(trace)
+        write = partial(weighed, length_kind(trace) or "time (ns)")
         return Measure(
-            "self time", "time in all its calls", "sqrt", units.duration, False,
-            lambda ids: self_time_of(trace)[ids].astype(np.float64),
-            lambda clusters: run_sums(clusters.first, clusters.stop, cut_index(trace).length),
+            f"self {of}", f"{of} in all its {word}", "sqrt", write, False,
+            lambda ids: self_time_of(trace)[ids] * per_ns,
+            lambda clusters: run_sums(clusters.first, clusters.stop, cut_index(trace).length) * per_ns,
         )  # fmt: skip
     if name == "calls":
         return Measure(

@@ -10,6 +10,7 @@ from ....drawing.palettes import parse
 from ....drawing.primitives import Callout, Legend, LegendEntry, Marks, Meaning, Tubes
 from ....trace.model import Trace
 from ....trace.names import lane_title
+from ....trace.profile import below_word, untimed_kind
 from ..metrics import Floats, Ints, links
 from ..stacks import Stack
 from .buildings import roofs
@@ -109,9 +110,10 @@ def arcs(drawing: DrawingBuilder, picture: Layout) -> int:
     drawing.meaning["arc"] = Meaning(
         values=(("calls", calls.astype(np.float64)),), texts=(("from and to", said, np.arange(k)),)
     )
-    drawing.explain(
-        Legend("Arcs", (LegendEntry("from the caller", first), LegendEntry("to the callee", first + 1)))
-    )
+    words = "from the caller", "to the callee"
+    if below_word(untimed_kind(run.trace)) == "keeps":
+        words = "from what keeps it", "to what is kept"
+    drawing.explain(Legend("Arcs", tuple(LegendEntry(word, first + i) for i, word in enumerate(words))))
     return pairs
 
 

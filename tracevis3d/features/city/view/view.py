@@ -95,7 +95,7 @@ def _highest(drawing: DrawingBuilder) -> float:
 def _notes(picture: Layout, pairs: int) -> tuple[str, ...]:
     p = picture.parameters
     kind = units.SCALES[p.scale]
-    notes = [f"area: {NAMES[p.area]}"]
+    notes = [f"area: {name_of(p.area, picture.runs[-1].trace)}"]
     if picture.high > 0:
         notes.append(f"height: {name_of(p.height, picture.runs[-1].trace)}, {kind} scale")
     if picture.rules.glyph:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ....trace.profile import amount_of, bare_kind, weighed
+from ....trace.profile import amount_of, bare_kind, below_word, weighed
 from ....units import counted, duration, percentage
 from ..findings.durations import LEAST_FACTOR
 from ..findings.evidence import LEAST, Finding
@@ -313,9 +313,10 @@ def _alike(f: Finding) -> str:
     if "kind" in d:
         a, b = (amount_of(d["kind"], total) for total in d["total"])
         much = "by more than chance explains"
+        one = "function" if below_word(d["kind"]) == "calls" else "class"
         if d["kind"] in COMPLETE:
             much = f"by {percentage(LEAST_FACTOR - 1)}, and by {percentage(LEAST)} of the whole"
-        return f"The profiles are alike: {a} and {b}, and no function differs {much}."
+        return f"The profiles are alike: {a} and {b}, and no {one} differs {much}."
     if d["same_calls"]:
         text = f"Both runs make the same {counted(f.below[0], 'call')} in the same order."
     else:
@@ -331,7 +332,8 @@ def _alike(f: Finding) -> str:
 
 def _weight(f: Finding) -> str:
     d = f.details
-    what = f"`{f.functions[0] or f.functions[1]}`" + (" itself" if d["itself"] else " with all that it calls")
+    whole = " itself" if d["itself"] else f" with all that it {below_word(d['kind'])}"
+    what = f"`{f.functions[0] or f.functions[1]}`{whole}"
     what += f"{clause}," if (clause := without(f, "`")) else ""
     shares = [share_of(d, s) for s in (0, 1)]
     if d["weight"][0] and d["weight"][1]:

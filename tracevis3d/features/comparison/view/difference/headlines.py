@@ -156,7 +156,7 @@ def short(finding: Finding, trace: int | None = None) -> tuple[str, str]:
     if f.kind in ("heavier", "lighter"):
         shares, weights = _weights(finding)
         return (
-            f"{a or b}: {weights[0]} → {amount_of(d['kind'], d['weight'][1])}",
+            f"{a or b}{' itself' * d['itself']}: {weights[0]} → {amount_of(d['kind'], d['weight'][1])}",
             f"{shares[0]} of A, {shares[1]} of B{without(f)}",
         )
     if f.kind == "offset":
