@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 import tracevis3d as tv
 from tests.interactions.test_twin_patterns import programs
-from tests.support.walked_traces import split
+from tests.support.walked_traces import split, walked_trace
 from tracevis3d.features.interactions import headline
 from tracevis3d.features.interactions.hierarchy import element_hierarchy, shared_hierarchy
 from tracevis3d.features.interactions.interactions import interactions
@@ -257,4 +257,6 @@ def test_of_two_runs_what_differs_most_is_counted(a, b):
 def test_a_run_is_like_itself():
     trace = tv.load(EXAMPLES / "weka_parallel_9t.tsv.gz")
     assert pair(trace, trace).text.startswith("A and B make the same calls")
+    nobody_calls = walked_trace(0, steps=1, threads=1)
+    assert pair(nobody_calls, nobody_calls).text.startswith("A and B make the same calls")
     assert said(trace).text == "9 threads make 132,489 calls; 51 % of the calls go to Instance and Instances"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.interactions.test_twin_patterns import programs
@@ -57,17 +57,24 @@ def test_names_are_those_of_the_plain_twin(trace):
     assert names_of_kinds(trace, found, phases) == plain_names(trace, found, phases)
 
 
-@given(st.integers(0, 2**32), st.integers(1, 3), st.data())
+@given(
+    st.integers(0, 2**32),
+    st.integers(1, 3),
+    st.sets(st.integers(0, 1000), min_size=2, max_size=6),
+    st.lists(st.integers(0, 2), min_size=5, max_size=5),
+)
+# The second clearest kind has no name of its own, the one after it has.
+@example(465, 3, {1, 7, 19, 24, 30, 31}, [0, 1, 2, 3, 4])
 @settings(max_examples=60, deadline=None)
-def test_names_of_any_phases_of_threads_that_run_at_once_are_those_of_the_plain_twin(seed, threads, data):
+def test_names_of_any_phases_of_threads_that_run_at_once_are_those_of_the_plain_twin(
+    seed, threads, edges, kinds
+):
     trace = walked_trace(seed, steps=40, threads=threads, functions=5, modules=2, longest=9)
     found = interactions(trace, element_hierarchy(trace, "function", "auto"))
-    edges = st.lists(st.integers(0, len(found)), min_size=2, max_size=6, unique=True).map(sorted)
-    if len(found) < 2:
+    edge = np.array(sorted({edge % (len(found) + 1) for edge in edges}), np.int64)
+    if len(edge) < 2:
         return
-    edge = np.array(data.draw(edges), np.int64)
-    few = st.lists(st.integers(0, 2), min_size=len(edge) - 1, max_size=len(edge) - 1)
-    _, kind = np.unique(data.draw(few), return_inverse=True)
+    _, kind = np.unique(kinds[: len(edge) - 1], return_inverse=True)
     phases = Phases(edge, kind.astype(np.int32), 0.5)
     assert names_of_kinds(trace, found, phases) == plain_names(trace, found, phases)
 

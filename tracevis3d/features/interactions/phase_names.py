@@ -48,7 +48,7 @@ def names_of_kinds(trace: Trace, found: Interactions, phases: Phases) -> list[st
     words, free = np.array(labels, object), np.ones(len(labels), np.bool_)
     # The clearest first: a name is used for one kind only.
     for kind in np.argsort(-typical.max(axis=0, initial=0.0), kind="stable").tolist():
-        score = np.where(free, typical[:, kind], 0.0)
+        score = typical[:, kind] * free
         best = float(score.max(initial=0.0))
         if best < _LEAST:
             continue

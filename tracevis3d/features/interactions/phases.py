@@ -287,7 +287,7 @@ def phase_runs(kind: NDArray[np.int32]) -> list[Run]:
                 best = Run(at, period, times)
         if best.times > 1:
             runs.append(best)
-        at += max(best.times * best.period, 1) if best.times > 1 else 1
+        at += best.times * best.period
     return runs
 
 
@@ -406,7 +406,7 @@ def find_repeats(found: Interactions, low: int, high: int, least: float = 0.8) -
     value = similar.copy()
     value[max(low - length + 1, 0) : high] = 0.0  # the stretch and what overlaps it
     place = np.empty(len(value) // length + 2, np.int64)
-    k = pick_stretches(pair, low, value, np.float32(max(least, 1e-6)), length, max(length // 2, 1), place)
+    k = pick_stretches(pair, low, value, np.float32(max(least, 1e-6)), length, length // 2, place)
     first = place[:k].copy()
     exact = np.array([np.array_equal(pair[i : i + length], pair[low:high]) for i in first.tolist()], np.bool_)
     return Repeats(low, high, first, similar[first], exact)
