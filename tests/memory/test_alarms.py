@@ -16,8 +16,11 @@ ALLOC, FREE = 0, 1
 MS = 1_000_000
 
 
-def sites(keeps: bool, size: int, seconds: int = 12) -> list[tuple[str, str]]:
-    """Return the kinds and call sites of the alarms at the end of some seconds of two call sites."""
+def sites(keeps: bool, size: int, seconds: int = 12, frees: bool = True) -> list[tuple[str, str]]:
+    """Return the kinds and call sites of the alarms at the end of some seconds of two call sites.
+
+    One of them keeps what it allocates or not; the other, of 5,000 bytes twice as often, frees it or not.
+    """
     growing = GrowingTrace()
     growing.begin(Welcome("s", "p", 1, 0))
     growing.name(Names("functions", 0, ("base (/a.py:1)", "remember (/a.py:7)", "compute (/a.py:9)")))
@@ -32,7 +35,7 @@ def sites(keeps: bool, size: int, seconds: int = 12) -> list[tuple[str, str]]:
             rows += [(ALLOC, at, (1 << 41) + 4096 * step, size, 1)]
             rows += [(FREE, at, (1 << 41) + 4096 * (step - 20), 0, 1)] if not keeps and step >= 20 else []
         rows += [(ALLOC, at, (1 << 42) + 4096 * step, 5000, 2)]
-        rows += [(FREE, at, (1 << 42) + 4096 * last, 0, 2)] if last >= 0 else []
+        rows += [(FREE, at, (1 << 42) + 4096 * last, 0, 2)] if last >= 0 and frees else []
         last = step
         kind, time, address, length, stack = zip(*rows, strict=True)
         growing.add(Batch("memory", 0, 0, 0, {
@@ -51,6 +54,11 @@ def sites(keeps: bool, size: int, seconds: int = 12) -> list[tuple[str, str]]:
 )
 def test_a_call_site_that_only_allocates_is_reported(keeps, size, wanted) -> None:
     assert sites(keeps, size) == wanted
+
+
+def test_of_several_leaks_that_of_most_bytes_comes_first() -> None:
+    for size, wanted in ((20_000, ["remember:8", "compute:10"]), (8_000, ["compute:10", "remember:8"])):
+        assert sites(True, size, frees=False) == [("leak", about) for about in wanted]
 
 
 def grows(
@@ -101,6 +109,7 @@ def test_that_memory_grows_is_said_within_a_second_and_not_that_it_leaks() -> No
         "gather:8 grows and has not shrunk: +352 KiB in 600 ms, > 99.9 % of all growth: "
         "a leak, or something that is being gathered"
     )
+    assert "+352 KiB in 550 ms, " in grows(range(1, 9), every=92)[0][2]  # of 552
     found = grows([*range(1, 9), 0, 0], size=30_000_000, busy=False)
     assert ", 100 % of all growth: " in found[0][2]
 

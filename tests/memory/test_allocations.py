@@ -394,7 +394,7 @@ def test_cohorts_live_from_the_same_moment_to_the_same() -> None:
 def test_nothing_at_all() -> None:
     use = MemoryUse(Trace())
     assert memory_facts(use)["blocks"] == 0
-    assert find_memory(use.blocks, use.sites, use.table, True) == ()
+    assert find_memory(use.blocks, use.sites, use.table, True, 0.0) == ()
 
 
 @given(ROWS, st.lists(st.integers(-1, 5), min_size=120, max_size=120))

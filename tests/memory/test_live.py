@@ -225,6 +225,33 @@ def test_what_is_out_of_sight_has_no_item_and_comes_apart_when_closer() -> None:
     assert blocks.blocks[-1, k.ITEM] == -1
 
 
+@pytest.mark.parametrize(
+    ("before", "items", "sizes", "joins"), [(0, 0, [5], [0]), (5, 2, [1, 10, 1], [1, 1, 2])]
+)
+def test_what_comes_next_joins_the_last_item_until_that_is_wide_enough(before, items, sizes, joins) -> None:
+    blocks = LiveBlocks(started(), PAUSE, 0)
+    growing = blocks.sites._growing
+
+    def add(row):
+        growing.add(batch([row]))
+        blocks.follow(growing.batches("memory", 0)[0][-1], 0)
+
+    for i in range(before):
+        add((0, i, 4096 * (i + 1), 10, i))
+    blocks.cut((0, 10), 10, (0.0, 1.0), 0.5, False, False)
+    assert len(blocks.items) == items
+    for i, (size, item) in enumerate(zip(sizes, joins, strict=True)):
+        add((0, 10 + i, 8 * (i + 1), size, 0))
+        assert blocks.blocks[-1, k.ITEM] == item
+
+
+def test_call_sites_are_ordered_by_width() -> None:
+    rows = [(0, i, 4096 * (i + 1), size, i) for i, size in enumerate((10, 300, 20, 300))]
+    blocks, _ = followed(rows)
+    blocks.cut((0, 10), 10, (0.0, 1.0), 0.0, True, False)
+    assert blocks.rank().tolist() == [3, 0, 2, 1]
+
+
 def test_brief_blocks_and_those_that_are_past_take_no_room() -> None:
     blocks = LiveBlocks(started(), PAUSE, 5)
     growing = blocks.sites._growing

@@ -96,4 +96,6 @@ def test_sites_are_those_of_the_plain_twin(trace) -> None:
     facts = memory_facts(MemoryUse(replace(trace, span_ns=100)), 99)
     for name in ("blocks", "allocated_bytes", "kept_blocks", "kept_bytes"):
         assert facts[name] == sum(site[name] for site in facts["sites"])
+    row, freed = blocks.row, np.where(blocks.free_row < 0, len(trace.memory), blocks.free_row)
+    assert facts["peak_bytes"] == max(blocks.size[(row <= at) & (at < freed)].sum() for at in row.tolist())
     assert facts["mean_lifetime_ns"] == pytest.approx((blocks.until - blocks.born).mean())

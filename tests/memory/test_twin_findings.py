@@ -476,6 +476,17 @@ def test_live_bytes_of_groups_in_cells(program, cells, at_once) -> None:
     assert grid.tolist() == [plain_live([b for b in every if b.site == site], cells) for site in range(3)]
 
 
+@pytest.mark.parametrize("end", [0, 1, 2])
+def test_what_always_lives_lives_in_each_cell_however_short_the_recording(end) -> None:
+    one = np.zeros(1, np.int64)
+    memory = Memory(
+        one, one.astype(np.uint64), one + 9, np.array([ALLOC], np.uint8), one.astype(np.int32), one - 1
+    )
+    blocks = find_blocks(memory, end)
+    grid = byte_time(blocks, np.zeros(1, np.int32), 1, 4)
+    assert (grid // max(end, 1)).tolist() == [[9.0] * 4]
+
+
 def test_blocks_of_a_moment_at_a_steady_pace_make_no_teeth() -> None:
     """Each step begins where a cell ends, as if somebody always looked just then."""
     rows = [(0, ALLOC, 1 << 30, 100_000)]
@@ -483,7 +494,7 @@ def test_blocks_of_a_moment_at_a_steady_pace_make_no_teeth() -> None:
         for time, kind, size in ((0, ALLOC, 1000), (2, FREE, 0)):
             rows += [(step * END // 64 + time, kind, (step * 4 + i) << 12, size) for i in range(4)]
     blocks, sites = of_one_site(rows)
-    kinds = {f.kind for f in find_memory(blocks, sites, site_table(blocks, sites), True)}
+    kinds = {f.kind for f in find_memory(blocks, sites, site_table(blocks, sites), True, 0.0)}
     assert kinds == {"forgotten"}
 
 
@@ -554,6 +565,6 @@ def test_stores_of_small_blocks_are_neither_forgotten_nor_leaks(name) -> None:
     rows = [(i * END // 64, ALLOC, i + 1 << 20, 1 << 20) for i in range(63)]
     blocks, sites = of_one_site(rows)
     sites = Sites(sites.of_block, sites.function, sites.line, (name,))
-    kinds = {f.kind for f in find_memory(blocks, sites, site_table(blocks, sites), True)}
+    kinds = {f.kind for f in find_memory(blocks, sites, site_table(blocks, sites), True, 0.0)}
     assert "growth" in kinds
     assert not kinds & {"leak", "forgotten"}

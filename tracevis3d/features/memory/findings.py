@@ -112,7 +112,7 @@ def find_memory(
     sites: Sites,
     table: SiteTable,
     has_addresses: bool,
-    clock_ns: float = 0.0,
+    clock_ns: float,
     snapshots: Ints | None = None,
 ) -> tuple[MemoryFinding, ...]:
     """Return the findings, the most important kind first, then by bytes.
