@@ -300,6 +300,7 @@ def test_a_stretch_that_nothing_is_like_is_found_whole():
     assert finding.kind == "unmatched"
     assert finding.details["trace"] == "B"
     assert (finding.details["first"], finding.details["last"]) == ("index", "rank")
+    assert not finding.details["new"]
     assert finding.calls == (0, 1)
     assert finding.below == (0, 6)
     assert finding.time_ns == (0, 11_000)

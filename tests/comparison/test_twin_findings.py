@@ -10,9 +10,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.comparison.test_findings import found, leaf, traced
+from tests.comparison.test_findings import found, leaf, trace_of, traced
 from tests.support.plain_findings import Plain
 from tests.support.run_pairs import any_pairs
+from tests.support.synthetic import from_depths
 from tracevis3d.features.comparison.findings.counterparts import groups, in_place
 from tracevis3d.features.comparison.findings.counts import (
     alone,
@@ -25,7 +26,7 @@ from tracevis3d.features.comparison.findings.disturbances import drifts, importi
 from tracevis3d.features.comparison.findings.durations import changed, extra_times, pace, times
 from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
 from tracevis3d.features.comparison.findings.find import KINDS, _as_stalls, _explains, _goes_with, find
-from tracevis3d.features.comparison.findings.likeness import groups_of
+from tracevis3d.features.comparison.findings.likeness import groups_of, most_alike
 from tracevis3d.features.comparison.findings.moves import add_most_similar, joined, together, told_once
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
 from tracevis3d.features.comparison.findings.ranking import rank as code_rank
@@ -114,6 +115,20 @@ def with_users(*below):
     return traced(("main", 300, [(f"user{i}", 100, [leaf("own"), *below]) for i in range(5)]))
 
 
+def with_some_users(many):
+    """Functions that call something more or less often, some of them in two places."""
+    users = [(f"user{i}", 100, [leaf("own"), *[leaf("new")] * (many * i)]) for i in range(1, 6)]
+    return traced(("main", 300, [("one", 100, users), ("two", 100, users[2:4])]))
+
+
+def recursing(name, times, depth, own=50):
+    """A function that calls itself."""
+    call = (name, own, [leaf("x", own), leaf("y", own)])
+    for _ in range(depth):
+        call = (name, own, [call, leaf("x", own), leaf("y", own), leaf("z", own)])
+    return traced(("main", own, [("part", own, [call])] * times))
+
+
 def test_what_takes_hardly_any_time_has_little_weight():
     def run(factor):
         return traced(("main", 1_000_000, [leaf(f"f{i}", 50 * factor * (i + 1) ** 2) for i in range(9)]))
@@ -136,11 +151,41 @@ def listed(rounds, *, once, more=0):
     )
 
 
+def calm(run, work=(), new=None, rare=(0, 0), whole=100_000):
+    """A run that takes so long in all, of which some calls take so much longer than their like."""
+    below = [*[leaf("work", 100)] * (20 - len(work)), *[leaf("work", 100 + more) for more in work]]
+    below += [leaf(f"f{i}", 1000 + 40 * i * run % 170) for i in range(12)]
+    below += [*[leaf("new", 100)] * 9, leaf("new", 100 + new)] if new is not None else []
+    below += [leaf("rare", 100 + (rare[1] if i == 0 else 0)) for i in range(rare[0])]
+    return traced(("main", whole - sum(own for _, own, _ in below), below))
+
+
+@given(any_pairs())
+@example((calm(1), calm(2, [1000])))  # just a hundredth of the time
+@example((calm(1, [1500]), calm(2, [1400, 1300])))  # one in twenty, and one more
+@example((calm(1, [1500, 1600]), calm(2, [1400, 1300])))
+@example((calm(1), calm(2, [1000], new=4000)))  # four times as long as what both call
+@example((calm(1), calm(2, [1000], new=4001)))
+@example((calm(1, rare=(1, 0)), calm(2, rare=(10, 2000))))
+@example((calm(1, rare=(1, 0)), calm(2, rare=(9, 2000))))
+@example((calm(1, rare=(1, 0)), calm(2, rare=(8, 2000))))
+@settings(max_examples=50, deadline=None)
+def test_own_times_without_stalls(pair):
+    evidence = evidence_of(pair)
+    plain = Plain(evidence)
+    assert [own.tolist() for own in evidence.calm_own] == [t.calm for t in plain.traces]
+    assert evidence.calm_self.tolist() == plain.calm_self
+    assert evidence.calm_time.tolist() == plain.calm_time
+
+
 @given(any_pairs(), TAUS)
 @example((listed(4, once=1), listed(12, once=1)), "0.3")
 @example((listed(4, once=2, more=9), listed(12, once=2, more=0)), "0.3")
 @example((renamed("old", 4), renamed("new", 9)), "0.3")
 @example((with_users(), with_users(leaf("new"))), "0.3")
+@example((with_some_users(0), with_some_users(1)), "0.3")
+@example((recursing("old", 1, 2), recursing("new", 2, 6)), "0.3")
+@example((recursing("old", 1, 2, own=0), recursing("old", 1, 3, own=0)), "0.3")
 @settings(max_examples=120, deadline=None)
 def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
     evidence = evidence_of(pair, tau)
@@ -165,7 +210,35 @@ def test_what_has_another_name_elsewhere_and_is_called_here_in_one_trace_alone_h
     all_same(stretches(evidence), expected)
 
 
+def paced(small, large=100_000):
+    """Short calls, and one that takes most of the time."""
+    return traced(("main", large, [leaf(f"f{i}", small + i) for i in range(9)]))
+
+
+def parts(run, slow=1, between=1):
+    """Two parts of a run, the second of which may be slower, and one that itself runs between its calls."""
+
+    def part(name, factor):
+        # The first function is there from the beginning to the end of the part.
+        every = [(k, i) for k in range(4) for i in range(7)] + [(4, 0)]
+        return [leaf(f"{name}{i}", (100 + 3 * i + (i + k) * run % 5) * factor) for k, i in every]
+
+    def gaps(k):
+        return [
+            x for i in range(6) for x in ((200 + (i + k) * run % 7) * between, leaf(f"g{i % 2}", 101 + i))
+        ]
+
+    callers = [("first", 50, part("f", 1) * 3), ("second", 50 * slow, part("s", slow))]
+    return traced(("main", 309, [*callers, ("gaps", 20, gaps(0)), ("gaps", 20, gaps(1))]))
+
+
 @given(any_pairs())
+@example((paced(10), paced(30)))
+@example((paced(30), paced(10)))
+@example((parts(1), parts(2, slow=2)))
+@example((parts(1, slow=2), parts(2)))
+@example((parts(1), parts(2, between=4)))
+@example((parts(1, between=4), parts(2)))
 @settings(max_examples=120, deadline=None)
 def test_what_takes_longer(pair):
     evidence = evidence_of(pair)
@@ -195,14 +268,30 @@ def test_what_takes_longer(pair):
     all_same(pace(evidence), plain.same_pace())
 
 
-def two_callers(step):
+def two_callers(step, own=900):
     """Two functions each call two others, in one order or in the other."""
-    one, two = [leaf("a"), leaf("b", 900)], [leaf("c", 700), leaf("d", 900)]
+    one, two = [leaf("a", own + 100), leaf("b", own)], [leaf("c", own - 200), leaf("d", own)]
     return traced(("main", 300, [("one", 100, one[::step]), leaf("stay"), ("two", 100, two[::step])]))
+
+
+def in_itself(step):
+    """A root call calls its own function, which calls two others in one order or in the other."""
+    return traced(("main", 300, [("main", 300, [leaf("a"), leaf("b", 900)][::step])]))
+
+
+def rounds(*parts):
+    """A function is called again and again, for a part of the work each time."""
+    return traced(("main", 300, [("round", 10, list(part)) for part in parts]))
 
 
 @given(any_pairs())
 @example((two_callers(1), two_callers(-1)))
+@example((in_itself(1), in_itself(-1)))
+@example((two_callers(1, 5000), two_callers(-1)))
+@example((two_callers(1), two_callers(-1, 5000)))
+# What comes before a call in one trace comes in the round before in the other.
+@example((rounds([leaf("a")], [leaf("b"), leaf("c")]), rounds([leaf("a"), leaf("b")], [500, leaf("c")], [])))
+@example((rounds([leaf("a"), leaf("b")], [leaf("c")], []), rounds([leaf("a")], [leaf("b"), 500, leaf("c")])))
 @settings(max_examples=120, deadline=None)
 def test_what_is_done_in_another_order_or_later(pair):
     evidence = evidence_of(pair)
@@ -258,6 +347,23 @@ def test_the_rank_of_a_finding_follows_from_what_it_says(kind, score, path, deta
     assert code_rank(finding) == rank(finding)
 
 
+def test_what_has_nothing_in_common_is_never_the_most_alike():
+    """However little the best has in common, and however long other calls are."""
+
+    def run(*roots):
+        names = ["long", "small", "both", "large", *[f"f{i}" for i in range(20)]]
+        function = np.array([names.index(name) for name in roots], np.int32)
+        depth = np.where(np.isin(function, [0, 1, 3]), 1, 2).astype(np.int32)
+        own = np.where(function == 0, 9000, 10)
+        return trace_of(from_depths(depth, function, np.zeros(len(roots), np.int64), own), names)
+
+    few, many = ["long", "small", "both"], ["small", "both", "large", "both", *[f"f{i}" for i in range(20)]]
+    for pair, trace in (((run(*few), run(*many)), 1), ((run(*many), run(*few)), 0)):
+        (best,) = most_alike(evidence_of(pair, "0.01"), trace, [2])
+        assert (best["function"], best["call"]) == ("small", 1)
+        assert best["similarity"] == pytest.approx(1 / 23)
+
+
 def test_the_group_of_a_pair_of_calls():
     same = two_callers(1), two_callers(1)
     assert groups_of(evidence_of(same), [(0, 0), (2, 2)]) == [(0, 0), (0, 0)]
@@ -273,16 +379,39 @@ def worked(old, new):
     return traced(("main", 300, [*callers, *[leaf(f"rest{i}") for i in range(3)]]))
 
 
-def elsewhere(here, there, more=0):
-    """A function is called in one place, in another, and in a third."""
-    calls = [("here", 50, [leaf("part")] * here), ("third", 50, [leaf("part")] * (4 + more))]
+def elsewhere(here, there, more=0, own=1000):
+    """A function is called in one place, in another, and in a third, where it may take longer."""
+    calls = [("here", 50, [leaf("part")] * here), ("third", 50, [leaf("part", own)] * (4 + more))]
     return traced(("main", 300, [*calls, ("there", 50, [leaf("other"), *[leaf("part")] * there])]))
 
 
+def taken_over(there):
+    """What two functions call is called by a third instead."""
+    work, more = ("work", 200, [leaf("x", 10), leaf("y", 10)]), ("more", 200, [leaf("z", 10), leaf("w", 10)])
+    callers = [("one", 50, [work, work, more]), ("two", 50, [work]), ("third", 50, [])]
+    if there:
+        callers = [("one", 50, []), ("two", 50, []), ("third", 50, [work, work, work, more])]
+    return traced(("main", 300, [*callers, *[leaf(f"rest{i}") for i in range(3)]]))
+
+
+def beside(*more):
+    """A function may call some others, which take longer and longer but for the last."""
+    times = {"a": 100, "b": 2000, "c": 500, "new": 900, "newer": 1500}
+    known = [leaf(name, times[name]) for name in "abc"]
+    here = [leaf("x"), *[leaf(name, times[name]) for name in more]]
+    return traced(("main", 300, [("here", 50, here), ("there", 50, known)]))
+
+
 @given(any_pairs(), TAUS)
+@example((taken_over(False), taken_over(True)), "0.3")
+@example((taken_over(True), taken_over(False)), "0.3")
 @example((elsewhere(10, 0), elsewhere(4, 6)), "0.3")
 @example((elsewhere(10, 0), elsewhere(4, 2, 4)), "0.3")
 @example((elsewhere(10, 0), elsewhere(4, 3, 3)), "0.3")
+@example((elsewhere(10, 0, 36), elsewhere(4, 3, 39)), "0.3")
+@example((elsewhere(10, 0, own=3000), elsewhere(4, 1, 6, own=3000)), "0.3")
+@example((beside(), beside("a", "b", "c")), "0.3")
+@example((beside(), beside("a", "new", "b", "newer", "c")), "0.3")
 @example((elsewhere(4, 6), elsewhere(10, 0)), "0.3")
 @example((elsewhere(10, 0), elsewhere(2, 6)), "0.3")
 @example((worked(13, 0), worked(0, 4)), "0.3")
@@ -366,6 +495,25 @@ def test_what_explains_what_of_any_paths(pair, data):
             assert _explains(evidence, other, finding) == plain.explains(row(other), row(finding))
 
 
+def test_calls_without_a_duration_are_counted_where_they_are_made():
+    """A move is explained by repetitions only if both ends lie within them, however short they are."""
+
+    def run(*counts):
+        callers = [(f"f{i}", 0, [leaf("part", 0)] * n) for i, n in enumerate(counts)]
+        return traced(("main", 0, [*callers, leaf("rest", 0)]))
+
+    evidence = evidence_of((run(1, 0), run(0, 1)))
+    labels = [evidence.way(node) for node in range(len(evidence.paths))]
+    ends = np.array([labels.index(("main", name, "part")) for name in ("f0", "f1")])
+    move = Finding("moved", 0.1, ("", ""), **evidence.about(ends))
+    for callers in (["f0"], ["f1"], ["rest"], ["f0", "f1"]):
+        nodes = np.array([labels.index(("main", name)) for name in callers])
+        more = Finding("repetitions", 0.1, ("", ""), details={"unit": False}, **evidence.about(nodes))
+        assert _explains(evidence, more, move) == (len(callers) == 2)
+    rest = Finding("unmatched", 0.1, ("", ""), **evidence.about(np.array([labels.index(("main", "rest"))])))
+    assert not _explains(evidence, rest, replace(move, kind="only", details={"trace": "A"}))
+
+
 @pytest.mark.parametrize(("change", "explained"), [(49, False), (50, True), (150, True), (151, False)])
 @pytest.mark.parametrize("kind", ["slower", "faster"])
 def test_a_wait_explains_its_callers_change_up_to_half_of_it(change, explained, kind):
@@ -375,7 +523,15 @@ def test_a_wait_explains_its_callers_change_up_to_half_of_it(change, explained, 
         assert _explains(None, wait, finding) == wanted
 
 
+def somewhere(many):
+    """Functions are called in a run that does much else; each may be called in one place more."""
+    here = [(f"user{i}", 100, [leaf("own"), *[leaf(f"f{i}", 10)] * (many and 1)]) for i in range(5)]
+    there = ("there", 100, [leaf(f"f{i}", 10) for i in range(5)])
+    return traced(("main", 300, [*here, there, *[leaf("tick")] * 700]))
+
+
 @given(any_pairs(), TAUS, st.integers(0, 12))
+@example((somewhere(0), somewhere(1)), "0.3", 2)
 @settings(max_examples=120, deadline=None)
 def test_what_is_reported_and_in_which_order(pair, tau, top):
     comparison = compare(*pair, tau=tau, identity="exact", cache=False)

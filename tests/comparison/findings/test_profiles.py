@@ -59,8 +59,8 @@ def changed(**factors):
     }
 
 
-def found(a, b):
-    return find(compare(a, b, identity="exact", cache=False))
+def found(a, b, **words):
+    return find(compare(a, b, identity="exact", cache=False), **words)
 
 
 @pytest.mark.parametrize(("name", "factor", "kind"), [("parse", 3, "heavier"), ("sort", 0.3, "lighter")])
@@ -74,6 +74,18 @@ def test_what_was_changed_is_found_and_nothing_else(tmp_path, name, factor, kind
         (only,) = found(a, b).found
         assert (only.kind, only.functions) == (kind, (name, name))
         assert only.details["weight"][1] == pytest.approx(factor * only.details["weight"][0], rel=0.25)
+
+
+def test_what_is_left_out_is_counted(tmp_path):
+    a = profile(tmp_path, "a", sampled(PROGRAM, 20_000, 1))
+    b = profile(tmp_path, "b", sampled(changed(parse=3, sort=0.3), 20_000, 2))
+    every = found(a, b)
+    many = len(every.found)
+    assert many >= 2
+    for top in range(many + 2):
+        some = found(a, b, top=top)
+        assert [f.functions for f in some.found] == [f.functions for f in every.found[:top]]
+        assert some.left_out == max(many - top, 0)
 
 
 def test_chance_is_no_difference_however_long_the_profiles_are(tmp_path):

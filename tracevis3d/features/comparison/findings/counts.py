@@ -168,8 +168,8 @@ def own_calls(evidence: Evidence) -> Ints:
     rows = []
     for trace, of in zip(evidence.comparison.traces, evidence.paths.of_call):
         calls = trace.calls
-        above = np.maximum(calls.parent, 0)
-        again = (calls.parent >= 0) & (of[above] == of) & (calls.function[above] == calls.function)
+        above = calls.parent
+        again = (above >= 0) & (of[above] == of) & (calls.function[above] == calls.function)
         rows.append(np.bincount(of[again], minlength=len(evidence.paths)))
     return np.stack(rows).astype(np.int64)
 

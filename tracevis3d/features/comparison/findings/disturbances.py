@@ -228,7 +228,7 @@ def imports(evidence: Evidence) -> NDArray[np.bool_]:
     loading = (_named(evidence, _IMPORT) | _named(evidence, _IMPORTLIB))[function].any(axis=0)
     module = _named(evidence, _MODULE)[function].any(axis=0)
     program = evidence.within(np.flatnonzero(module))
-    imported = module & (parent >= 0) & program[np.maximum(parent, 0)]
+    imported = module & (parent >= 0) & program[parent]
     return evidence.within(np.flatnonzero(loading | imported))
 
 

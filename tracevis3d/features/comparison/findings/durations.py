@@ -76,7 +76,7 @@ def changed(evidence: Evidence, judged: Groups, share: float = LEAST) -> list[tu
         groups = groups[np.argsort(-rounded(judged.change[groups]), kind="stable")]
         ratio = float(judged.ratio[groups[0]])
         around = _pace_around(evidence, judged, function, groups)
-        if abs(ratio - around) > least and (ratio - around) * ratio > 0:
+        if math.copysign(1.0, ratio) * (ratio - around) > least:
             found.append((function, groups))
     return found
 

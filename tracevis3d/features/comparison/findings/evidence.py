@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ....analysis.measures import self_times
 from ....kernels.comparison.findings import add_up, find_outermost_nodes, judge
+from ....trace.model import Calls
 from ..matching.match import Comparison
 from .paths import CommonPaths, common_paths
 from .sampling import Weights, pace_of, weights_of
@@ -248,13 +249,14 @@ class Evidence:
     @cached_property
     def hulls(self) -> Ints:
         """Start of the first and end of the last call of each path, int64 (2, 2, n): trace, end, path."""
-        n = len(self.paths)
-        hulls = np.zeros((2, 2, n), np.int64)
-        for s, trace in enumerate(self.comparison.traces):
-            hulls[s, 0] = np.iinfo(np.int64).max
-            np.minimum.at(hulls[s, 0], self.paths.of_call[s], trace.calls.start)
-            np.maximum.at(hulls[s, 1], self.paths.of_call[s], trace.calls.end)
-        return hulls
+        hulls = []
+        for trace, of in zip(self.comparison.traces, self.paths.of_call):
+            first = np.full(len(self.paths), np.iinfo(np.int64).max)
+            last = np.zeros(len(self.paths), np.int64)
+            np.minimum.at(first, of, trace.calls.start)
+            np.maximum.at(last, of, trace.calls.end)
+            hulls.append((first, last))
+        return np.array(hulls)
 
     def about(self, nodes: Ints) -> dict[str, Any]:
         """Return what a finding says of some paths: calls, times, ranges and examples."""
@@ -306,9 +308,7 @@ class Evidence:
         calls, of_call = self.comparison.traces[trace].calls, self.paths.of_call[trace]
         chosen = np.zeros(len(self.paths), np.bool_)
         chosen[nodes] = True
-        held = np.flatnonzero(chosen[of_call])
-        above = calls.parent[held]
-        held = held[(above < 0) | (of_call[np.maximum(above, 0)] != of_call[held])]
+        held = outermost(calls, of_call, chosen)
         if window is not None:
             held = held[(calls.end[held] > window[0]) & (calls.start[held] < window[1])]
         order = np.argsort(calls.start[held] - calls.end[held], kind="stable")[:most]
@@ -356,7 +356,8 @@ class Evidence:
         n = np.bincount(function, minlength=len(self.comparison.identity))
         ordered = own[np.lexsort((own, function))]
         usual = np.cumsum(n) - 1 - (1 + n // PER_STALL)
-        most = np.where(n >= FEW_CALLS, ordered[usual.clip(0, max(len(own) - 1, 0))], np.iinfo(np.int64).max)
+        # Of functions with few calls it may be any, even one from the end: it isn't used.
+        most = np.where(n >= FEW_CALLS, ordered[usual], np.iinfo(np.int64).max)
         beyond = own - np.minimum(own, most[function])
         both = (self.calls_of_function > 0).all(axis=0)[function]
         largest = int(beyond[both].max(initial=0))
@@ -396,6 +397,27 @@ class Evidence:
             for trace, common in zip(self.comparison.traces, ids)
         ]
         return np.stack(of).astype(np.int64)
+
+
+def outermost(calls: Calls, of_call: NDArray[np.int32], chosen: NDArray[np.bool_]) -> Ints:
+    """Return the calls of some paths that their own path's calls don't call.
+
+    Parameters
+    ----------
+    calls : Calls
+    of_call : int32 (calls,)
+        Path of each.
+    chosen : bool (n,)
+        Which paths.
+
+    Returns
+    -------
+    int64 (k,)
+        In order.
+    """
+    held = np.flatnonzero(chosen[of_call])
+    above = calls.parent[held]
+    return np.asarray(held[(above < 0) | (of_call[above] != of_call[held])])
 
 
 def rounded(value: Floats | Ints) -> Floats:

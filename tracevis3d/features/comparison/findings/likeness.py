@@ -44,11 +44,10 @@ def most_alike(evidence: Evidence, trace: int, calls: list[int]) -> list[dict[st
     of_call = unit_of_class[evidence.comparison.sides[other].subtrees.of_call]
     functions = evidence.paths.function[other]
     for wanted, share in zip(calls, _shares(evidence, trace, calls)):
-        best = float(share.max(initial=0.0))
-        if not best > 0:
+        if not share.any():
             found.append(None)
             continue
-        candidates = np.flatnonzero((share >= max(best - _NEARLY, 1e-12))[of_call])
+        candidates = np.flatnonzero(((share > 0) & (share >= share.max() - _NEARLY))[of_call])
         own = evidence.paths.of_call[trace][wanted]
         same = candidates[
             functions[evidence.paths.of_call[other][candidates]] == evidence.paths.function[trace, own]

@@ -11,7 +11,7 @@ from ....analysis.subtrees import distinct_subtrees
 from ....kernels.comparison.findings import inherit
 from ....kernels.layout.bundle import longest_rise
 from ....trace.model import Calls
-from .evidence import Evidence, Finding, rounded
+from .evidence import Evidence, Finding, outermost, rounded
 
 #: Calls are examined one by one if one of their path lasts at least this share of the trace, ...
 _WORTH = 0.002
@@ -72,7 +72,7 @@ def find_pairs(evidence: Evidence) -> Pairs:
         share = np.maximum(paths.time[s] / max(evidence.time[s], 1), paths.below[s] / max(len(trace), 1))
         worth |= (share >= _WORTH) & (paths.calls[s] <= _MOST_CALLS)
     chosen &= worth
-    heads = [_heads(trace.calls, paths.of_call[s], chosen) for s, trace in enumerate(traces)]
+    heads = [outermost(trace.calls, paths.of_call[s], chosen) for s, trace in enumerate(traces)]
     classes = _classes(evidence, heads)
     node = [paths.of_call[s][heads[s]].astype(np.int64) for s in range(2)]
     width = max(int(max(c.max(initial=0) for c in classes)) + 1, 1)
@@ -89,13 +89,6 @@ def find_pairs(evidence: Evidence) -> Pairs:
     on = np.empty(len(b), np.uint8)
     longest_rise(rank, np.empty(len(b), np.int64), np.empty(len(b), np.int64), on)
     return Pairs(a, b, paths.of_call[0][a].astype(np.int64), on.astype(np.bool_))
-
-
-def _heads(calls: Calls, of_call: NDArray[np.int32], chosen: Flags) -> Ints:
-    """Return the calls of the chosen paths that their own path's calls don't call."""
-    held = np.flatnonzero(chosen[of_call])
-    above = calls.parent[held]
-    return np.asarray(held[(above < 0) | (of_call[np.maximum(above, 0)] != of_call[held])])
 
 
 def _classes(evidence: Evidence, heads: list[Ints]) -> list[Ints]:
@@ -131,7 +124,7 @@ def _of_one_caller(one: Calls, other: Calls, a: Ints, b: Ints) -> Flags:
     partner = np.full(len(one), -1, np.int64)
     partner[a] = b
     above = [_paired_caller(calls, ids) for calls, ids in ((one, a), (other, b))]
-    apart = (above[0] >= 0) & (above[1] >= 0) & (partner[np.maximum(above[0], 0)] != above[1])
+    apart = (above[0] >= 0) & (above[1] >= 0) & (partner[above[0]] != above[1])
     return np.asarray(~apart & ~_below(one, a[apart])[a])
 
 
@@ -141,7 +134,7 @@ def _paired_caller(calls: Calls, paired: Ints) -> Ints:
     nearest[paired] = paired
     inherit(calls.parent.astype(np.int32), nearest)
     parent = calls.parent[paired]
-    return np.where(parent >= 0, nearest[np.maximum(parent, 0)], -1).astype(np.int64)
+    return np.where(parent >= 0, nearest[parent], -1).astype(np.int64)
 
 
 def out_of_order(evidence: Evidence, pairs: Pairs) -> list[Finding]:
