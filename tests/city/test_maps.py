@@ -96,6 +96,10 @@ def test_squares_have_so_much_room_that_the_middle_ones_stay_where_they_are():
         assert (np.diff(at[:, 1].reshape(4, 4), axis=1) > 0).all()
         assert (np.diff(at[:, 0].reshape(4, 4), axis=0) > 0).all()
         assert 0.2 < found[:, 2:].prod(axis=1).sum() / (15 * 9) < 0.6
+        # Where the cloud lies makes no difference.
+        np.testing.assert_allclose(
+            as_squares(middle + np.array([64.0, -32.0]), area, PLACE), found, atol=1e-6
+        )
 
 
 def test_a_stretch_parts_what_pushing_has_not():

@@ -249,6 +249,8 @@ def test_time_of_waits_is_that_of_the_calls_that_wait():
     assert len(waited) == 1
     apart = replace(trace, sync=replace(trace.sync, call=np.full(len(trace.sync), -1)))
     assert not measured(apart, parts, "waits").any()
+    first = replace(trace, sync=replace(trace.sync, call=np.zeros(len(trace.sync), np.int64)))
+    assert measured(first, parts, "waits")[parts.of_function[trace.calls.function[0]]] == 40
 
 
 NESTED = st.lists(
@@ -311,6 +313,20 @@ def test_floors_and_links_are_of_what_begins_in_the_window(seed, many, metric, d
     np.testing.assert_allclose(floors(trace, parts, metric, (low, high), many), heights)
     found = links(trace, parts, (low, high))
     assert {(int(a), int(b)): int(n) for a, b, n in zip(*found, strict=True)} == pairs
+
+
+def test_a_call_that_begins_as_a_window_does_is_in_it_and_none_that_begins_as_it_ends():
+    trace = walked_trace(1, steps=40, longest=20)
+    calls, parts = trace.calls, parts_of(trace, "function")
+    part = parts.of_function[calls.function]
+    inner = np.flatnonzero((calls.parent >= 0) & (part[calls.parent] != part))
+    assert len(inner)
+    for start in calls.start[inner].tolist():
+        many = np.count_nonzero(calls.start[inner] == start)
+        assert links(trace, parts, (start, start + 1))[2].sum() == many
+        assert links(trace, parts, (start - 1, start))[2].sum() == np.count_nonzero(
+            calls.start[inner] == start - 1
+        )
 
 
 @pytest.mark.parametrize(("modules", "kind"), [(0, "function"), (2, "function"), (3, "class"), (4, "class")])

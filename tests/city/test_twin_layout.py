@@ -107,6 +107,14 @@ def test_two_runs_whose_time_is_not_divided_stand_on_one_map():
         assert picture.before is not None
 
 
+def test_time_is_that_of_the_last_run():
+    for traces in (TRACES[:2], TRACES[1::-1]):
+        picture = compose(traces, Parameters(parts="function", floors=2), Frame(640, 360))
+        assert picture.window == (0, traces[1].span_ns)
+        assert picture.edges() == [0, traces[1].span_ns // 2, traces[1].span_ns]
+    assert TRACES[0].span_ns != TRACES[1].span_ns
+
+
 def test_a_run_without_duration_is_a_nanosecond_long():
     picture = compose([trace_of("a 5 5 m.run\na 5 5 m.work")], Parameters(floors=4), Frame(640, 360))
     assert picture.window == (0, 1)
