@@ -105,13 +105,14 @@ def test_the_matches_between_visible_calls(a, b, tau, most, chunk, data):
     assert found.similarity.tolist() == [float(s[pair]) for pair in shown]
 
 
-def test_a_match_needs_more_than_tau():
-    # Γ = {f0, f1, f2} and {f0, f1, f2, ..., f9}: s = 3/10 exactly, which 0.3 in binary is not.
-    names = [f"f{i}" for i in range(10)]
-    a = plain.small_trace([1, 2, 2], [0, 1, 2], [1] * 3, names)
-    b = plain.small_trace([1, *[2] * 9], list(range(10)), [1] * 10, names)
-    at = compare(a, b, tau=0.3, identity="exact", cache=False)
-    below = compare(a, b, tau="0.299999999", identity="exact", cache=False)
+# Γ = {f0, f1, f2} and {f0, f1, f2, ..., f9}: s = 3/10 exactly, which 0.3 in binary is not.
+# What 255 functions have in common fits a byte, how many they had to have does not.
+@pytest.mark.parametrize(("some", "more", "tau"), [(3, 10, 0.3), (255, 510, 0.5)])
+def test_a_match_needs_more_than_tau(some, more, tau):
+    names = [f"f{i}" for i in range(more)]
+    a, b = (plain.small_trace([1, *[2] * (n - 1)], list(range(n)), [1] * n, names) for n in (some, more))
+    at = compare(a, b, tau=tau, identity="exact", cache=False)
+    below = compare(a, b, tau=f"{tau - 1e-9:.9f}", identity="exact", cache=False)
     assert below.call_pairs == at.call_pairs + 1
 
 

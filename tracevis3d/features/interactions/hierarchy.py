@@ -486,7 +486,7 @@ def reordered(hierarchy: Hierarchy, rank: Iterable[float]) -> tuple[Hierarchy, I
         Hierarchy(
             tuple(hierarchy.name[i] for i in order),
             tuple(hierarchy.path[i] for i in order),
-            np.where(parent >= 0, place[np.maximum(parent, 0)], -1).astype(np.int32),
+            np.where(parent >= 0, place[parent], -1).astype(np.int32),
             hierarchy.extent[old],
             element,
             np.flatnonzero(is_leaf).astype(np.int32),

@@ -144,7 +144,7 @@ def _idle(blocks: Blocks, edge: Ints, recent: int) -> NDArray[np.float64]:
     cells = len(edge) - 1
     # Idle at the edges from ``begin`` on and before ``end``; what lives at the last edge is idle there, too.
     low = np.searchsorted(edge[1:], begin[long], "left")
-    until = np.where(blocks.died[block[long]] > end[long], end[long], blocks.died[block[long]])
+    until = np.minimum(blocks.died[block[long]], end[long])
     ends_late = (blocks.free_row[block[long]] < 0) & (end[long] == blocks.end)
     high = np.where(ends_late, cells, np.searchsorted(edge[1:], until, "left"))
     change = np.bincount(low, size, cells + 1) - np.bincount(high, size, cells + 1)
