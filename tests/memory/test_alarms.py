@@ -1,6 +1,7 @@
 """Alarms about memory: a call site that only allocates, beside one that frees what it allocates."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracevis3d.features.memory.live.alarms import MemoryAlarms
+from tracevis3d.features.memory.live.findings import Found
 from tracevis3d.features.memory.live.growth import Samples
 from tracevis3d.live.growing import GrowingTrace
 from tracevis3d.live.protocol import Batch, Names, Welcome
+from tracevis3d.live.stream.alarms import Alarm
 
 ALLOC, FREE = 0, 1
 MS = 1_000_000
@@ -59,6 +62,43 @@ def test_a_call_site_that_only_allocates_is_reported(keeps, size, wanted) -> Non
 def test_of_several_leaks_that_of_most_bytes_comes_first() -> None:
     for size, wanted in ((20_000, ["remember:8", "compute:10"]), (8_000, ["compute:10", "remember:8"])):
         assert sites(True, size, frees=False) == [("leak", about) for about in wanted]
+
+
+def known(names, **parts) -> MemoryAlarms:
+    """Return alarms that have found so far what is given."""
+    alarms, name = MemoryAlarms(GrowingTrace()), names.__getitem__
+    sites = SimpleNamespace(names=names, name=name, imports={len(names) - 1})
+    alarms._blocks = SimpleNamespace(
+        k=SimpleNamespace(BYTES_NOW=0), totals=[parts.pop("lives", 0)], sites=sites
+    )
+    for part, has in parts.items():
+        setattr(alarms, part, SimpleNamespace(**has))
+    return alarms
+
+
+@pytest.mark.parametrize(("lives", "told"), [(0, "bac"), (6_000_000, "ba"), (6_000_020, "b")])
+def test_leaks_of_blocks_and_of_samples_are_told_the_largest_first(lives, told) -> None:
+    s = 1_000_000_000
+    alarms = known(
+        ["a", "b", "c", "d", "e", "import"], lives=lives,
+        _watch={"found": [Found("leak", 0, 300_000), Found("saw-tooth", 4, 900_000)]},
+        _snapshots={"since": lambda _: {1: (400_000, 32 * s // 5), 0: (999_999, 7 * s)}},
+        _sampled={"since": lambda _: {2: (1 << 18, 9 * s), 3: ((1 << 18) - 1, 8 * s), 5: (10**6, 8 * s)}},
+    )  # fmt: skip
+    found = {"a": "5 s, 293 KiB", "b": "6.4 s, 391 KiB", "c": "9 s, 256 KiB"}
+    assert [(alarm.about, alarm.sentence) for alarm in alarms._leaks()] == [
+        (about, f"{about} may leak: it has only gained blocks in the last {found[about]}") for about in told
+    ]
+
+
+def test_why_growth_is_over_is_what_the_sample_says_or_the_blocks() -> None:
+    alarms = known(
+        ["a", "b", "c", "d"], _sampled={"why_over": {0: "sampled", 1: "also"}},
+        _snapshots={"why_over": {0: "not asked", 2: "blocks"}},
+    )  # fmt: skip
+    said = [alarms.why_over(Alarm("growing memory", about, "")) for about in ("a", "b", "c", "d", "e")]
+    assert said == ["sampled", "also", "blocks", "", ""]
+    assert MemoryAlarms(GrowingTrace()).why_over(Alarm("leak", "a", "")) == ""
 
 
 def grows(

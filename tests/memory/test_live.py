@@ -531,6 +531,19 @@ def test_each_stack_has_its_call_site_however_many_there_are() -> None:
                for name, column in whole.items()}  # fmt: skip
         stack = int(one["stack"][0])
         assert sites.name(int(sites.of(one)[0])).endswith(f":{stack}")
+    assert sites.name(-1) == sites.name(len(sites)) == "several call sites"
+
+
+@pytest.mark.parametrize(
+    ("ends", "edge", "kept"),
+    [([5, 1, 8, 2, 7, 3, 6, 4], 0, [8, 7, 6]), ([5, 1, 8, 2, 7, 3, 6, 4], 8, [8]), ([4] * 8, 0, [])],
+)
+def test_of_idle_times_the_later_half_is_remembered(ends, edge, kept, monkeypatch) -> None:
+    monkeypatch.setattr(module, "_SPELLS", len(ends))
+    blocks, _ = followed([(0, 0, 4096, 10, 0)])
+    blocks._spells[:, 2], blocks.totals[k.SPELLS], blocks._edge = ends, len(ends), edge
+    assert blocks._make_room()
+    assert blocks._spells[: blocks.totals[k.SPELLS], 2].tolist() == kept
 
 
 def test_idle_times_beyond_those_remembered_are_forgotten_from_the_oldest(monkeypatch) -> None:

@@ -191,6 +191,7 @@ def test_a_watch_samples_the_window_and_says_what_it_finds():
 def test_the_item_of_a_leak_is_the_widest_that_lives(items, item):
     watch = SiteWatch(Blocks([(1, 99, 0, 0, 1), *items], [0, 0]), 320)
     assert watch.item_of(Found("leak", 1, 5)) == item + (item >= 0)
+    assert watch.item_of(Found("plateau", 1, 5, 1, 0)) == 0
     assert watch.text_of(Found("saw-tooth", 1, 2048, 3)) == "saw-tooth, 3 × 2 KiB: site 1"
     assert watch.text_of(Found("plateau", 1, 2048, 1)) == "plateau: site 1, 2 KiB untouched for 320 ns"
 

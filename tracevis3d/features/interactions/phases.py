@@ -201,7 +201,7 @@ def _refined(pair: NDArray[np.int32], edge: Ints, cuts: Ints, pairs: int) -> Int
 
 def _kinds(feature: Floats) -> NDArray[np.int32]:
     """Number what each phase does: the first earlier kind that it overlaps enough, else a new one."""
-    kind = np.full(len(feature), -1, np.int32)
+    kind = np.empty(len(feature), np.int32)
     leaders: list[int] = []
     for i in range(len(feature)):
         if leaders:

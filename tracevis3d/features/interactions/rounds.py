@@ -8,6 +8,7 @@ unlike in detail as data make them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,27 +136,22 @@ def _aligned(likeness: Floats, begin: int, end: int, period: int) -> list[int]:
     """Return the windows where rounds begin and end: at what changes most, each aligned with the last."""
     n = len(likeness)
     change = np.concatenate([[0.0], 1.0 - np.diagonal(likeness, 1), [0.0]])
-    slack = max(int(_SLACK * period), 1)
+    slack, limit = max(int(_SLACK * period), 1), min(end + _BORDER, n)
+
+    def worth_of(here: int, stop: int) -> float:
+        step = stop - here
+        off = abs(step - period) / period
+        if stop + period - slack <= end:
+            worth = _along(likeness, here, stop, min(step, n - stop)) - 0.02 * off
+        else:
+            worth = 1.0 - 0.5 * off  # the last round is like none after it
+        return worth + 0.5 * float(change[stop])
 
     def laid(first: int) -> list[int]:
         at = [first]
-        while at[-1] + period <= min(end + _BORDER, n):
-            here, best, value = at[-1], -1, -np.inf
-            for step in range(period - slack, period + slack + 1):
-                stop = here + step
-                if stop > min(end + _BORDER, n):
-                    break
-                off = abs(step - period) / period
-                if stop + period - slack <= end:
-                    worth = _along(likeness, here, stop, min(step, n - stop)) - 0.02 * off
-                else:
-                    worth = 1.0 - 0.5 * off  # the last round is like none after it
-                worth += 0.5 * change[stop]
-                if worth > value:
-                    best, value = stop, worth
-            if best < 0:
-                break
-            at.append(best)
+        while at[-1] + period <= limit:
+            stops = range(at[-1] + period - slack, min(at[-1] + period + slack, limit) + 1)
+            at.append(max(stops, key=partial(worth_of, at[-1])))
         return at
 
     tried = [laid(first) for first in range(max(begin - _BORDER, 0), min(begin + period, n))]

@@ -34,8 +34,7 @@ class SiteWatch:
 
     def sample(self, now: int) -> None:
         """Sample each call site when it is time to, and search for findings."""
-        step = max(self._window_ns // SAMPLES, 1)
-        if now - self._sampled < step or not len(self._blocks.blocks):
+        if now - self._sampled < self._window_ns // SAMPLES or not len(self._blocks.blocks):
             return
         self._sampled = now
         k = self._blocks.k
