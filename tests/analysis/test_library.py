@@ -1,6 +1,7 @@
 """Lists of nodes, and patterns that outlive a trace."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,7 +40,9 @@ def test_a_pattern_is_found_in_another_trace(tmp_path, criterion, calls) -> None
     graph = Facts(ONE).graph
     pattern = pattern_library.promote(ONE, graph, 1, "", criterion)
     assert pattern.name == "f"
+    pattern = replace(pattern, name="für f")
     pattern_library.save(pattern_library.Library((pattern,), ("g",)), tmp_path / "lib.json")
+    assert "für f" in (tmp_path / "lib.json").read_text(encoding="utf-8")
     again = pattern_library.load(tmp_path / "lib.json")
     assert again == pattern_library.Library((pattern,), ("g",))
     (found,) = pattern_library.find(again.patterns, TWO, Facts(TWO).graph)

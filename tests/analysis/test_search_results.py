@@ -41,6 +41,8 @@ def test_steps_and_pages_are_those_of_a_sorted_list(seed, steps, data):
     assert step_to(trace, found, -1, "NEXT") == (wanted[0] if wanted else None)
     assert step_to(trace, found, 3, "FIRST") == (wanted[0] if wanted else None)
     assert step_to(trace, found, 3, "LAST") == (wanted[-1] if wanted else None)
+    # Of another trace, which has more calls.
+    assert step_to(trace, found, len(trace.calls), "NEXT") == (wanted[0] if wanted else None)
     for place, call in enumerate(wanted):
         assert rank_of(trace, found, call) == place
         after, before = wanted[place + 1 :], wanted[:place]

@@ -19,7 +19,8 @@ from tracevis3d.features.memory.moments import find_moments
 from tracevis3d.features.memory.pyramid import Pyramid
 from tracevis3d.features.memory.summary import MemoryUse, heading, memory_facts, name_of
 from tracevis3d.features.memory.tables import blocks as blocks_table
-from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Memory, Trace
+from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Counters, Memory, Trace
+from tracevis3d.trace.strings import Strings
 
 #: Rows of memory: kind, address, size, and how long after the one before it.
 ROWS = st.lists(
@@ -395,6 +396,22 @@ def test_nothing_at_all() -> None:
     use = MemoryUse(Trace())
     assert memory_facts(use)["blocks"] == 0
     assert find_memory(use.blocks, use.sites, use.table, True, 0.0) == ()
+
+
+@pytest.mark.parametrize(("span", "end"), [(0, 1), (1, 1), (2, 2)])
+def test_a_recording_lasts_a_nanosecond_at_least(span, end) -> None:
+    assert MemoryUse(Trace(memory=memory_of([(ALLOC, 0, 1, 0)]), span_ns=span)).blocks.end == end
+
+
+@pytest.mark.parametrize(
+    ("kind", "clock"), [("coarse times", [0.0, 0.0, 7.0, 5.0]), ("no addresses", [0.0] * 4)]
+)
+def test_times_are_known_at_the_samples_of_counters_where_they_are_coarse(kind, clock) -> None:
+    for samples, wanted in enumerate(clock):
+        counters = Counters(Strings.of(["x"]), (1,), np.array([0, samples]), np.array([0, 7, 10])[:samples])
+        trace = Trace(counters=counters)
+        trace.problems.add(kind, "here")
+        assert MemoryUse(trace).clock_ns == wanted
 
 
 @given(ROWS, st.lists(st.integers(-1, 5), min_size=120, max_size=120))

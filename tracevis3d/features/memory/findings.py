@@ -501,8 +501,7 @@ def _churn(blocks: Blocks, sites: Sites, table: SiteTable, least: float) -> list
     """Sites that allocate many short-lived blocks, of which few live at once."""
 
     def short(part: slice) -> NDArray[np.bool_]:
-        lived = blocks.died[part] - blocks.born[part]
-        return np.asarray((blocks.free_row[part] >= 0) & (lived <= _SHORT * blocks.end))
+        return np.asarray(blocks.died[part] - blocks.born[part] <= _SHORT * blocks.end)
 
     count = blocks.sums(sites.of_block, len(sites), short)
     bytes_ = blocks.sums(sites.of_block, len(sites), lambda part: short(part) * blocks.size[part])
