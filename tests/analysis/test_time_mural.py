@@ -10,6 +10,7 @@ from tracevis3d.analysis.mural import packed_cells
 from tracevis3d.analysis.time_mural import (
     HEIGHT,
     WIDTH,
+    longest_calls,
     memory_mural,
     occupancy,
     time_mural,
@@ -34,6 +35,7 @@ def test_each_call_adds_the_time_that_it_has_in_a_cell(seed, n, chain, width, he
             inside = min(int(calls.end[i]), edges[k + 1]) - max(int(calls.start[i]), edges[k])
             wanted[row, k] += max(inside, 0) / (edges[1] - edges[0])
     assert np.allclose(found, wanted, atol=1e-6)
+    assert (found >= 0).all()
     cells = time_mural(calls, low, high)
     started = np.zeros((HEIGHT, WIDTH), np.bool_)
     for start, depth in zip(calls.start.tolist(), calls.depth.tolist(), strict=True):
@@ -53,6 +55,13 @@ def test_short_calls_are_seen_and_nothing_is_dark() -> None:
     assert np.count_nonzero(cells[1]) == 2
     assert not cells[2:].any()
     assert not time_mural(Calls(), 0, 1).any()
+
+
+def test_a_window_of_a_nanosecond_and_of_none() -> None:
+    calls = trace_of("a 0 1 one").calls
+    for high in (0, 1):
+        assert occupancy(calls, 0, high, 2, 1).tolist() == [[1.0, 1.0]]
+        assert longest_calls(calls, 0, high, 2, 1).tolist() == [[0, 0]]
 
 
 def test_half_a_cell_is_the_busiest_and_what_began_just_before_is_not_in_the_first() -> None:

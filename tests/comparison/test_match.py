@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 from tests.support import plain_match as plain
 from tracevis3d.analysis import join
+from tracevis3d.analysis.sets import distinct_sets
+from tracevis3d.analysis.subtrees import distinct_subtrees
 from tracevis3d.cli import _parser
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.features.comparison.matching import defaults, similarity
@@ -114,6 +116,15 @@ def test_a_match_needs_more_than_tau(some, more, tau):
     at = compare(a, b, tau=tau, identity="exact", cache=False)
     below = compare(a, b, tau=f"{tau - 1e-9:.9f}", identity="exact", cache=False)
     assert below.call_pairs == at.call_pairs + 1
+
+
+@pytest.mark.parametrize(("weight", "pairs"), [(255, [[1, 1]]), (256, [[1, 1]])])
+def test_a_function_may_weigh_more_than_a_byte(weight, pairs):
+    calls = plain.small_trace([1, 2], [0, 1], [1, 1], ["f", "g"]).calls
+    sets = distinct_sets(distinct_subtrees(calls))
+    joined = join.SetJoin(sets, sets, 2, np.ones(2, np.int64), np.array([weight, 1]))
+    (block,) = joined.blocks()
+    assert joined.count_block(block, [Fraction(1, 2)]).pairs.tolist() == pairs
 
 
 @pytest.mark.parametrize("kept", [join.KEPT_BYTES, 0])
