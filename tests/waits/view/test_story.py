@@ -10,6 +10,7 @@ from tracevis3d.drawing.frame import Frame
 from tracevis3d.features.waits.view.detail import LevelOfDetail
 from tracevis3d.features.waits.view.found_waits import findings_of, waits_of
 from tracevis3d.features.waits.view.parameters import Parameters
+from tracevis3d.features.waits.view.skyline import QUEUE
 from tracevis3d.features.waits.view.view import VIEW
 from tracevis3d.progress import silent
 
@@ -116,6 +117,59 @@ def test_a_call_that_takes_long_is_pointed_out_by_itself() -> None:
     assert callout.detail == "three quarters of its 31 calls take less than 2 ns"
     assert callout.spans == ((0, 400, 900),)
     assert callout.calls == ((0, int(np.flatnonzero(trace.calls.start == 400)[0])),)
+    # It alone is dark; the others of its function are lit, and some of them are seen.
+    (legend,) = (one for one in drawing.legends if one.title == "Calls")
+    colors = {entry.text: entry.color for entry in legend.entries}
+    (blocks,) = (e for e in drawing.elements if e.kind == "call")
+    dark = blocks.color == colors["this call of visit"]
+    assert trace.calls.start[blocks.id[dark]].tolist() == [400]
+    shown = [e for e in drawing.elements if e.kind in ("call", "cluster")]
+    assert len({int(c) for e in shown for c in e.color}) > 1
+    # A colour that is asked for stays.
+    asked = draw(trace, finding=number_of(trace, "outlier"), color="function").legends
+    assert "this call of visit" not in [entry.text for one in asked for entry in one.entries]
+
+
+@pytest.mark.parametrize(("holds", "all_of_them"), [((60, 60, 60), True), ((300, 60, 60), False)])
+def test_holds_of_which_none_is_the_cause_are_shown_together(holds, all_of_them) -> None:
+    rows, at = [("keeper", 0, 1000, "keep"), ("other", 0, 1000, "want")], 10
+    for lasts in holds:
+        rows += [("keeper", at, at, "Lock.acquire", "wait", "L", 0)]
+        rows += [("keeper", at + 1, at + lasts - 1, "time.sleep", "wait", "-", 1)]
+        rows += [("keeper", at + lasts, at + lasts, "Lock.release", "release", "L")]
+        rows += [("other", at + 1, at + lasts, "Lock.acquire", "wait", "L", 1)]
+        rows += [("other", at + lasts + 5, at + lasts + 5, "Lock.release", "release", "L")]
+        at += lasts + 20
+    trace = trace_of(lines(rows))
+    number = number_of(trace, "held over sleep")
+    drawing = draw(trace, finding=number)
+    callout, waits = drawing.callouts[0], waits_of(trace, "")
+    mine = np.flatnonzero(waits.held.thread == trace.threads.name.index("keeper"))
+    delay = waits.hold_delay[mine]
+    if all_of_them:
+        assert callout.text == f"keeper holds L 3 times, {sum(holds)} ns in all"
+        assert callout.detail.startswith(f"{delay.sum()} ns of others' time")
+    else:
+        assert callout.text == "keeper holds L for 300 ns"
+        assert callout.detail.startswith(f"{delay.max()} ns of others' time")
+    # What the callout is about is dark on the queue, too.
+    strip = next(e for e in drawing.elements if e.kind == QUEUE)
+    bar = next(e for e in drawing.elements if e.kind == "hold")
+    dark = (drawing.palette[strip.color] == drawing.palette[bar.color[0]]).all(axis=1)
+    assert {*strip.id[dark].tolist()} == {*(mine if all_of_them else mine[:1]).tolist()}
+
+
+@pytest.mark.parametrize(("ends", "whole"), [(1000, True), (2000, False)])
+def test_a_finding_of_nearly_all_of_the_trace_is_shown_with_all_of_it(ends, whole) -> None:
+    rows = [("keeper", 0, ends, "keep"), ("keeper", 10, 10, "Lock.acquire", "wait", "L", 0)]
+    rows += [("keeper", 900, 900, "Lock.release", "release", "L")]
+    for i in range(3):
+        rows += [(f"w{i}", 0, ends, "run"), (f"w{i}", 20 + i, 900 + i, "Lock.acquire", "wait", "L", 1)]
+        rows += [(f"w{i}", 901 + i, 901 + i, "Lock.release", "release", "L")]
+    trace = trace_of(lines(rows))
+    drawing = draw(trace, finding=number_of(trace, "convoy"))
+    # An overview is of a trace of which a part is shown.
+    assert any(e.kind == "overview" for e in drawing.elements) != whole
 
 
 @pytest.mark.parametrize(("before", "shown"), [(100, True), (400, True), (401, False)])

@@ -17,9 +17,9 @@ Floats = NDArray[np.float64]
 
 #: What lines look like and what they say: length of a piece, and of the gap behind it, in scene units.
 STYLES = (
-    ("line under a wait: who ended it is recorded", 0.0, 0.0),
-    ("dashed, as its funnel: it is inferred", 0.16, 0.10),
-    ("dotted: it timed out", 0.05, 0.07),
+    ("line: who ended it is recorded", 0.0, 0.0),
+    ("dashed, as its funnel: inferred", 0.16, 0.10),
+    ("dotted: timed out", 0.05, 0.07),
 )
 SOLID, DASHED, DOTTED = range(3)
 #: Maximum number of pieces of a line; those of long waits are longer.

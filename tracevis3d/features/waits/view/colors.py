@@ -12,6 +12,7 @@ from ....drawing.palettes import PALETTES, Colors, Paint, cycle, parse
 from ....drawing.primitives import Legend, LegendEntry
 from ....drawing.selector import Selector
 from ....views.calls.colors import coloring
+from ..findings.finding import Finding
 from ..rules import STATES
 from ..waits import IO, WAIT, Waits
 from .layout import Layout
@@ -43,6 +44,8 @@ _STEPS = 7
 _PALE = (0.72, 0.6, 0.5, 0.42, 0.36)
 _START = 0.38
 _GRAY = parse("9aa0a6")[0]
+#: Of a picture about one call.
+_ELSE, _LIT = parse("e4e4e8 1d1d22")
 _SAME, _SHARING = parse("d62728 8c5a2b")
 
 
@@ -95,7 +98,9 @@ class CallColors:
         return np.asarray(self.dark[self.of(calls) - self.first], np.int32)
 
 
-def color_calls(picture: Layout, paint: Paint, about: NDArray[np.bool_]) -> CallColors:
+def color_calls(
+    picture: Layout, paint: Paint, about: NDArray[np.bool_], finding: Finding | None = None
+) -> CallColors:
     """Choose the colours of calls, by the parameter ``color``.
 
     Parameters
@@ -105,6 +110,8 @@ def color_calls(picture: Layout, paint: Paint, about: NDArray[np.bool_]) -> Call
         It gets the colours.
     about : bool (operations,)
         The waits that the picture is about: contention of others is not loud.
+    finding : Finding or None, optional
+        The one that the picture is about; a call that it is about alone is lit.
 
     Returns
     -------
@@ -114,7 +121,9 @@ def color_calls(picture: Layout, paint: Paint, about: NDArray[np.bool_]) -> Call
     by = p.color
     if by == "auto" and len(picture.waits.ops):
         by = "activity"
-    if by in ("activity", "printed"):
+    if by == "activity" and p.finding and finding is not None and finding.kind == "outlier":
+        colors, of, legends, by = *_by_function(picture.waits, finding.call), "function"
+    elif by in ("activity", "printed"):
         colors, of, legends = _by_time(picture.waits, about, printed=by == "printed")
     else:
         rows = np.array([row.thread for row in picture.rows], np.int64)
@@ -236,6 +245,20 @@ def _by_time(
         transfers = Selector(((_STEPS + 1, 2 * _STEPS),))
         entries.append(LegendEntry("reads or writes (I/O)", 2 * _STEPS, stands_for=transfers))
     return colors.astype(np.float32), of, (Legend("Calls", tuple(entries)),)
+
+
+def _by_function(waits: Waits, call: int) -> tuple[Colors, Callable[[Ints], Indices], tuple[Legend, ...]]:
+    """Return colours that tell one call from the others of its function, and these from all else."""
+    functions, calls = waits.trace.functions, waits.trace.calls
+    name = functions.label[calls.function[call]]
+
+    def of(which: Ints) -> Indices:
+        same = calls.function[which] == calls.function[call]
+        return np.where(which == call, 2, same).astype(np.int32)
+
+    texts = "other calls", f"other calls of {name}", f"this call of {name}"
+    entries = tuple(LegendEntry(text, i) for i, text in reversed([*enumerate(texts)]))
+    return np.stack([_ELSE, _COMPUTING, _LIT]), of, (Legend("Calls", entries),)
 
 
 def thread_colors(picture: Layout, paint: Paint) -> Indices:

@@ -25,6 +25,8 @@ MEANS = {
     "held to the end": "bar below: holds it to the end",
 }
 HOLDS = "bar below: holds what others wait for"
+#: Findings about somebody who gets an object again and again: all of these holds are shown as one cause.
+_AGAIN = ("starvation", "one goes first")
 
 
 class _Spans(NamedTuple):
@@ -63,6 +65,33 @@ def holds(waits: Waits, finding: Finding | None) -> Ints:
         delay |= (held.release < 0) & np.isin(held.thread, finding.threads)
     mine = np.isin(held.object, objects) & delay
     return np.flatnonzero(mine & (held.start < finding.end) & (held.end > finding.start))
+
+
+def holds_as_one(waits: Waits, finding: Finding | None, hold: int) -> Ints:
+    """Return the holds that are shown as the cause of a finding together with one of them.
+
+    These are all by the same thread of the same object where that is the point, or where none of them
+    causes half of the delay; else the one alone.
+
+    Parameters
+    ----------
+    waits : Waits
+    finding : Finding or None
+    hold : int
+        Row of the one that delays others most.
+
+    Returns
+    -------
+    int64 (n,)
+    """
+    held, alone = waits.held, np.array([hold], np.int64)
+    if finding is None or not (finding.kind in _AGAIN or finding.kind.startswith("held over")):
+        return alone
+    which = holds(waits, finding)
+    mine = which[(held.thread[which] == held.thread[hold]) & (held.object[which] == held.object[hold])]
+    if finding.kind in _AGAIN or 2 * int(waits.hold_delay[hold]) < int(waits.hold_delay[mine].sum()):
+        return mine
+    return alone
 
 
 def acquired_first(waits: Waits, finding: Finding) -> list[tuple[int, int]]:

@@ -57,7 +57,9 @@ class LevelOfDetail:
                 ),
             )  # fmt: skip
         self._paint = Paint()
-        self._colors = color_calls(self._picture, self._paint, waits_about(waits, staged_as, finding))
+        self._colors = color_calls(
+            self._picture, self._paint, waits_about(waits, staged_as, finding), finding
+        )
         self._buffers = CutBuffers()
 
     def look(self, pane: int, seen: tuple[float, float], pixels_per_unit: float) -> Detail:

@@ -41,6 +41,8 @@ PAPER_HEIGHT = MAIN_HEIGHT + APART + 0.5 * WIDTH
 _MANY_ROWS = 16
 #: Line height of the texts of a finding's picture, in lines of the least height.
 _FINDING_TEXT = 2.7
+#: In it the queue is so many times as high, so that the names of those that hold something can be read.
+_HIGHER_SKYLINE = 1.5
 #: Levels that a row of several threads has at least.
 _LEAST_GROUP = 3
 _HIGHEST_LEVEL = 0.16  # of the half cylinder's radius
@@ -249,7 +251,8 @@ def compose(trace: Trace, waits: Waits, p: Parameters, frame: Frame) -> Layout:
     reach[[one.row for one in over]] = [one.high for one in over]
     skyline = None
     if main and p.running and p.paper == 0.0:
-        skyline = place_skyline(float(reach[0]), float(edge[levels[0]]))
+        higher = _HIGHER_SKYLINE if p.finding else 1.0
+        skyline = place_skyline(float(reach[0]), float(edge[levels[0]]), higher)
         reach[0] = skyline[1]
     memory = None
     if main and p.memory and p.paper == 0.0 and (trace.memory.kind == ALLOC).any():

@@ -22,7 +22,7 @@ from ..holds import holders_at
 from ..running import running
 from ..waits import Waits
 from .annotations.tags import called, short
-from .dark_bars import holds
+from .dark_bars import holds, holds_as_one
 from .layout import Layout
 
 Ints = NDArray[np.int64]
@@ -41,6 +41,8 @@ QUEUE = "queue for it"
 _MOST_PIECES = 1500
 #: A holder's name stands where the queue is at least this share of its longest during the hold.
 _NEARLY = 0.6
+#: It is left out of a picture of a finding where it would be smaller than this share of other texts.
+_LEAST_OF_TEXT = 0.7
 
 
 def skyline(picture: Layout, color: int) -> tuple[Wedges | None, Labels | None]:
@@ -118,7 +120,7 @@ def queue_strip(
     picture : Layout
     finding : Finding or None
     color : int
-        Of the hold that delays others most, as index into the palette; those of holds, in turn, and of
+        Of the holds that delay others most, as index into the palette; those of others, in turn, and of
         unknown holders follow.
 
     Returns
@@ -133,7 +135,9 @@ def queue_strip(
     worst = int(which[int(delay[which].argmax())])
     window = _known_from(picture), int(picture.high[0])
     edges, many, hold = queue_at(waits, int(held.object[worst]), *window, _MOST_PIECES)
-    kind = np.where(hold < 0, 3, np.where(hold == worst, 0, 1 + hold % 2))
+    kind = np.where(
+        hold < 0, 3, np.where(np.isin(hold, holds_as_one(waits, finding, worst)), 0, 1 + hold % 2)
+    )
     text = f"queue for {short(waits.ops.objects[held.object[worst]])}, up to {int(many.max(initial=0))}"
     shade = (color + kind).astype(np.int32)
     made, beside = _strip(picture, picture.skyline, QUEUE, edges, many.astype(np.float64), hold, text, shade)
@@ -176,8 +180,10 @@ def _holders(picture: Layout, edges: Ints, many: Ints, hold: Ints, color: NDArra
         for h in hold[new].tolist()
     ]
     letters = np.array([len(name) for name in names])
-    fits = (letters > 0) & (tall * picture.pixels_per_unit >= picture.least_text)
-    fits = np.flatnonzero(fits & (width > 0.5 * letters * tall))
+    # Beside the texts of a finding smaller ones are not read.
+    least_text = _LEAST_OF_TEXT * picture.text if picture.parameters.finding else 0.0
+    fits = (letters > 0) & (tall >= least_text) & (tall * picture.pixels_per_unit >= picture.least_text)
+    fits = np.flatnonzero(fits & (width > 0.56 * letters * tall))
     if not len(fits):
         return []
     middle = low + (high - low) * least[fits] / 2

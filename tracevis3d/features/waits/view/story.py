@@ -17,7 +17,7 @@ from ..outcomes import HOW, INFERRED
 from ..waits import Waits
 from .calls import THICK
 from .correspondences import outward
-from .dark_bars import acquired_first, holds
+from .dark_bars import acquired_first, holds, holds_as_one
 from .found_waits import findings_of
 from .layout import Layout
 from .parameters import Parameters
@@ -27,6 +27,10 @@ Floats = NDArray[np.float64]
 
 #: Margin before and after a finding, as a share of its time.
 _AROUND = 0.06
+#: The same of a call that takes far longer than others of its function: some of these are to be seen, too.
+_AROUND_CALL = 0.5
+#: A finding that lasts for so much of the trace is shown with all of it.
+_NEARLY_ALL = 0.9
 #: Maximum number of threads shown of a finding, and of those whose order of locks is shown.
 _MOST, _ORDERS = 14, 3
 
@@ -91,9 +95,11 @@ def staged(waits: Waits, p: Parameters, finding: Finding | None) -> Parameters:
         if finding.kind.startswith("held over") and (hold := longest_hold(waits, finding)) >= 0:
             # What the holder does meanwhile is only a part of the hold.
             start, end = min(start, int(waits.held.start[hold])), max(end, int(waits.held.end[hold]))
-        around = max(int(_AROUND * (end - start)), 1)
+        share = _AROUND_CALL if finding.kind == "outlier" else _AROUND
+        around = max(int(share * (end - start)), 1)
         low, high = max(start - around, 0), min(end + around, trace.span_ns)
-        p = replace(p, start=f"{low}ns", end=f"{high}ns")
+        if high - low < _NEARLY_ALL * trace.span_ns:
+            p = replace(p, start=f"{low}ns", end=f"{high}ns")
     return p
 
 
@@ -239,10 +245,7 @@ def _hold_in_words(waits: Waits, finding: Finding | None, hold: int) -> tuple[st
     """Return who holds what for how long, and whose time that costs; if again and again, of all its holds."""
     held, kind = waits.held, finding.kind if finding is not None else ""
     thread, object = int(held.thread[hold]), int(held.object[hold])
-    mine = np.array([hold])
-    if kind in ("starvation", "one goes first"):
-        which = holds(waits, finding)
-        mine = which[(held.thread[which] == thread) & (held.object[which] == object)]
+    mine = holds_as_one(waits, finding, hold)
     lasts, delay = int((held.end[mine] - held.start[mine]).sum()), int(waits.hold_delay[mine].sum())
     again = f"{len(mine):,} times, {duration(lasts)} in all" if len(mine) > 1 else f"for {duration(lasts)}"
     name = waits.trace.threads.name[thread] or waits.trace.threads.title(thread)

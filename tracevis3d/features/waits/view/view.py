@@ -106,7 +106,7 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     progress(0.6, "connecting waits")
     drawing = DrawingBuilder()
     about = waits_about(waits, p, finding)
-    colors = color_calls(picture, drawing.paint, about)
+    colors = color_calls(picture, drawing.paint, about, finding)
     rows = thread_colors(picture, drawing.paint)
     stacks = _draw_rows(drawing, picture, colors)
 
@@ -243,7 +243,8 @@ def _write(
     shades = drawing.color(np.stack([_HELD, *_QUEUE]))
     built, names, of_queue = queue_strip(picture, finding, shades)
     if built is not None:
-        text = "above: its queue, and who holds it; grey: nobody, or unknown"
+        unknown = (built.color == shades + len(_QUEUE)).any()
+        text = "above: its queue, and who holds it" + ("; grey: nobody, or unknown" if unknown else "")
         entries.append(LegendEntry(text, shades + 1, stands_for=Selector(kinds=(QUEUE,))))
     else:
         built, beside = skyline(picture, drawing.color(_RUNNING))

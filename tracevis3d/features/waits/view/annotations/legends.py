@@ -65,13 +65,13 @@ def signs(
     if len(chosen):
         lines_alone = corr.no_delay(picture, chosen)
         for text, which in (
-            ("funnel: from a wait to its release", ~lines_alone),
+            ("funnel: wait to release", ~lines_alone),
             ("thin line: idle, asleep or timed out", lines_alone),
         ):
             if which.any():
                 these = Selector(kinds=(*_FUNNELS, "release"), ids=tuple(chosen.wait[which].tolist()))
                 entries.append(LegendEntry(text, color, stands_for=these))
-        text = "band: another thread waits for this"
+        text = "band: others wait for it"
         entries.append(LegendEntry(text, color, "ghost", Selector(kinds=_BANDS)))
     if several:
         text = "cone: waits for any of several objects, diamond: for all of them"

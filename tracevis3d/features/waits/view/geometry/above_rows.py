@@ -72,7 +72,7 @@ def place_overview(
     return Overview(row, cut, levels, reach + apart, reach + apart + max(_SHARE * reach, _LEAST))
 
 
-def place_skyline(below: float, reach: float) -> tuple[float, float]:
+def place_skyline(below: float, reach: float, higher: float = 1.0) -> tuple[float, float]:
     """Return between which distances outward the skyline lies, above what reaches ``below``.
 
     Parameters
@@ -81,10 +81,12 @@ def place_skyline(below: float, reach: float) -> tuple[float, float]:
         Distance outward that other things reach.
     reach : float
         That of the row's levels.
+    higher : float, optional
+        How many times as high as usual it is.
 
     Returns
     -------
     (float, float)
     """
     low = below + max(_SKYLINE_APART * reach, _LEAST_SKYLINE_APART)
-    return low, low + max(_SKYLINE * reach, _LEAST_SKYLINE)
+    return low, low + higher * max(_SKYLINE * reach, _LEAST_SKYLINE)
