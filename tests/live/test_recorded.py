@@ -437,6 +437,19 @@ def test_a_wait_is_reported_before_it_ends_and_ended_once():
     assert [(row["start"], row["operation"], row["holder"]) for row in said] == [([20], [0], [-1])]
 
 
+def test_a_sleep_is_reported_before_it_ends_and_is_no_wait():
+    heard = fed(
+        called((10, 510)),
+        (spool.WAITING, 1, json.dumps([[1, 0, 520, 0]]).encode()),
+        flushed(530),
+        waited((1, 0, 520, 550, 0, 0)),
+        (spool.WAITING, 1, b"[]"),
+        flushed(560),
+    )
+    assert calls(heard) == [("f", "B", 10), ("sleep", "B", 20), ("sleep", "E", 50)]
+    assert not [row for rows in heard.tables["waiting"] for row in rows["start"].tolist()]
+
+
 def test_what_takes_no_time_begins_before_it_ends():
     heard = fed(
         called((10, 510), (1, 520)), waited((1, 0, 510, 510, 0, 0), (0, 3, 520, 520, 0, 0)), flushed(600)

@@ -410,3 +410,73 @@ def test_a_wait_that_has_not_ended_is_drawn_as_one() -> None:
         "end": np.array([800]),
     }))  # fmt: skip
     assert 200 not in flow.ongoing(growing.now).time[:, 0]
+
+
+def waiting_rows(rows) -> Batch:
+    """Return ended waits: thread, number of the operation, start, end."""
+    thread, operation, start, end = (np.array(column) for column in zip(*rows, strict=True))
+    return Batch("sync", 0, 0, 0, {
+        "kind": np.zeros(len(rows), np.uint8), "thread": thread.astype(np.uint32),
+        "operation": operation.astype(np.uint32), "object": np.zeros(len(rows), np.int32),
+        "start": start, "end": end,
+    })  # fmt: skip
+
+
+def test_contention_other_waits_and_sleep_are_distinguished() -> None:
+    growing = started(threads=3)
+    growing.name(Names("functions", 8, ("time.sleep",)))
+    growing.name(Names("objects", 0, ("it",)))
+    growing.name(Names("operations", 0, ("Lock.acquire", "Queue.get")))
+    flow = live_form("threads").make(growing, 1000)
+    growing.add(calls([(BEGIN, thread, 0, 10) for thread in range(3)]))
+    ring = Ring(flow)
+    ring.advance(growing.now)
+    growing.add(calls([(BEGIN, 0, 8, 100), (END, 0, 8, 300)]))
+    growing.add(waiting_rows([(1, 0, 100, 400), (2, 1, 100, 350)]))
+    made = flow.advance()
+    entries = {entry.text: entry.selector for entry in flow.legend().entries}
+    found = {
+        text: {int(made.key[i]) for i in range(len(made)) if selector.has_color(made.color[i, :1]).all()}
+        for text, selector in entries.items()
+    }
+    assert found["waits for what another may hold"] == {1}
+    assert found["other waits, or sleep"] == {0, 2}
+    # Contention has a colour of its own, which nothing else has.
+    palette = flow.palette()
+    colors = {text: tuple(palette[selector.colors[0][0]]) for text, selector in entries.items()}
+    assert list(colors.values()).count(colors["waits for what another may hold"]) == 1
+    asleep = next(made[i : i + 1] for i in range(len(made)) if made.key[i] == 0 and made.time[i, 0] == 100)
+    assert flow.describe(asleep, 400, 400).title == "sleep"
+
+
+def test_the_longest_wait_is_that_of_any_thread_also_if_it_has_not_ended() -> None:
+    growing = started(threads=30)
+    growing.name(Names("functions", 8, ("time.sleep",)))
+    growing.name(Names("operations", 0, ("Lock.acquire", "Queue.get")))
+    growing.name(Names("objects", 0, ("lock",)))
+    flow = live_form("threads").make(growing, 1000)
+    assert flow.facts() == "0 waits"
+    growing.add(calls([(BEGIN, thread, 0, 10) for thread in range(30)]))
+    ring = Ring(flow)
+    ring.advance(growing.now)
+    growing.add(waiting_rows([(2, 0, 100, 300), (29, 0, 100, 400), (2, 0, 400, 450)]))
+    ring.advance(growing.now)
+    # Who waits for work is not held up by anybody.
+    growing.add(waiting_rows([(3, 1, 100, 480)]))
+    ring.advance(growing.now)
+    assert (
+        flow.facts()
+        == "4 waits, the longest of t29: 300 ns for what others may hold; 6 more threads not shown"
+    )
+    # A short call that has ended, deeper than the sleep, does not run any more.
+    growing.add(calls([(BEGIN, 1, 1, 490), (BEGIN, 1, 2, 491), (END, 1, 2, 492), (END, 1, 1, 493)]))
+    growing.add(calls([(BEGIN, 1, 8, 500)]))
+    growing.add(Batch("waiting", 0, 0, 0, {
+        "thread": np.array([2], np.uint32), "operation": np.zeros(1, np.uint32),
+        "object": np.zeros(1, np.int32), "start": np.array([500]), "holder": np.array([0], np.int32),
+        "until": np.array([700]),
+    }))  # fmt: skip
+    ring.advance(growing.now)
+    flow.ongoing(growing.now)
+    words = "5 waits, the longest of t2: 450 ns for what others may hold", "now 1 held up, 1 asleep"
+    assert flow.facts() == "; ".join([*words, "6 more threads not shown"])

@@ -174,6 +174,33 @@ def test_what_is_open_lasts_until_the_end_and_says_so():
     assert [e["name"] for e in cut if e["ph"] == "i"] == ["the recording breaks off"]
 
 
+def test_a_sleep_that_is_open_is_a_call_and_no_wait():
+    data = beginning() + section(spool.CALLS, 1, array("Q", [1]).tobytes() + array("q", [5]).tobytes())
+    more = {"operations": [("Lock.acquire", "wait"), ("time.sleep", "call")], "objects": {}}
+    data += section(spool.OBJECTS, 0, more) + section(spool.WAITING, 1, [[1, 0, 10, 0]])
+    ended = [e for e in encoded(data + section(spool.END, 0, {"end": 1000})) if e["ph"] == "X"]
+    assert [(e["name"], e["cat"], e["dur"]) for e in ended] == [
+        ("time.sleep", "call", 0.99),
+        ("main (p.py:1)", "call", 0.995),
+    ]
+    assert not any("args" in e for e in ended)
+    cut = encoded(data + section(spool.FLUSHED, 0, {"began": 2000}))
+    assert [(e["name"], e["args"]) for e in cut if e["ph"] == "X"] == [
+        ("time.sleep", {"unfinished": True}),
+        ("main (p.py:1)", {"unfinished": True}),
+    ]
+
+
+def test_what_ended_behind_the_last_report_of_what_waits_is_not_open():
+    waiting = section(spool.WAITING, 1, [[0, 5, 10, 2], [0, 6, 30, 2]])
+    row = section(spool.ROWS, 1, array("q", [0, 5, 10, 20, 1, 2]).tobytes())
+    ended = [e for e in encoded(beginning() + waiting + row) if e["ph"] == "X"]
+    assert [(e["args"]["objects"], e["dur"], "unfinished" in e["args"]) for e in ended] == [
+        (["Lock-1"], 0.01, False),
+        (["file:x"], 0.0, True),
+    ]
+
+
 def test_viztracers_events_and_ours_are_merged_by_their_ends(tmp_path):
     line = '{"pid":9,"tid":901,"ts":%d.000,"ph":"X","cat":"fee","dur":%d.000,"name":"%s"},'
     body = line % (10, 5, "a (p.py:2)") + line % (16, 2, "w (/ours/x.py:1)") + line % (1, 29, "main (p.py:1)")

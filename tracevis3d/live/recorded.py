@@ -313,7 +313,7 @@ class SpoolFeed(Encoder):
         return self._publisher.number("objects", self._label_of(number))
 
     def _take_waiting(self, thread: _Thread, pending: list[list[Any]]) -> None:
-        """Report waits that have begun and not ended, so that stuck threads are seen."""
+        """Report waits and sleeps that have begun and not ended, so that stuck threads are seen."""
         for operation, thing, start, holder in pending:
             key = operation, thing, int(start)
             if key not in thread.open:

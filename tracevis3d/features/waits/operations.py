@@ -335,6 +335,19 @@ def _recorded_as(name: str, kind: int, rules: Rules) -> tuple[Rule, int]:
     return Rule((done,), next(word for word, value in KINDS.items() if value == kind)), ending
 
 
+def state_of_wait(name: str, rules: Rules) -> int:
+    """Return what a recorded wait is for, by the name of its operation: an index into STATES."""
+    return _recorded_as(name, WAIT, rules)[0].waits_for
+
+
+def state_of_call(name: str, label: str, rules: Rules) -> int:
+    """Return what calls of a function wait for, where no recorder says so: an index into STATES, or -1."""
+    for rule in rules.rules:
+        if (rule.own or rule.state == "sleep") and not rule.within and _fits(rule, name, label):
+            return rule.waits_for
+    return -1
+
+
 def _add_recorded(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames) -> Joins:
     """Add the recorded operations; return the threads that their objects name."""
     sync = trace.sync

@@ -150,7 +150,11 @@ class Lanes:
 
     def name(self, lane: int) -> str:
         """Return the name of a lane's thread, with its process if there are several."""
-        process, tid, name = self._growing.threads()[self.threads[lane]]
+        return self.name_of(self.threads[lane])
+
+    def name_of(self, thread: int) -> str:
+        """Return the name of any thread, as :meth:`name` does."""
+        process, tid, name = self._growing.threads()[thread]
         several = len({p for p, _, _ in self._growing.threads()}) > 1
         name = thread_name(name, tid)
         return f"{name} ({process})" if several else name

@@ -212,15 +212,21 @@ class Encoder:
                 shown = self._functions.get(code)
                 if shown is not None:
                     rest.setdefault(number, []).append((start, _text(shown), b',"cat":"call"'))
+        stuck = {number for number, pending in self._waiting.items() if pending}
+        closed = self._closed_last({self._tids.get(number, number) for number in stuck})
         for number, pending in self._waiting.items():
             for operation, what, start, holder in pending:
                 name, kind = self._operations[operation]
+                begun = self._nanoseconds(start)
+                if kind == "call":
+                    # VizTracer's calls around it were written before, and ended with the recording.
+                    if self._tids.get(number, number) in closed:
+                        continue
+                    rest.setdefault(number, []).append((begun, name, b',"cat":"call"'))
+                    continue
                 said = self._said(kind, what, spool.CONTENDED, holder)[:-1] + b',"unfinished":true}'
                 self.waits += 1
-                begun = self._nanoseconds(start)
                 rest.setdefault(number, []).append((begun, name, b',"cat":"sync","args":' + said))
-        stuck = {number for number, pending in self._waiting.items() if pending}
-        closed = self._closed_last({self._tids.get(number, number) for number in stuck})
         for number, events in rest.items():
             tid = self._tids.get(number, number)
             # The inner ones end first and begin last.
@@ -461,6 +467,10 @@ class Encoder:
         head = b'"pid":%d,"tid":%d,"ts":' % (self._begin["pid"], self._tids.get(number, number))
         step = spool.STRIDE
         columns = [rows[k::step] for k in range(step)]
+        if pending := self._waiting.get(number):
+            # The end of a killed program is known better than what waited when it was last asked.
+            ended = set(zip(*columns[:3], strict=True))
+            self._waiting[number] = [one for one in pending if tuple(one[:3]) not in ended]
         for operation, what, start, end, flags, other in zip(*columns, strict=True):
             name, kind = self._operations[int(operation)]
             flags = int(flags)

@@ -19,10 +19,12 @@ _WNOHANG = getattr(os, "WNOHANG", 0)
 
 def _sleep(original: Any) -> Any:
     def sleep(seconds: Any, /) -> None:
-        start = state.clock()
+        start, pending = state.clock(), local.pending
+        pending.append((_SLEEP, 0, start, 0))
         try:
             original(seconds)
         finally:
+            pending.pop()
             if state.recording:
                 local.add((_SLEEP, 0, start, state.clock(), 0, 0))
 

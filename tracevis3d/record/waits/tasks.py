@@ -109,9 +109,12 @@ def _sleep(find: Any) -> Callable[[Any], Any]:
     def make(original: Any) -> Any:
         async def sleep(delay: Any, result: Any = None) -> Any:
             log, start = _log(find), state.clock()
+            mine = (_SLEEP, 0, start, 0)
+            log.pending.append(mine)
             try:
                 return await original(delay, result)
             finally:
+                log.pending.remove(mine)
                 if state.recording:
                     _ended[log.number] = end = state.clock()
                     log.rows.extend((_SLEEP, 0, start, end, 0, 0))

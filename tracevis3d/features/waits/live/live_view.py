@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,18 +16,21 @@ from ....drawing.selector import Selector
 from ....drawing.stream import BESIDE, Bars, LabelList, Sections, StreamLabels, bars, box_sections
 from ....live.growing import GrowingTrace
 from ....live.stream.calls import CallStream, Ended
-from ....live.stream.description import describe_call
+from ....live.stream.description import describe_call, short
 from ....live.stream.lanes import Lanes
 from ....live.stream.live_bytes import LiveBytes
 from ....live.stream.live_view import LiveView
 from ....units import counted, duration
+from ..operations import state_of_call, state_of_wait
+from ..rules import STATES, default_rules
 
 _MOST_ROWS = 24
 #: Number of levels of calls in a row; deeper ones are merged with the last.
 _LEVELS = 12
 _WAIT, _RELEASE, _IO = 0, 1, 2
-#: Kinds: computing by level, waits, I/O, what releases another thread, live bytes.
-_COMPUTES, _WAITS, _READS, _LINK, _LIVE = 0, _LEVELS, _LEVELS + 1, _LEVELS + 2, _LEVELS + 3
+#: Kinds: calls by level, sleep, contention, other waits, I/O, what releases another thread, live bytes.
+_CALLS, _SLEEPS, _CONTENTION = 0, _LEVELS, _LEVELS + 1
+_WAITS, _READS, _LINK, _LIVE = range(_CONTENTION + 1, _CONTENTION + 5)
 _LINKS = 1 << 20  # added to the key of a link
 _BYTES = -1  # key of the curve of live bytes
 #: Scene units: how high the rows lie above each other and how far behind; height of a row's calls.
@@ -39,14 +44,14 @@ _REMEMBERED = 512
 
 
 class Threads(LiveView):
-    """Rows of threads on a half cylinder: computing, waiting, reading; links from releases to waits."""
+    """Rows of threads on a half cylinder: calls, waits, reading; links from releases to waits."""
 
     direction = (0.36, -0.80, 0.48)
     hidden_what = "rows of calls"
 
     def __init__(self, growing: GrowingTrace, window_ns: int) -> None:
         super().__init__(growing, window_ns)
-        self.calls = CallStream(growing, lambda name: 0, 64)
+        self.calls = CallStream(growing, lambda name: int(_sleeps(name)), 64)
         self.lanes = Lanes(growing, _MOST_ROWS)
         self._next = growing.batches("sync", 0)[1]
         batches, _ = growing.batches("sync", 0)
@@ -60,8 +65,9 @@ class Threads(LiveView):
         #: Object -> (time, lane) of its last releases.
         self._released: dict[str, list[tuple[int, int]]] = {}
         self._place = np.zeros((_MOST_ROWS, 2), np.float32)
-        self._waited = np.zeros(_MOST_ROWS)
-        self.waits = 0
+        #: Thread -> nanoseconds that it has waited for what others may hold, of all threads.
+        self._waited: defaultdict[int, int] = defaultdict(int)
+        self.waits = self._asleep = 0
         self._bytes = LiveBytes(growing, window_ns, _BYTES, _LIVE)
 
     def advance(self) -> Bars:
@@ -73,7 +79,7 @@ class Threads(LiveView):
                 ended = self.calls.advance(thread, 2 * self.cell_ns, since)
                 if len(ended):
                     self.lanes.see(lane, int(ended.time[:, 1].max()))
-                    parts.append(self._computing(lane, ended))
+                    parts.append(self._calls(lane, ended))
         batches, self._next = self.growing.batches("sync", self._next)
         for batch in batches:
             parts += self._sync(batch, since)
@@ -87,7 +93,7 @@ class Threads(LiveView):
     def _lane(self, thread: int) -> int:
         lane = self.lanes.lane(thread)
         if self.lanes.changed:
-            self.relaid, self._waited[lane] = True, 0.0
+            self.relaid = True
         self.lanes.changed = False
         return lane
 
@@ -97,11 +103,14 @@ class Threads(LiveView):
         self.lanes.changed = False
 
     def ongoing(self, now: int) -> Bars:
-        parts = []
+        parts, self._asleep = [], 0
         for lane, thread in self.lanes.used():
             going = self.calls.open(thread, now)
             if len(going):
-                parts.append(self._computing(lane, going))
+                parts.append(self._calls(lane, going))
+                # Short calls that are still being merged have ended.
+                deepest = int(np.where(going.count == 0, going.level, -1).argmax())
+                self._asleep += bool(going.count[deepest] == 0 and going.kind[deepest])
         return Bars.joined([*parts, self._lasting(now)])
 
     def _lasting(self, now: int) -> Bars:
@@ -115,13 +124,14 @@ class Threads(LiveView):
         time = [(wait.start, max(now, wait.start + self.cell_ns)) for wait in waits.values()]
         lanes = np.array([lane_of[wait.thread] for wait in waits.values()], np.int64)
         said = np.array(list(self._said.values()), np.float32)
-        return bars(np.array(time, np.int64).reshape(-1, 2), lanes, np.full(len(lanes), _WAITS), said)
+        kinds = np.array([_kind(wait.operation) for wait in waits.values()], np.int64)
+        return bars(np.array(time, np.int64).reshape(-1, 2), lanes, kinds, said)
 
-    def _computing(self, lane: int, ended: Ended) -> Bars:
+    def _calls(self, lane: int, ended: Ended) -> Bars:
         level = np.minimum(ended.level, _LEVELS - 1)
         shown = ended.level < _LEVELS
-        made = bars(ended.time, np.full(len(ended), lane), _COMPUTES + level, level, ended.function,
-                    ended.count)  # fmt: skip
+        kind = np.where(ended.kind, _SLEEPS, _CALLS + level)
+        made = bars(ended.time, np.full(len(ended), lane), kind, level, ended.function, ended.count)
         return made[shown]
 
     def _sync(self, batch: Any, since: int) -> list[Bars]:
@@ -154,14 +164,20 @@ class Threads(LiveView):
                     if when <= end[i] and who != lane[i]:
                         links.append((when, int(end[i]), who, int(lane[i])))
                         break
+        waits = kind == _WAIT
+        self.waits += int(waits.sum())
+        called = batch["operation names"]
+        kinds = {o: _kind(called.get(o, "")) for o in np.unique(batch["operation"][recent]).tolist()}
+        of_wait = np.array([kinds[o] for o in batch["operation"][recent].tolist()], np.int64)
+        held_up = waits & (of_wait == _CONTENTION)
+        for t in np.unique(thread[held_up]).tolist():
+            mine = held_up & (thread == t)
+            self._waited[t] += int((end[mine] - start[mine]).sum())
         keep = (lane >= 0) & (kind != _RELEASE)
         lane, kind = lane[keep], kind[keep]
         time = np.stack([start[keep], np.maximum(end[keep], start[keep] + self.cell_ns)], axis=1)
-        waits = kind == _WAIT
-        self.waits += int(waits.sum())
-        np.add.at(self._waited, lane[waits], (time[waits, 1] - time[waits, 0]) / 1e9)
-        said = self._say(batch["operation names"], batch["operation"][recent][keep], names, thing[keep])
-        parts = [bars(time, lane, np.where(waits, _WAITS, _READS), said)]
+        said = self._say(called, batch["operation"][recent][keep], names, thing[keep])
+        parts = [bars(time, lane, np.where(kind == _WAIT, of_wait[keep], _READS), said)]
         if links:
             given = np.array(links, np.int64)
             least = np.maximum(given[:, 1], given[:, 0] + self.cell_ns)
@@ -201,12 +217,12 @@ class Threads(LiveView):
             ago = f"{duration(max(now - begin, 0))} ago"
             said.rows = [("released", ago), ("wait ended", f"{duration(end - begin)} later")]
             return said
-        if kind < _WAITS:
+        if kind <= _SLEEPS:
             said = describe_call(self.growing, bar, int(bar.value[0, 1]), int(bar.value[0, 2]), now)
             said.rows += [("thread", self.lanes.name(key)), ("depth", str(int(bar.value[0, 0]) + 1))]
             return said
         operation, thing = self._words.get(int(bar.value[0, 0]), ("", ""))
-        said = Description("Wait" if kind == _WAITS else "Input or output", operation)
+        said = Description("Input or output" if kind == _READS else "Wait", operation)
         said.rows = [("object", thing)] if thing else []
         said.rows += [
             ("begun", f"{duration(max(now - begin, 0))} ago, at {duration(begin, 4)}"),
@@ -237,11 +253,12 @@ class Threads(LiveView):
         across, base = self._place[given.key[own], 0], self._place[given.key[own], 1]
         kind = given.color[own, 0]
         # Waits stand before the calls, so that both are seen.
-        before = np.where(kind >= _WAITS, -0.2, 0.0).astype(np.float32)
-        deep = np.where(kind >= _WAITS, 0.14, 0.42).astype(np.float32)
+        apart = kind > _SLEEPS
+        before = np.where(apart, -0.2, 0.0).astype(np.float32)
+        deep = np.where(apart, 0.14, 0.42).astype(np.float32)
         level = given.value[own, 0]
         heights = _BARS / _LEVELS * np.stack([level, level + 1], axis=1)
-        heights[kind >= _WAITS] = [0.0, 0.34]
+        heights[apart] = [0.0, 0.34]
         sides = np.stack([across + before, across + before + deep], axis=1)
         out[own] = box_sections(sides, base[:, None] + heights)
         if curve.any():
@@ -263,7 +280,9 @@ class Threads(LiveView):
     def palette(self) -> NDArray[np.float32]:
         low, high = parse("8f7d57 e3cf9e")
         shade = np.linspace(0, 1, _LEVELS)[:, None]
-        found = np.concatenate([low + (high - low) * shade, parse("2fae66 e8863a 4fb3ff 8a7cc2")])
+        found = np.concatenate(
+            [low + (high - low) * shade, parse("a3bfb2 d55e00 a3bfb2 0072b2 8b93a0 8a7cc2")]
+        )
         return np.asarray(found, np.float32)
 
     def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -276,12 +295,15 @@ class Threads(LiveView):
             "",
             (
                 LegendEntry(
-                    "computing; higher: deeper calls",
-                    _LEVELS - 3,
-                    stands_for=Selector(((_COMPUTES, _LEVELS - 1),)),
+                    "calls; higher: deeper ones", _LEVELS - 3, stands_for=Selector(((_CALLS, _LEVELS - 1),))
                 ),
-                LegendEntry("waiting", _WAITS),
-                LegendEntry("reading or writing", _READS),
+                LegendEntry("waits for what another may hold", _CONTENTION),
+                LegendEntry(
+                    "other waits, or sleep",
+                    _WAITS,
+                    stands_for=Selector(((_SLEEPS, _SLEEPS), (_WAITS, _WAITS))),
+                ),
+                LegendEntry("reads or writes", _READS),
                 LegendEntry("from a release to the wait that it ended", _LINK),
                 *([LegendEntry("live bytes, the most at each time", _LIVE)] if self._bytes else []),
             ),
@@ -307,10 +329,35 @@ class Threads(LiveView):
         return StreamLabels(still=(names.labels(), warnings.labels(), values.labels()))
 
     def facts(self) -> str:
-        words = counted(self.waits, "wait")
-        if self.waits:
-            worst = int(np.argmax(self._waited))
-            if self.lanes.threads[worst] >= 0:
-                words += f", longest {self.lanes.name(worst)}: {duration(1e9 * self._waited[worst])} in all"
+        now, lasting = self.growing.now, list(self.growing.waiting.values())
+        held_up = [wait for wait in lasting if _kind(wait.operation) == _CONTENTION]
+        waited = self._waited.copy()
+        for wait in held_up:
+            waited[wait.thread] += max(now - wait.start, 0)
+        words = counted(self.waits + len(lasting), "wait")
+        if waited:
+            worst = max(waited, key=waited.__getitem__)
+            held = f"{duration(waited[worst])} for what others may hold"
+            words += f", the longest of {self.lanes.name_of(worst)}: {held}"
+        many = {
+            "held up": len(held_up),
+            "waiting otherwise": len(lasting) - len(held_up),
+            "asleep": self._asleep,
+        }
+        at_present = ", ".join(f"{n:,} {what}" for what, n in many.items() if n)
+        words += f"; now {at_present}" if at_present else ""
         more = self.lanes.without
         return words + (f"; {more} more threads not shown" if more else "")
+
+
+@lru_cache(maxsize=4096)
+def _kind(operation: str) -> int:
+    """Return the kind of a wait, by the name of its operation."""
+    contention = STATES[state_of_wait(operation, default_rules())] == "contention"
+    return _CONTENTION if contention else _WAITS
+
+
+def _sleeps(function: str) -> bool:
+    """Return whether calls of a function wait for nothing but time, by its name."""
+    state = state_of_call(function, short(function), default_rules())
+    return state >= 0 and STATES[state] == "sleep"

@@ -88,7 +88,8 @@ def holds_as_one(waits: Waits, finding: Finding | None, hold: int) -> Ints:
     if finding is None or not (finding.kind in _AGAIN or finding.kind.startswith("held over")):
         return alone
     which = holds(waits, finding)
-    mine = which[(held.thread[which] == held.thread[hold]) & (held.object[which] == held.object[hold])]
+    same = (held.thread[which] == held.thread[hold]) & (held.object[which] == held.object[hold])
+    mine: Ints = which[same]
     if finding.kind in _AGAIN or 2 * int(waits.hold_delay[hold]) < int(waits.hold_delay[mine].sum()):
         return mine
     return alone

@@ -350,7 +350,7 @@ VIEW = View(
     actions=with_actions(*GROUP_ACTIONS, *ROW_ACTIONS, pull_apart({"thread": {"spacing": 1.6, "pull": 2.0}})),
     offers=(THREADS_ABOVE,),
     live=LiveForm(
-        "Threads: computing, waiting, reading or writing; blue bars go from a release to its wait",
+        "Threads: calls, waits, reading or writing; grey bars go from a release to its wait",
         _live,
         alarms=_alarms,
     ),
