@@ -15,6 +15,7 @@ from tracevis3d.features.comparison.matching.identity import (
     similar_names,
     without_place,
 )
+from tracevis3d.formats import registry
 from tracevis3d.views.everywhere.rewrite import check_rules, substitute
 
 
@@ -75,6 +76,45 @@ def test_auto_chooses_and_says_why():
     assert identify(a, a).kind == "exact"
     empty = small_trace([], [], [], ["f"])
     assert identify(empty, empty).kind == "exact"
+
+
+def stacks(tmp_path, name, *frames):
+    path = tmp_path / f"{name}.collapsed"
+    path.write_text("".join(f"{frame} 10\n" for frame in frames))
+    return registry.open_trace(path)
+
+
+OTHERS = [f"f{k}" for k in range(40)]
+
+
+@pytest.mark.parametrize(("own", "folder"), [(32, "/old"), (32, "/new"), (1, "/old")])
+def test_lines_that_ran_are_no_other_functions(tmp_path, own, folder):
+    """py-spy writes the line that ran: a file's own code is in another than its first."""
+    a = stacks(
+        tmp_path, "a", f"<module> (/old/run.py:{own});mix (/old/run.py:4)", "mix (/old/run.py:5)", *OTHERS
+    )
+    b = stacks(tmp_path, "b", f"<module> ({folder}/run.py:{own});mix ({folder}/run.py:9)", *OTHERS)
+    same = identify(a, b)
+    assert same.kind == "exact"
+    assert [name for name in same.names if "mix" in name] == (
+        [f"mix ({folder}/run.py)"] if own > 1 else [f"mix (/old/run.py:{line})" for line in (4, 5, 9)]
+    )
+    assert len(identify(a, b, "exact")) > len(same) or own == 1
+    pair = Renamed("mix (/old/run.py:5)", f"mix ({folder}/run.py:9)")
+    assert identify(a, b, renamed=[pair]).renamed == [pair]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "shared"),
+    [
+        ("/old/bin/run:1", "/new/bin/run:1", 41),
+        ("/old/bin/run:1", "/new/lib/run:1", 40),
+        ("run:1", "/run:1", 40),
+    ],
+)
+def test_the_code_of_a_script_is_the_same_in_another_folder_of_that_name(a, b, shared):
+    same = identify(flat([f"<module> ({a})", *OTHERS]), flat([f"<module> ({b})", *OTHERS]))
+    assert same.shared_functions == shared
 
 
 def test_rules_rewrite_the_recorded_names():

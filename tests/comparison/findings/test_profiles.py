@@ -343,6 +343,53 @@ def test_a_comparison_of_call_paths_speaks_of_no_times_and_no_order(tmp_path):
     assert "instructions that matches" in rows
 
 
+def perf_script(folder, name, of):
+    """Return a profile by perf: stacks from the root down, and how often each was met."""
+    blocks, at = [], 0
+    for stack, count in of.items():
+        frames = [f"\t    7d352e49 {frame} ({'[unknown]' if frame == '[unknown]' else '/bin/run'})"
+                  for frame in reversed(stack.split(";"))]  # fmt: skip
+        for _ in range(count):
+            at += 2
+            blocks.append("\n".join([f"run 7 {at / 1000:.6f}:    2000000 cpu-clock: ", *frames]))
+    path = folder / f"{name}.perf.txt"
+    path.write_text("\n\n".join(blocks) + "\n")
+    return registry.open_trace(path)
+
+
+def test_a_caller_that_nobody_knows_has_no_work(tmp_path):
+    """A return address that is garbage is told of no function: those that it calls have the work."""
+    before = {"[unknown];sort;compare": 90, "[unknown];mix": 80, "main;work": 60, "[unknown]": 20}
+    a = perf_script(tmp_path, "a", before)
+    b = perf_script(tmp_path, "b", {**before, "[unknown];sort;compare": 300, "[unknown];mix": 140})
+    told = found(a, b).found
+    assert {(one.functions[0], tuple(one.details["weight"])) for one in told} == {
+        ("compare", (180_000_000, 600_000_000)), ("mix", (160_000_000, 280_000_000)),
+    }  # fmt: skip
+    assert sentence(told[0]).endswith(" in B below `[unknown] > sort`.")
+    # What is sampled in code without a name is told of.
+    (only,) = found(a, perf_script(tmp_path, "c", {**before, "[unknown]": 200})).found
+    assert (only.functions[0], only.details["itself"]) == ("[unknown]", True)
+
+
+def test_of_few_samples_it_is_said_how_few(tmp_path):
+    before = {"main;work;mix": 20, "main;work;sort": 12}
+    a, b = perf_script(tmp_path, "a", before), perf_script(tmp_path, "b", {**before, "main;work;sort": 39})
+    (only,) = found(a, b).found
+    assert sentence(only) == (
+        "The profiles are alike: 64 ms cpu-clock and 118 ms cpu-clock, and no function differs by more than "
+        "chance explains in 32 and 59 samples."
+    )
+
+
+@pytest.mark.parametrize(("counts", "words"), [((200, 150, 90), "the heaviest"), ((300, 90, 50), "mostly")])
+def test_most_of_several_call_paths_is_more_than_half(tmp_path, counts, words):
+    ways = [f"main;{way};parse" for way in ("read", "build", "check")]
+    a = profile(tmp_path, "a", {**dict.fromkeys(ways, 20), "main;rest": 900})
+    b = profile(tmp_path, "b", {**dict(zip(ways, counts)), "main;rest": 900})
+    assert sentence(found(a, b).found[0]).endswith(f" in B, on 3 call paths, {words} below `main > read`.")
+
+
 # -- the twin ------------------------------------------------------------------------------------------
 
 _stack = st.lists(st.sampled_from("abcd"), min_size=1, max_size=4).map(";".join)

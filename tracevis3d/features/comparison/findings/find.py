@@ -285,7 +285,10 @@ def _alike(evidence: Evidence) -> Finding:
 def _weighed(evidence: Evidence) -> dict[str, Any]:
     """Return what a finding says of two profiles: what is weighed, and how much of it there is."""
     weights = evidence.weights
-    return {} if weights is None else {"kind": weights.kind, "total": list(weights.total)}
+    if weights is None:
+        return {}
+    samples = [round(total * rate) for total, rate in zip(weights.total, weights.rate)]
+    return {"kind": weights.kind, "total": list(weights.total), "samples": samples}
 
 
 def _same_calls(evidence: Evidence) -> bool:

@@ -22,8 +22,12 @@ from .paths import CommonPaths
 #: Kinds of weights of which nothing was left out: all objects of a heap, all instructions by callgrind. None
 #: of it is chance.
 COMPLETE = ("heap (bytes)", "Ir")
+#: With fewer samples than this much remains unseen.
+FEW_SAMPLES = 300
 #: Times of a profile that counts all calls were measured, not sampled: they vary as if by so many samples.
 _AS_MEASURED = 10_000
+#: Nanoseconds from sample to sample at most, where only sums of times are recorded.
+_LONGEST_INTERVAL = 10_000_000
 #: The deviation of half of all values from the middle, of a normal distribution.
 _HALF = 0.6745
 #: Both profiles together need this many samples of a function for it to say something of the pace, ...
@@ -119,6 +123,8 @@ def _count(trace: Trace, totals: dict[str, int]) -> int:
         return totals[kind]
     counted = [total for kind, total in totals.items() if profile.bare_kind(kind) == "samples"]
     measured = [_AS_MEASURED] if "calls" in totals else []
+    if kind == "time (ns)" and not trace.samples.are_timed and not counted:
+        measured.append(totals[kind] // _LONGEST_INTERVAL)
     return max([int(np.count_nonzero(trace.samples.kind == 0)), *counted, *measured])
 
 

@@ -17,6 +17,8 @@ from .sampling import Weights, significance
 
 #: Standard deviations that a difference takes.
 LEAST_SIGNIFICANCE = 4.0
+#: What formats call a caller whose name, or even address, is not known.
+_UNKNOWN = ("[unknown]", "(unknown)", "??")
 #: Functions are reported until no other differs, but at most so many.
 _MOST = 40
 
@@ -44,6 +46,8 @@ def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
     #: Samples of B that one of A lets expect.
     expected = pace * weights.rate[1] / weights.rate[0]
     outermost = not_recursive(paths.parent, function)
+    #: What goes through callers that nobody knows is the work of those that they call.
+    nobody = size + np.array([i for i, name in enumerate(evidence.labels) if name in _UNKNOWN], np.int64)
     most = max(sum(own[0]), sum(own[1]), 1.0)
     found: list[Finding] = []
     #: Which paths have been explained, and by which finding.
@@ -57,20 +61,23 @@ def weight_changes(evidence: Evidence, weights: Weights) -> list[Finding]:
         a, b = (np.concatenate(pair).astype(np.float64) for pair in zip(itself, below))
         z = significance(*weights.samples((a, b)), expected)
         z[(np.abs(b - pace * a) < LEAST * most) | _is_near(pace * a, b)] = 0.0
+        z[nobody] = 0.0
         if not len(z) or np.abs(z).max() < LEAST_SIGNIFICANCE:
             break
         best = _first_of(np.flatnonzero(np.abs(z) >= np.abs(z).max() * (1 - 1e-9)), a, b, function, size)
         is_itself, chosen = best < size, best % size
         mine = np.flatnonzero(function == chosen)
         nodes = mine if is_itself else mine[outermost[mine]]
-        here = own if is_itself else whole
-        nodes = nodes[np.argsort(-np.maximum(here[0][nodes], here[1][nodes]), kind="stable")]
+        here = (own if is_itself else whole)[:, nodes].max(axis=0)
+        heaviest = np.argsort(-here, kind="stable")
+        nodes = nodes[heaviest]
         gone = mine if is_itself else np.flatnonzero(evidence.within(nodes))
         others = [found[i].functions for i in np.unique(taken[gone]).tolist() if i >= 0]
         without = [name_a or name_b for name_a, name_b in others]
         weight = float(a[best]), float(b[best])
         one = _finding(evidence, weights, nodes, is_itself, weight, float(z[best]), most)
-        one.details.update(without=without, round=len(found))
+        is_most = bool(2 * here[heaviest[0]] > max(weight))
+        one.details.update(without=without, round=len(found), mostly=is_most)
         found.append(one)
         taken[gone[(own[0][gone] > 0) | (own[1][gone] > 0)]] = len(found) - 1
         own[:, gone] = 0.0

@@ -145,7 +145,8 @@ def identify(
         ``exact``: the full recorded names are equal. ``name``: they are equal without path and line.
         ``auto``: ``exact`` if that shares at least nine tenths of the calls that ``name`` shares, in the
         trace where it shares less; else ``name``. With ``exact``, functions of one name in files of one
-        name are the same too, though their folders or lines differ.
+        name are the same too, though their folders or lines differ; and where lines are those that ran, as
+        py-spy writes them, functions are the same whatever line ran.
     rewrite : pairs of str
         Regular expressions and their replacements, applied to the recorded names, in turn, before.
     renamed : Renamed
@@ -168,8 +169,11 @@ def identify(
         raise UsageError(f"there is no identity {kind!r}: choose one of {', '.join(KINDS)}")
     rules = list(rewrite)
     full = [_rewritten(trace, rules) for trace in (a, b)]
+    given = tuple(renamed)
     calls = [np.bincount(t.calls.function, minlength=len(t.functions)).astype(np.int64) for t in (a, b)]
     plain = [_plain(trace, names) for trace, names in zip((a, b), full)]
+    if kind == "auto" and not given and any(map(_has_lines_that_ran, (a, b), plain)):
+        full = [list(map(_without_line, *names)) for names in zip(full, plain)]
     by_full, by_name = _shares(full, calls), _shares(plain, calls)
     if kind == "auto":
         chosen = "exact" if min(by_full) >= EXACT_ENOUGH * min(by_name) else "name"
@@ -184,7 +188,6 @@ def identify(
             "calls"
         )
     keys = full if chosen == "exact" else plain
-    given = tuple(renamed)
     pairs = list(given)
     _check_pairs(pairs, keys)
     if fuzzy is not None:
@@ -282,6 +285,17 @@ def _plain(trace: Trace, names: list[str]) -> list[str]:
     return [without_place(name, files[file] if file >= 0 else "") for name, file in zip(names, of)]
 
 
+def _has_lines_that_ran(trace: Trace, plain: list[str]) -> bool:
+    """Return whether lines in names are those that ran: a file's own code begins in its first."""
+    return any(name == _MODULE and line > 1 for name, line in zip(plain, trace.functions.line.tolist()))
+
+
+def _without_line(name: str, plain: str) -> str:
+    """Return a recorded name without the line at its end, with its file."""
+    head, _, line = name.rpartition(":")
+    return f"{head})" if len(name) > len(plain) and line[:-1].isdigit() else name
+
+
 def _shares(keys: list[list[str]], calls: list[NDArray[np.int64]]) -> tuple[float, float]:
     """Return for each trace the share of its calls whose key the other has; 0 for a trace without calls."""
     both = set(keys[0]) & set(keys[1])
@@ -300,15 +314,19 @@ def _moved_in_files(full: list[list[str]], plain: list[list[str]]) -> dict[str, 
     """Pair functions whose full names only one trace has, if just folder or line differ: in order of lines.
 
     Those of a name are paired if both traces have equally many of them in files of one name. A file's own
-    code, which Python calls ``<module>`` in each, is paired where another function of its file is.
+    code, which Python calls ``<module>`` in each, is paired where another function of its file is, or where
+    the file's folder is called the same: ``venv/bin/pytest``.
     """
     known = [set(names) for names in full]
     sides: list[dict[tuple[str, str], list[tuple[str, int, str]]]] = []
     for s in range(2):
         of: dict[tuple[str, str], list[tuple[str, int, str]]] = {}
         for name, short in dict.fromkeys(zip(full[s], plain[s])):
-            path, _, line = name[len(short) + 2 : -1].rpartition(":")
-            if name not in known[1 - s] and path and line.isdigit():
+            place = name[len(short) + 2 : -1]
+            path, _, line = place.rpartition(":")
+            if not (path and line.isdigit()):
+                path, line = place, "0"
+            if name not in known[1 - s] and path:
                 file = path.replace("\\", "/").rpartition("/")[2]
                 of.setdefault((short, file), []).append((path, int(line), name))
         sides.append(of)
@@ -320,8 +338,15 @@ def _moved_in_files(full: list[list[str]], plain: list[list[str]]) -> dict[str, 
     ]
     files = {(one[0], other[0]) for short, one, other in found if short != _MODULE}
     return {
-        one[2]: other[2] for short, one, other in found if short != _MODULE or (one[0], other[0]) in files
+        one[2]: other[2]
+        for short, one, other in found
+        if short != _MODULE or (one[0], other[0]) in files or _folder(one[0]) == _folder(other[0]) != ""
     }
+
+
+def _folder(path: str) -> str:
+    """Return the name of the folder that a file is in."""
+    return path.replace("\\", "/").rpartition("/")[0].rpartition("/")[2]
 
 
 def _check_pairs(pairs: list[Renamed], keys: list[list[str]]) -> None:

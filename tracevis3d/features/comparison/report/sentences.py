@@ -9,7 +9,7 @@ from ....trace.profile import amount_of, bare_kind, below_word, weighed
 from ....units import counted, duration, percentage
 from ..findings.durations import LEAST_FACTOR
 from ..findings.evidence import LEAST, Finding
-from ..findings.sampling import COMPLETE
+from ..findings.sampling import COMPLETE, FEW_SAMPLES
 
 #: Maximum number of functions written of a call path, the last ones.
 _STEPS = 3
@@ -313,6 +313,8 @@ def _alike(f: Finding) -> str:
     if "kind" in d:
         a, b = (amount_of(d["kind"], total) for total in d["total"])
         much = "by more than chance explains"
+        if bare_kind(d["kind"]) != "samples" and min(d["samples"]) < FEW_SAMPLES:
+            much += " in {:,} and {:,} samples".format(*d["samples"])
         one = "function" if below_word(d["kind"]) == "calls" else "class"
         if d["kind"] in COMPLETE:
             much = f"by {percentage(LEAST_FACTOR - 1)}, and by {percentage(LEAST)} of the whole"
@@ -344,7 +346,7 @@ def _weight(f: Finding) -> str:
     if d["pace"] != 1:
         text += f"; the rest has {d['pace']:.2f} times as much in B"
     many = f", on {d['paths']:,} call paths" if d["paths"] > 1 else ""
-    mostly = ", mostly" if many and len(f.path) > 1 else ""
+    mostly = (", mostly" if d["mostly"] else ", the heaviest") if many and len(f.path) > 1 else ""
     return f"{text}{many}{mostly}{_caller(f.path)}."
 
 
