@@ -336,12 +336,36 @@ def _recorded_as(name: str, kind: int, rules: Rules) -> tuple[Rule, int]:
 
 
 def state_of_wait(name: str, rules: Rules) -> int:
-    """Return what a recorded wait is for, by the name of its operation: an index into STATES."""
+    """Return what a recorded wait is for, by the name of its operation.
+
+    Parameters
+    ----------
+    name : str
+    rules : Rules
+
+    Returns
+    -------
+    int
+        An index into STATES.
+    """
     return _recorded_as(name, WAIT, rules)[0].waits_for
 
 
 def state_of_call(name: str, label: str, rules: Rules) -> int:
-    """Return what calls of a function wait for, where no recorder says so: an index into STATES, or -1."""
+    """Return what calls of a function wait for that no recorder records as waits.
+
+    Parameters
+    ----------
+    name : str
+    label : str
+        The name without file and line.
+    rules : Rules
+
+    Returns
+    -------
+    int
+        An index into STATES; -1: they wait for nothing.
+    """
     for rule in rules.rules:
         if (rule.own or rule.state == "sleep") and not rule.within and _fits(rule, name, label):
             return rule.waits_for
