@@ -286,6 +286,12 @@ def test_no_district_or_building_is_a_sliver_beside_others(parts):
     assert sorted(seen) == list(range(len(parts)))
 
 
+def test_districts_are_called_by_their_way():
+    city = city_of([("a", "x"), ("b", "c", "y"), ("b", "z"), ("w",)], [1.0] * 4)
+    assert (city.name, [one.name for one in city.districts.values()]) == ("", ["a", "b"])
+    assert [one.name for one in city.districts["b"].districts.values()] == ["b.c"]
+
+
 def test_buildings_beside_districts_stay_there_unless_they_would_be_slivers():
     paths = [("a", "x"), ("b", "y"), ("z",)]
     assert sorted(city_of(paths, [47.0, 47.0, 6.1]).districts) == ["a", "b"]

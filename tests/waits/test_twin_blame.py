@@ -507,6 +507,14 @@ def test_without_calls_no_function_runs() -> None:
     assert _running(find_waits(Trace()), np.zeros(2, np.int64), time, time + 1).tolist() == [-1, -1]
 
 
+def test_without_calls_operations_are_in_no_function() -> None:
+    trace = trace_of("a 0 9 Lock.acquire wait X 1\na 10 10 Lock.release release X")
+    threads = replace(trace.threads, count=np.zeros_like(trace.threads.count))
+    sync = replace(trace.sync, call=np.full_like(trace.sync.call, -1))
+    waits = find_waits(replace(trace, calls=Trace().calls, threads=threads, sync=sync))
+    assert waits.function.tolist() == [-1, -1]
+
+
 def test_a_cascade_is_followed_for_64_steps() -> None:
     """Each thread waits for the next one, whose own wait ends a moment before."""
     rows = []

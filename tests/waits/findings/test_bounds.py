@@ -6,6 +6,7 @@ import pytest
 
 from tests.waits.findings.test_twin_findings import Plain, row
 from tests.waits.sync_traces import lines, trace_of
+from tests.waits.test_twin_blame import unfinished
 from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.findings.finding import USUAL
 from tracevis3d.features.waits.waits import find_waits
@@ -251,6 +252,27 @@ PROGRAMS = {
         ],
         ["never released", "outlier"],
     ),
+    "waits for nothing in particular": (
+        [("w", 50, 1000, "Event.wait", "wait", "-", 2), ("main", 0, 1000, "run")],
+        [],
+    ),
+    "sleeps for a tenth": (
+        [("s", 0, 900, "Event.wait", "wait", "E", 1), ("s", 900, 1000, "time.sleep", "wait", "-", 1)],
+        [],
+    ),
+    "sleeps for more": (
+        [("s", 0, 899, "Event.wait", "wait", "E", 1), ("s", 899, 1000, "time.sleep", "wait", "-", 1)],
+        [],
+    ),
+    "both acquire after one has begun the other at first": (
+        [
+            ("main", 0, 100, "run"),
+            ("main", 0, 0, "Thread.start", "release", "Thread:a"),
+            *both("main", 20, "X", "Y"),
+            *both("a", 40, "Y", "X"),
+        ],
+        ["lock order"],
+    ),
     "costly before dear": (
         [*passed_on("h"), *visits([*[1] * 20, 900], "z", "z")],
         ["held to the end", "held over I/O", "outlier"],
@@ -269,6 +291,14 @@ def test_what_is_remarkable(name):
     found = findings(waits)
     assert sorted(map(row, found)) == sorted(Plain(waits).findings())
     assert [finding.kind for finding in found if finding.kind not in ("convoy", *USUAL)] == kinds
+
+
+@pytest.mark.parametrize(("holder", "how"), [(0, "recorded"), (-1, "follows")])
+def test_a_ring_is_recorded_if_all_of_its_holders_are(holder, how):
+    waits = unfinished(holder)
+    found = findings(waits)
+    assert sorted(map(row, found)) == sorted(Plain(waits).findings())
+    assert [finding.how for finding in found if finding.kind == "deadlock"] == [how]
 
 
 @pytest.mark.parametrize(("first", "who"), [(90, "h"), (89, "One of 2 threads"), (10, "g")])

@@ -259,7 +259,7 @@ def _running(waits: Synchronization, thread: Ints, start: Ints, end: Ints) -> In
     call = innermost(calls, threads.first, threads.count, thread.astype(np.int32), start)
     while (short := (call >= 0) & (calls.end[call] < end)).any():
         call = np.where(short, calls.parent[call], call)
-    return np.where(call >= 0, calls.function[np.maximum(call, 0)], -1).astype(np.int64)
+    return np.where(call >= 0, calls.function[call], -1).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

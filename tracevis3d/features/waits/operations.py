@@ -478,7 +478,7 @@ def _add_calls(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames, o
         which = which[~taken[which]]
         if callers is not None:
             parent = calls.parent[which]
-            which = which[(parent >= 0) & callers[calls.function[np.maximum(parent, 0)]]]
+            which = which[(parent >= 0) & callers[calls.function[parent]]]
         taken[which] = True
         if rule.kind == "other" or not len(which):
             continue
@@ -524,7 +524,7 @@ def _objects_of_calls(
         keys[:, 0] = calls.thread[which]
     if "{caller}" in template:
         parent = calls.parent[which]
-        keys[:, 1] = np.where(parent >= 0, calls.function[np.maximum(parent, 0)], -1)
+        keys[:, 1] = np.where(parent >= 0, calls.function[parent], -1)
     if "{process}" in template:
         number: dict[str, int] = {}
         process = np.array([number.setdefault(p, len(number)) for p in threads.processes], np.int64)

@@ -135,7 +135,7 @@ class Outcomes:
         outcome[woke.wait] = WOKEN
         how[woke.wait] = np.where(woke.inferred, INFERRED, FOLLOWS)
         # If the recording names the holder, and that thread released it.
-        how[(outcome == WOKEN) & (ops.holder >= 0) & (ops.holder == waits.woken_by)] = RECORDED
+        how[(outcome == WOKEN) & (ops.holder == waits.woken_by)] = RECORDED
         wait = (ops.kind == WAIT) & ops.blocked
         outcome[wait & (ops.ending == TIMED_OUT)] = GAVE_UP
         # Taking from a queue raises an error when nothing has come for long enough.

@@ -53,9 +53,7 @@ class Synchronization:
     @cached_property
     def woken_by(self) -> NDArray[np.int32]:
         """The thread that ended each wait; -1: unknown. Int32 (n,)."""
-        if not len(self.ops):
-            return np.empty(0, np.int32)
-        return np.where(self.waker >= 0, self.ops.thread[np.maximum(self.waker, 0)], -1).astype(np.int32)
+        return np.where(self.waker >= 0, self.ops.thread[self.waker], -1).astype(np.int32)
 
     @cached_property
     def held(self) -> Holds:
@@ -72,8 +70,8 @@ class Synchronization:
         if not len(calls):
             return np.full(len(ops), -1, np.int32)
         around = innermost(calls, threads.first, threads.count, ops.thread, ops.start)
-        call = np.where(ops.call >= 0, calls.parent[np.maximum(ops.call, 0)], around)
-        return np.where(call >= 0, calls.function[np.maximum(call, 0)], -1).astype(np.int32)
+        call = np.where(ops.call >= 0, calls.parent[ops.call], around)
+        return np.where(call >= 0, calls.function[call], -1).astype(np.int32)
 
     @cached_property
     def own(self) -> Ints:

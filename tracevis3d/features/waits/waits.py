@@ -74,7 +74,7 @@ class Waits(Synchronization):
             handed = (which == -1) & (following >= 0)
             handed[handed] = self.held.start[following[handed]] < ops.end[rows[handed]]
             which = np.where(handed, following, which)
-            holder = np.where(which >= 0, self.held.thread[np.maximum(which, 0)], -1)
+            holder = np.where(which >= 0, self.held.thread[which], -1)
             # A thread doesn't wait for itself: it holds the object again (a re-entrant lock).
             found[rows] = np.where(holder == ops.thread[rows], -1, holder)
             source[rows] = np.where(handed, INFERRED, FOLLOWS)

@@ -107,7 +107,7 @@ def _entries(waits: Waits, rows: Ints, roles: NDArray[np.int8]) -> Ints:
     around = innermost(calls, threads.first, threads.count, ops.thread[rows], ops.start[rows])
     call = np.where(ops.call[rows] >= 0, ops.call[rows], around).astype(np.int64)
     while True:
-        up = (call >= 0) & (roles[calls.function[np.maximum(call, 0)]] == _NEITHER)
+        up = (call >= 0) & (roles[calls.function[call]] == _NEITHER)
         if not up.any():
             return call
         call[up] = calls.parent[call[up]]
