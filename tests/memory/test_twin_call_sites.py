@@ -28,6 +28,12 @@ def test_what_passes_on(name) -> None:
     assert passes_on(name)
 
 
+def test_a_comprehension_is_a_part_of_the_function_around_it() -> None:
+    for kind in ("genexpr", "listcomp", "setcomp", "dictcomp"):
+        assert passes_on(f"Pool.<{kind}>", "pool.py")
+    assert not passes_on("allocate", "pool.py")
+
+
 @pytest.mark.parametrize("name", [*OWN, "news", "mystrdup", "xPyMem_Free", "the operator new"])
 def test_what_does_not_pass_on(name) -> None:
     assert not passes_on(name)

@@ -136,13 +136,18 @@ def test_nodes_are_called_what_they_are(trace, level, by):
     [(-1, -1, "packages"), (-1, 0, "folders"), (0, -1, "packages"), (0, 0, "packages")],
 )
 def test_folders_are_taken_where_files_alone_are_known(container, file, by):
-    trace = small_trace([1], [0], [1], ["f"])
-    functions = replace(
-        trace.functions, container=np.array([container], np.int32), file=np.array([file], np.int32)
-    )
-    box = Containers(Strings.of(["p"]), np.array([-1], np.int32), np.zeros(1, np.uint8))
-    trace = replace(trace, functions=functions, containers=box, files=Strings.of(["a.py"]))
+    def traced(container, file):
+        trace = small_trace([1], [0], [1], ["f"])
+        functions = replace(
+            trace.functions, container=np.array([container], np.int32), file=np.array([file], np.int32)
+        )
+        box = Containers(Strings.of(["p"]), np.array([-1], np.int32), np.zeros(1, np.uint8))
+        return replace(trace, functions=functions, containers=box, files=Strings.of(["a.py"]))
+
+    trace = traced(container, file)
     assert element_hierarchy(trace).hierarchy.by == by
+    other = traced(-1, 0) if by == "packages" else traced(0, -1)
+    assert shared_hierarchy([trace, other])[0].hierarchy.by == by
 
 
 @pytest.mark.parametrize(

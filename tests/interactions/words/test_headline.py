@@ -112,6 +112,7 @@ NONE = Phases(np.zeros(0, np.int64), np.zeros(0, np.int32), 0.0)
         (0.5, [[0, 20, 39]], "100 calls between 13 modules"),
         (0.5, [[1, 10, 20, 45], [50, 55, 99]], "evaluate does much the same 2 times"),
         (0.5, [[40, 41, 99], [0, 20, 39]], "evaluate does much the same 2 times"),
+        (0.5, [[0, 10, 20, 50], [55, 56, 99]], "evaluate does much the same 3 times"),
         (0.5, [[0, 2, 4, 100]], "evaluate does much the same 3 times"),
     ],
 )
@@ -128,6 +129,9 @@ def test_rounds_are_said_if_they_have_two_fifths_of_the_calls(likeness, edges, e
         assert title.certainty == f"the {len(sizes)} {sure}"
     half = headline.of_run(trace, hierarchy, found, (50, 100), NONE, [])
     assert half.text.startswith("50 calls between 13 modules")
+    inside = [Rounds(np.array([60, 70, 80]), 0.5)]
+    half = headline.of_run(trace, hierarchy, found, (50, 100), NONE, inside)
+    assert half.text.startswith("evaluate does much the same 2 times")
 
 
 @pytest.mark.parametrize(
@@ -185,6 +189,9 @@ def test_of_one_call_it_is_said_where_it_goes():
     assert headline.of_run(trace, hierarchy, found, (0, 0), NONE, []).text.startswith("0 calls between ")
     trace, hierarchy, found = called(("Model.train", "Data.get"))
     assert headline.of_run(trace, hierarchy, found, (1, 2), NONE, []).text == "100 % of the calls go to Data"
+    trace, hierarchy, found = called(("Test.run", "Test.look"))
+    assert found.elements == 1
+    assert headline.of_run(trace, hierarchy, found, (0, 2), NONE, []).text == "100 % of the calls go to Test"
 
 
 @given(programs())

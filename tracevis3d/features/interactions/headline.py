@@ -157,15 +157,12 @@ def _traffic(hierarchy: Hierarchy, found: Interactions, counts: Ints, relation: 
     whole = float(received.sum())
     if whole <= 0:
         return ""
-    first, second = [int(e) for e in np.argsort(-received, kind="stable")[:2]] + [-1] * (len(received) < 2)
-    name = [hierarchy.distinct[int(hierarchy.node[e])] for e in (first, second) if e >= 0]
-    share = received[first] / whole
-    if share >= _ONE or second < 0:
-        return f"{percentage(float(share))} of the {relation} go to {name[0]}"
-    share += received[second] / whole
-    return (
-        f"{percentage(float(share))} of the {relation} go to {name[0]} and {name[1]}" if share >= _TWO else ""
-    )
+    most = np.argsort(-received, kind="stable")[:2]
+    names = [hierarchy.distinct[int(node)] for node in hierarchy.node[most]]
+    one, two = (float(received[some].sum()) / whole for some in (most[:1], most))
+    if one >= _ONE:
+        return f"{percentage(one)} of the {relation} go to {names[0]}"
+    return f"{percentage(two)} of the {relation} go to {' and '.join(names)}" if two >= _TWO else ""
 
 
 def of_pair(

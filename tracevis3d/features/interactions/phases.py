@@ -229,8 +229,10 @@ def shared_kinds(parts: Sequence[tuple[Interactions, Phases]]) -> list[NDArray[n
     -------
     list of int32 (phases,)
     """
+    if not parts:
+        return []
     codes = [f.caller.astype(np.int64) * f.elements + f.callee for f, _ in parts]
-    known = np.unique(np.concatenate(codes)) if codes else np.empty(0, np.int64)
+    known = np.unique(np.concatenate(codes))
     rows = []
     for (found, phases), code in zip(parts, codes, strict=True):
         column = np.searchsorted(known, code)
@@ -239,8 +241,7 @@ def shared_kinds(parts: Sequence[tuple[Interactions, Phases]]) -> list[NDArray[n
             low, high = int(phases.edge[i]), int(phases.edge[i + 1])
             np.add.at(share[i], column, found.counts(low, high) / max(high - low, 1))
         rows.append(np.sqrt(share))
-    kind = _kinds(np.concatenate(rows)) if rows else np.empty(0, np.int32)
-    return np.split(kind, np.cumsum([len(row) for row in rows])[:-1]) if rows else []
+    return np.split(_kinds(np.concatenate(rows)), np.cumsum([len(row) for row in rows])[:-1])
 
 
 @dataclass(frozen=True)
