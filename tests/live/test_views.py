@@ -454,29 +454,31 @@ def test_the_longest_wait_is_that_of_any_thread_also_if_it_has_not_ended() -> No
     growing.name(Names("functions", 8, ("time.sleep",)))
     growing.name(Names("operations", 0, ("Lock.acquire", "Queue.get")))
     growing.name(Names("objects", 0, ("lock",)))
-    flow = live_form("threads").make(growing, 1000)
+    flow = live_form("threads").make(growing, 1_000_000)
     assert flow.facts() == "0 waits"
-    growing.add(calls([(BEGIN, thread, 0, 10) for thread in range(30)]))
+    growing.add(calls([(BEGIN, thread, 0, 10_000) for thread in range(30)]))
     ring = Ring(flow)
     ring.advance(growing.now)
-    growing.add(waiting_rows([(2, 0, 100, 300), (29, 0, 100, 400), (2, 0, 400, 450)]))
+    growing.add(waiting_rows([(2, 0, 100_000, 300_000), (29, 0, 100_000, 400_000), (2, 0, 400_000, 450_000)]))
     ring.advance(growing.now)
-    # Who waits for work is not held up by anybody.
-    growing.add(waiting_rows([(3, 1, 100, 480)]))
+    # Who waits for work is not held up by anybody, nor is who gets it at once.
+    growing.add(waiting_rows([(3, 1, 100_000, 480_000), *[(4, 0, 480_000, 484_999)] * 100]))
     ring.advance(growing.now)
     assert (
         flow.facts()
-        == "4 waits, the longest of t29: 300 ns for what others may hold; 6 more threads not shown"
+        == "104 waits, the longest of t29: 300 µs for what others may hold; 6 more threads not shown"
     )
     # A short call that has ended, deeper than the sleep, does not run any more.
-    growing.add(calls([(BEGIN, 1, 1, 490), (BEGIN, 1, 2, 491), (END, 1, 2, 492), (END, 1, 1, 493)]))
-    growing.add(calls([(BEGIN, 1, 8, 500)]))
+    growing.add(
+        calls([(BEGIN, 1, 1, 490_000), (BEGIN, 1, 2, 491_000), (END, 1, 2, 492_000), (END, 1, 1, 493_000)])
+    )
+    growing.add(calls([(BEGIN, 1, 8, 500_000)]))
     growing.add(Batch("waiting", 0, 0, 0, {
         "thread": np.array([2], np.uint32), "operation": np.zeros(1, np.uint32),
-        "object": np.zeros(1, np.int32), "start": np.array([500]), "holder": np.array([0], np.int32),
-        "until": np.array([700]),
+        "object": np.zeros(1, np.int32), "start": np.array([500_000]), "holder": np.array([0], np.int32),
+        "until": np.array([700_000]),
     }))  # fmt: skip
     ring.advance(growing.now)
     flow.ongoing(growing.now)
-    words = "5 waits, the longest of t2: 450 ns for what others may hold", "now 1 held up, 1 asleep"
+    words = "105 waits, the longest of t2: 450 µs for what others may hold", "now 1 held up, 1 asleep"
     assert flow.facts() == "; ".join([*words, "6 more threads not shown"])

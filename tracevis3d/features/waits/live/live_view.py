@@ -22,7 +22,7 @@ from ....live.stream.live_bytes import LiveBytes
 from ....live.stream.live_view import LiveView
 from ....units import counted, duration
 from ..operations import state_of_call, state_of_wait
-from ..rules import STATES, default_rules
+from ..rules import STATES, Rule, default_rules
 
 _MOST_ROWS = 24
 #: Number of levels of calls in a row; deeper ones are merged with the last.
@@ -169,7 +169,8 @@ class Threads(LiveView):
         called = batch["operation names"]
         kinds = {o: _kind(called.get(o, "")) for o in np.unique(batch["operation"][recent]).tolist()}
         of_wait = np.array([kinds[o] for o in batch["operation"][recent].tolist()], np.int64)
-        held_up = waits & (of_wait == _CONTENTION)
+        # Who gets it at once was not held up.
+        held_up = waits & (of_wait == _CONTENTION) & (end - start >= Rule.blocks)
         for t in np.unique(thread[held_up]).tolist():
             mine = held_up & (thread == t)
             self._waited[t] += int((end[mine] - start[mine]).sum())
