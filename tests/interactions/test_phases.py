@@ -121,7 +121,7 @@ def test_a_loop_of_ten_rounds_is_found_from_one_of_them():
     rounds = [body.copy() for _ in range(10)]
     rounds[4][::40] = 6  # a near repeat
     pair = np.concatenate([np.full(500, 7), *rounds, np.full(500, 7)])
-    found = find_repeats(made(pair), 500, 800)
+    found = find_repeats(made(pair), 500, 800, 0.8)
     assert found.first.tolist() == [800 + 300 * i for i in range(9)]
     assert found.exact.tolist() == [i != 3 for i in range(9)]
     assert 0.9 < found.similar[3] < 1

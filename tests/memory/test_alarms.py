@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tracevis3d.features.memory.live.alarms import MemoryAlarms
 from tracevis3d.features.memory.live.findings import Found
-from tracevis3d.features.memory.live.growth import Samples
+from tracevis3d.features.memory.live.growth import Growth, SampledBytes, Samples
 from tracevis3d.live.growing import GrowingTrace
-from tracevis3d.live.protocol import Batch, Names, Welcome
+from tracevis3d.live.protocol import Batch, Names, Welcome, sampled_name
 from tracevis3d.live.stream.alarms import Alarm
 
 ALLOC, FREE = 0, 1
@@ -256,6 +256,26 @@ def test_what_grows_and_the_plain_twin(steps) -> None:
         samples.add(at, np.array(lives))
         history.append((at, lives))
         assert samples.growing(10 * 1024).tolist() == plain(history, 10 * 1024)
+
+
+@pytest.mark.parametrize(
+    ("times", "window", "grown"),
+    [([0, 2, 4, 5], 5, {0: (3, 5)}), ([0, 2, 4, 5], 6, {}), ([0, 3, 6], 5, {}), ([], 5, {})],
+)
+def test_growth_for_so_long_takes_four_samples_and_all_of_the_time(times, window, grown) -> None:
+    growth = Growth(known(["a"])._blocks.sites, "")
+    for number, at in enumerate(times):
+        growth.samples.add(at, np.array([7 + number, 9]))
+    assert growth.since(window) == grown
+
+
+def test_a_sample_may_be_of_one_call_site() -> None:
+    taken = SampledBytes(SimpleNamespace(of_frame=lambda session, frame: frame + 3)).take({
+        "session": object(), "series": np.array([8, 5]), "series names": {8: "blocks", 5: sampled_name(2)},
+        "time": np.array([10, 20]), "value": np.array([1.0, 99.6]),
+    })  # fmt: skip
+    ((at, live),) = taken
+    assert (at, live[5], live.sum()) == (20, 100, 100)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -532,6 +533,10 @@ def test_each_stack_has_its_call_site_however_many_there_are() -> None:
         stack = int(one["stack"][0])
         assert sites.name(int(sites.of(one)[0])).endswith(f":{stack}")
     assert sites.name(-1) == sites.name(len(sites)) == "several call sites"
+    # That of a stack that is not known is that of no call.
+    growing.add(batch([(0, 1, 4096, 10, 0)]))
+    nobody = {**growing.batches("memory", 0)[0][-1], "stack": np.full(1, -1, np.int32)}
+    assert sites.of_frame(SimpleNamespace(frames={}), 9) == sites.of(nobody)[0]
 
 
 @pytest.mark.parametrize(

@@ -103,5 +103,7 @@ def test_sites_are_those_of_the_plain_twin(trace) -> None:
     for name in ("blocks", "allocated_bytes", "kept_blocks", "kept_bytes"):
         assert facts[name] == sum(site[name] for site in facts["sites"])
     row, freed = blocks.row, np.where(blocks.free_row < 0, len(trace.memory), blocks.free_row)
-    assert facts["peak_bytes"] == max(blocks.size[(row <= at) & (at < freed)].sum() for at in row.tolist())
+    live = [int(blocks.size[(row <= at) & (at < freed)].sum()) for at in range(len(trace.memory))]
+    assert facts["peak_bytes"] == max(live)
+    assert facts["peak_ns"] == (trace.memory.time[live.index(max(live))] if max(live) else 0)
     assert facts["mean_lifetime_ns"] == pytest.approx((blocks.until - blocks.born).mean())

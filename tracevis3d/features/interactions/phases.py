@@ -383,7 +383,7 @@ class Repeats:
         return len(self.first)
 
 
-def find_repeats(found: Interactions, low: int, high: int, least: float = 0.8) -> Repeats:
+def find_repeats(found: Interactions, low: int, high: int, least: float) -> Repeats:
     """Find the (near) repeats of the interactions ``low`` up to ``high``; linear in the calls.
 
     Parameters

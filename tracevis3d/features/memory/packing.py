@@ -43,7 +43,7 @@ class Districts:
         return len(self.site)
 
 
-NO_DISTRICTS = Districts(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
+NO_DISTRICTS = Districts(*np.empty((3, 0), np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +119,13 @@ def pack_groups(
         np.zeros(k.DEEPEST, np.int64), np.array([1, 0], np.int64), low, extent,
     )  # fmt: skip
     base = stack(extent)
-    total = int((base + extent.max(axis=1, initial=0)).max())
+    reach = extent.max(axis=1)
+    total = int((base + reach).max())
     # The first groups lie at the far end: what lives longest stands behind what comes and goes.
     low = total - (base[group] + low + wide)
     order = np.lexsort((low, group))
     high = total - base
-    districts = Districts(names, high - extent.max(axis=1, initial=0), high)
+    districts = Districts(names, high - reach, high)
     bounds = np.searchsorted(group[order], np.arange(len(names) + 1))
     return Packed(chosen[order], low[order], bounds.astype(np.int64), districts, total)
 
