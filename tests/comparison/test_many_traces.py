@@ -83,6 +83,26 @@ def test_no_order_has_more_similar_neighbours(n, seed):
     assert total(order) == pytest.approx(max(map(total, permutations(range(n)))))
 
 
+def test_the_order_of_up_to_twelve_is_the_best():
+    def least(n):
+        """Return similarities for which an order that turned stretches lead to is not the best."""
+        for seed in range(100):
+            similar = np.random.default_rng(seed).random((n, n))
+            similar = (similar + similar.T) / 2
+            totals = [
+                sum(similar[i, j] for i, j in pairwise(order(similar).tolist()))
+                for order in (many_traces._best_path, many_traces._turned)
+            ]
+            if totals[1] < totals[0] - 1e-9:
+                return similar, totals
+        raise AssertionError
+
+    for n, which in ((12, 0), (13, 1)):
+        similar, totals = least(n)
+        order = many_traces.best_order(similar).tolist()
+        assert sum(similar[i, j] for i, j in pairwise(order)) == pytest.approx(totals[which], abs=1e-12)
+
+
 def test_many_traces_are_ordered_by_turning_stretches_around():
     rng = np.random.default_rng(3)
     place = rng.permutation(20)

@@ -25,7 +25,14 @@ from tracevis3d.features.comparison.findings.counts import (
 from tracevis3d.features.comparison.findings.disturbances import drifts, importing, stalls
 from tracevis3d.features.comparison.findings.durations import changed, extra_times, pace, times
 from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
-from tracevis3d.features.comparison.findings.find import KINDS, _as_stalls, _explains, _goes_with, find
+from tracevis3d.features.comparison.findings.find import (
+    KINDS,
+    _as_stalls,
+    _explains,
+    _from_cold_disk,
+    _goes_with,
+    find,
+)
 from tracevis3d.features.comparison.findings.likeness import groups_of, most_alike
 from tracevis3d.features.comparison.findings.moves import add_most_similar, joined, together, told_once
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
@@ -121,6 +128,12 @@ def with_some_users(many):
     return traced(("main", 300, [("one", 100, users), ("two", 100, users[2:4])]))
 
 
+def in_two_places(times, first, second):
+    """A function is called in two places, and takes longer in one of them."""
+    places = [(name, 10, [leaf("f", own)] * times) for name, own in (("one", first), ("two", second))]
+    return traced(("main", 300, places))
+
+
 def recursing(name, times, depth, own=50):
     """A function that calls itself."""
     call = (name, own, [leaf("x", own), leaf("y", own)])
@@ -184,6 +197,7 @@ def test_own_times_without_stalls(pair):
 @example((renamed("old", 4), renamed("new", 9)), "0.3")
 @example((with_users(), with_users(leaf("new"))), "0.3")
 @example((with_some_users(0), with_some_users(1)), "0.3")
+@example((in_two_places(4, 1000, 100), in_two_places(8, 100, 1000)), "0.3")
 @example((recursing("old", 1, 2), recursing("new", 2, 6)), "0.3")
 @example((recursing("old", 1, 2, own=0), recursing("old", 1, 3, own=0)), "0.3")
 @settings(max_examples=120, deadline=None)
@@ -199,15 +213,17 @@ def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
 
 
 def test_what_has_another_name_elsewhere_and_is_called_here_in_one_trace_alone_has_no_match():
-    def run(name, more):
+    def run(name, more, extra=0):
         large = ("sum", 10, [(name, 400, [leaf("value", 50)])] * 5)
-        other = ("other", 900, [*map(leaf, "pqrst"), *[leaf(name)] * more])
+        other = ("other", 900, [*map(leaf, "pqrst"), *[leaf(name)] * more, *[leaf("extra")] * extra])
         return traced(("main", 300, [large, other, *[leaf("rest")] * 30]))
 
-    evidence = evidence_of((run("old", 2), run("new", 0)), "0.5")
-    expected = Plain(evidence).stretches()
-    assert len(expected) == 1
-    all_same(stretches(evidence), expected)
+    # What is beside it without a match still has none.
+    for pair in ((run("old", 2), run("new", 0)), (run("old", 1), run("new", 1, extra=1))):
+        evidence = evidence_of(pair, "0.5")
+        expected = Plain(evidence).stretches()
+        assert len(expected) == 1
+        all_same(stretches(evidence), expected)
 
 
 def paced(small, large=100_000):
@@ -394,6 +410,22 @@ def taken_over(there):
     return traced(("main", 300, [*callers, *[leaf(f"rest{i}") for i in range(3)]]))
 
 
+def moved_beside(there, place):
+    """What one function calls another calls instead; a third is called here and there as often."""
+    ticks = {
+        "here": [leaf("tick")] * (4 if there else 10),
+        "third": [leaf("tick", 3000)] * (10 if there else 4),
+    }
+    work = ("work", 200, [leaf("x", 10), leaf("y", 10)])
+    callers = [
+        ("one", 50, [*([] if there else [work] * 3), *(ticks["here"] if place == "one" else [])]),
+        ("two", 50, [work] * 3 if there else []),
+        ("far", 50, [] if place == "one" else ticks["here"]),
+        ("third", 50, ticks["third"]),
+    ]
+    return traced(("main", 300, callers))
+
+
 def beside(*more):
     """A function may call some others, which take longer and longer but for the last."""
     times = {"a": 100, "b": 2000, "c": 500, "new": 900, "newer": 1500}
@@ -403,6 +435,8 @@ def beside(*more):
 
 
 @given(any_pairs(), TAUS)
+@example((moved_beside(False, "one"), moved_beside(True, "one")), "0.3")
+@example((moved_beside(False, "far"), moved_beside(True, "far")), "0.3")
 @example((taken_over(False), taken_over(True)), "0.3")
 @example((taken_over(True), taken_over(False)), "0.3")
 @example((elsewhere(10, 0), elsewhere(4, 6)), "0.3")
@@ -512,6 +546,42 @@ def test_calls_without_a_duration_are_counted_where_they_are_made():
         assert _explains(evidence, more, move) == (len(callers) == 2)
     rest = Finding("unmatched", 0.1, ("", ""), **evidence.about(np.array([labels.index(("main", "rest"))])))
     assert not _explains(evidence, rest, replace(move, kind="only", details={"trace": "A"}))
+
+
+@pytest.mark.parametrize(
+    ("calls", "change", "count", "longest", "total", "is_stalls"),
+    [
+        (2, 200, 2, 100, 300, True), (2, 201, 2, 100, 300, False), (2, 150, 2, 100, 150, True),
+        (2, 151, 2, 100, 150, False), (2, 150, 1, 100, 300, False), (9, 900, 9, 100, 900, True),
+        (10, 900, 10, 100, 900, False),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize(("kind", "trace"), [("slower", "B"), ("faster", "A")])
+def test_few_calls_that_are_slow_as_others_stalled_are_no_finding(
+    calls, change, count, longest, total, is_stalls, kind, trace
+):
+    sign = 1 if trace == "B" else -1
+    finding = Finding(kind, 0.1, ("f", "f"), calls=(calls, calls + 1), details={"change_ns": sign * change})
+    for stalled in "AB":
+        details = {"trace": stalled, "count": count, "longest_ns": longest, "change_ns": sign * total}
+        stall = Finding("stall", 0.1, ("", ""), details=details)
+        assert _as_stalls(finding, [stall]) == (is_stalls and stalled == trace)
+    assert not _as_stalls(finding, [])
+
+
+@pytest.mark.parametrize(
+    ("calls", "median", "factor", "is_disk"),
+    [
+        (9, (100, 200), 2.0, True), (10, (100, 200), 2.0, False), (9, (100, 201), 2.0, False),
+        (9, (200, 100), 2.0, False), (9, (200, 100), 0.5, True), (9, (201, 100), 0.5, False),
+        (9, (100, 100), 2.0, False), (9, (0, 2), 2.0, True), (9, (0.5, 2), 2.0, True), (9, (2, 0), 0.5, True),
+    ],
+)  # fmt: skip
+def test_few_calls_that_differ_as_the_imports_do_are_the_disk(calls, median, factor, is_disk):
+    finding = Finding("slower", 0.1, ("f", "f"), calls=(calls, calls + 1), details={"median_ns": median})
+    start = Finding("drift", 0.1, ("", ""), details={"factor": factor})
+    assert _from_cold_disk(finding, [start]) == is_disk
+    assert not _from_cold_disk(finding, [])
 
 
 @pytest.mark.parametrize(("change", "explained"), [(49, False), (50, True), (150, True), (151, False)])

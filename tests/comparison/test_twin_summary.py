@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.test_repetitions import children, plain_runs, shape
@@ -77,8 +77,15 @@ def check_groups(found, a, b, wanted):
     assert sorted(result, key=str) == wanted
 
 
+def two_roots(inside, beside):
+    """Return two root calls: one takes so long in a call that it makes, the other so long itself."""
+    return plain.small_trace([1, 2, 1], [0, 1, 2], [10, inside, beside], ["f0", "f1", "f2"])
+
+
 @settings(max_examples=50, deadline=None)
 @given(a=plain.traces(), b=plain.traces(), tau=st.sampled_from(["0", "0.3", "0.5"]))
+@example(a=two_roots(30, 5), b=two_roots(50, 300), tau="0.3")
+@example(a=two_roots(50, 300), b=two_roots(30, 5), tau="0.3")
 def test_the_facts_are_those_of_the_definitions(a, b, tau):
     comparison = compare(a, b, tau=tau, identity="exact", cache=False)
     facts = summary(comparison, 1000)
@@ -161,7 +168,7 @@ def test_sentences():
         "identity_reason": "for a reason", "measure": "jaccard", "tau": 0.3, "distinct_sets": [1200, 3],
         "set_pairs": 4000, "histogram": [{"pairs": n} for n in (0, 1, 2, 0)], "call_pairs": 5000,
         "groups": None, "groups_reason": "too many", "groups_literal": 1234, "groups_literal_reason": "",
-        "matched_time": [0.5, 0.25],
+        "matched_time": [0.5, 0.123456],
         "repetitions": [{"runs": 1000, "repeated_time": 0.1}, {"runs": 2, "repeated_time": 0.2}],
         "renamed": [{"a": "f", "b": "g", "score": 90.5}],
         "largest_groups": [group("f", "f"), group("f", "g", groups=1001)],
@@ -180,7 +187,7 @@ def test_sentences():
         ("call pairs", "5,000"),
         ("groups", "too many"),
         ("groups as printed", "1,234"),
-        ("time that matches", "50 % and 25 %"),
+        ("time that matches", "50 % and 12.35 %"),
         ("repeated runs", "1,000 and 2"),
         ("repeated time", "10 % and 20 %"),
         ("renamed", "f = g (90.5)"),

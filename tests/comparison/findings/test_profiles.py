@@ -460,6 +460,12 @@ def test_a_hundredth_of_all_samples_is_worth_a_finding(tmp_path, new, is_found):
     evidence = Evidence(compare(a, b, identity="exact", cache=False))
     found = [(f.functions, f.score) for f in weight_changes(evidence, evidence.weights)]
     assert found == ([(("", "c"), new / 10_000)] if is_found else [])
+    # So it is where there were some before.
+    a = profile(tmp_path, "a", {"a;b": 5000, "a;d": 4990, "a;c": 10})
+    b = profile(tmp_path, "b", {"a;b": 5000, "a;d": 4990 - new, "a;c": 10 + new})
+    evidence = Evidence(compare(a, b, identity="exact", cache=False))
+    found = [(f.functions, f.score) for f in weight_changes(evidence, evidence.weights)]
+    assert found == ([(("c", "c"), new / 10_000)] if is_found else [])
 
 
 def test_how_sure_a_difference_is():
@@ -478,6 +484,10 @@ def test_the_pace_is_what_most_functions_have():
     assert pace_of(a, b) == pytest.approx(2)
     assert pace_of(a, a) == 1
     assert pace_of(a[:5], b[:5]) == 1  # too few to tell
+    for before, now, pace in ((1, 20, 20), (20, 1, 1 / 20), (0, 20, 1), (20, 0, 1)):
+        assert pace_of(np.full(8, before), np.full(8, now)) == pytest.approx(pace)
+    for few, pace in ((5, 10), (4, 1)):  # ten samples of a function are enough
+        assert pace_of(np.array([20] * 7 + [few]), np.array([200] * 7 + [5])) == pytest.approx(pace)
     # Twelve small functions grew with the one that calls them, eight large ones did not: that is no pace.
     large = np.append(a, np.full(8, 500.0))
     assert pace_of(large, np.append(b, large[20:])) == 1

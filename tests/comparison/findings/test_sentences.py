@@ -100,6 +100,11 @@ CASES = [
         "Only A calls `read`: 3 times, 900 ns (B calls it twice, elsewhere). So often it calls `b`, "
         "`c` there, too. The most similar call in B is `parse` below `main > run` (similarity 0.75).",
         "read: 3 times in A, not in B (900 ns)"),
+    ("alone",("read",""),_WAY[:1]+_WAY[-1:],(1,0),(900,0),(1,0),
+     _ALONE|{"most_alike":_ALIKE|{"path":["main","run","step","go","parse"]}},
+        "Only A calls `read` below `main`: once, 900 ns (B never calls it). The most similar call in B "
+        "is `parse` below `… > step > go` (similarity 0.75).",
+        "read below main: once in A, not in B (900 ns)"),
     ("alone",("","read"),_WAY,(0,3),(0,900),(0,4),_ALONE|{"trace":"B","paths":2,"with":list("bcdef")},
         "Only B calls `read` on 2 call paths, most of its time below `… > run > step`: 3 times, 900 ns "
         "with 1 call below (A never calls it). So often it calls `b`, `c`, `d` and 2 more there, too. "

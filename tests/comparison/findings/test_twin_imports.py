@@ -22,6 +22,15 @@ NAMES = [
 MODULES = st.sampled_from([0, 0, 1, 2])
 
 
+def test_a_module_that_the_first_of_all_imports_is_imported():
+    """The first module on a path is the program, also where it is the first call."""
+    run = traced(["<module> (a.py:1)", 10, [["<module> (b.py:1)", 10, [["work", 5, []]]], ["work", 5, []]]])
+    evidence = evidence_of((run, run))
+    ways = [evidence.way(node) for node in np.flatnonzero(imports(evidence)).tolist()]
+    assert sorted(map(len, ways)) == [2, 3]
+    assert all(way[1].startswith("<module>") for way in ways)
+
+
 @st.composite
 def runs(draw):
     """Draw two runs of a program that imports modules, some of them compiled in one run alone."""
