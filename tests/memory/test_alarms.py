@@ -82,7 +82,7 @@ def test_leaks_of_blocks_and_of_samples_are_told_the_largest_first(lives, told) 
     alarms = known(
         ["a", "b", "c", "d", "e", "import"], lives=lives,
         _watch={"found": [Found("leak", 0, 300_000), Found("saw-tooth", 4, 900_000)]},
-        _snapshots={"since": lambda _: {1: (400_000, 32 * s // 5), 0: (999_999, 7 * s)}},
+        _snapshots={"since": lambda _: {1: (400_000, 161 * s // 25), 0: (999_999, 7 * s)}},
         _sampled={"since": lambda _: {2: (1 << 18, 9 * s), 3: ((1 << 18) - 1, 8 * s), 5: (10**6, 8 * s)}},
     )  # fmt: skip
     found = {"a": "5 s, 293 KiB", "b": "6.4 s, 391 KiB", "c": "9 s, 256 KiB"}

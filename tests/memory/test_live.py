@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.features.memory.live import blocks as module
+from tracevis3d.features.memory.live import sites as sites_module
 from tracevis3d.features.memory.live.blocks import LiveBlocks
 from tracevis3d.features.memory.live.colors import color_of
 from tracevis3d.features.memory.live.findings import SAMPLES, SiteHistory, find_plateaus, in_turn
@@ -549,6 +550,60 @@ def test_of_idle_times_the_later_half_is_remembered(ends, edge, kept, monkeypatc
     blocks._spells[:, 2], blocks.totals[k.SPELLS], blocks._edge = ends, len(ends), edge
     assert blocks._make_room()
     assert blocks._spells[: blocks.totals[k.SPELLS], 2].tolist() == kept
+
+
+FUNCTIONS = ("get_data (<frozen importlib._bootstrap_external>:1070)", "f (/a.py:1)", "malloc", "g (/a.py:2)")
+
+
+def sites_of(*frames):
+    """Return the call sites of a feed of these frames, (function, parent, line) each, and its session."""
+    growing = GrowingTrace()
+    growing.begin(Welcome("s", "p", 1, 0))
+    growing.name(Names("functions", 0, FUNCTIONS))
+    growing.name(Names("threads", 0, ((1, 1, "main"),)))
+    growing.name(Names("frames", 0, frames))
+    growing.add(batch([(0, 1, 8, 1, 0)]))
+    return LiveBlocks(growing, PAUSE, 0).sites, growing.batches("memory", 0)[0][-1]["session"]
+
+
+def test_call_sites_are_the_innermost_functions_that_do_not_pass_on_and_their_lines() -> None:
+    sites, session = sites_of((0, -1, 5), (1, 0, 7), (2, 1, 3), (1, -1, 0), (9, -1, 4))
+    found = [sites.of_frame(session, frame) for frame in (0, 2, 1, 3, 4, 77)]
+    assert found == [0, 1, 1, 2, 3, 4]
+    assert sites.names == ["get_data:5", "f:7", "f", "(function 9):4", "(call site unknown)"]
+    assert sites.imports == {0}
+    rows = [(0, 0), (0, -1), (1, -1), (2, 1), (0, 0)]
+    of = sites.of({
+        "session": session, "kind": np.array([kind for kind, _ in rows]), "time": np.arange(5),
+        "stack": np.array([stack for _, stack in rows], np.int32), "thread": np.zeros(5, np.int64),
+    })  # fmt: skip
+    assert of[[0, 1, 3, 4]].tolist() == [0, 4, 1, 0]
+
+
+@pytest.mark.parametrize(("deep", "name"), [(31, "f:7"), (32, "malloc:1")])
+def test_what_passes_on_is_followed_so_far(deep, name) -> None:
+    sites, session = sites_of((1, -1, 7), *((2, i, i + 1) for i in range(deep)))
+    assert sites.name(sites.of_frame(session, deep)) == name
+
+
+def test_the_last_call_site_is_that_of_all_others(monkeypatch) -> None:
+    monkeypatch.setattr(sites_module, "MOST_SITES", 4)
+    sites, session = sites_of(*((1, -1, line) for line in range(6)))
+    assert [sites.of_frame(session, frame) for frame in (0, 1, 2, 3, 4, 5, 1)] == [0, 1, 2, 3, 3, 3, 1]
+    assert sites.names == ["f", "f:1", "f:2", "(other call sites)"]
+
+
+def test_at_first_there_is_nothing() -> None:
+    blocks = LiveBlocks(started(), PAUSE, 0)
+    assert (blocks.low, blocks.total, blocks.homeless) == (0, 0, 0)
+    assert not blocks.by_site
+    assert not blocks.logarithmic
+    assert len(blocks.cut((0, 10), 10, (0.0, 1.0), 1.0, True, False)) == len(blocks.items) == 0
+
+
+def test_addresses_are_told_apart_by_each_byte() -> None:
+    blocks, _ = followed([(0, 1, 6, 10, 0), (0, 2, 7, 10, 0), (1, 3, 6, 0, 0)])
+    assert (blocks.totals[k.BLOCKS_NOW], blocks.totals[k.UNKNOWN]) == (1, 0)
 
 
 def test_idle_times_beyond_those_remembered_are_forgotten_from_the_oldest(monkeypatch) -> None:

@@ -275,7 +275,7 @@ class LiveBlocks:
         order = np.arange(count, dtype=np.int64)
         if by_site:
             # Few sites: sixteen bits are sorted by counting.
-            of = self.rank()[self._blocks[:count, k.SITE]] if count else np.empty(0, np.int64)
+            of = self.rank()[self._blocks[:count, k.SITE]]
             order = np.argsort(of.astype(np.uint16), kind="stable").astype(np.int64)
         out = np.zeros(2)
         n = k.cut_live(
