@@ -618,8 +618,8 @@ class Figure:
         if late:
             # First, since all else is to be read with it.
             note = f"the viewer joined {duration(late)} after the feed began: what was before is not known"
-            # Not all styles have notes.
-            title = f"{drawing.title} (known from {duration(late)} on)" if drawing.title else ""
+            # Not all styles have notes, and long titles are cut at their end.
+            title = f"Known from {duration(late)} on: {drawing.title}" if drawing.title else ""
             drawing = replace(drawing, title=title, notes=(note, *drawing.notes))
         self.stages["draw"] = time.perf_counter() - started
         return drawing

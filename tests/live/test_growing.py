@@ -8,10 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tracevis3d.features.waits.findings.find import findings
+from tracevis3d.features.waits.waits import find_waits
 from tracevis3d.live import growing as growing_module
 from tracevis3d.live import thread_calls
 from tracevis3d.live.growing import MOST_CALLS, GrowingTrace
 from tracevis3d.live.protocol import BEGIN, END, Batch, Names, Welcome
+from tracevis3d.trace.names import runs_on
 
 
 def batch(table: str, columns: dict, sequence: int = 0) -> Batch:
@@ -447,3 +450,40 @@ def test_it_begins_with_what_comes_first_as_the_trace_does() -> None:
     growing.add(events([(BEGIN, 0, 0, 5000), (END, 0, 0, 9000)]))
     growing.add(events([(BEGIN, 1, 1, 4000), (END, 1, 1, 9500)]))
     assert growing.begins == growing.trace().origin_ns == 4000
+
+
+def test_what_has_not_ended_while_the_program_goes_on_is_no_finding():
+    """A lock that is held now, and a wait that lasts, may end as long as the program goes on."""
+    growing = GrowingTrace()
+    growing.begin(Welcome("s", "p", 1, 0))
+    for kind, names in (
+        ("functions", ("run",)),
+        ("threads", ((1, 1, "holder"), (1, 2, "waiter"))),
+        ("objects", ("Lock-1", "Event-1")),
+        ("operations", ("Lock.acquire", "Lock.release", "Event.wait")),
+    ):
+        growing.name(Names(kind, 0, names))
+    growing.add(Batch("calls", 0, 0, 0, {
+        "kind": np.zeros(2, np.uint8), "thread": np.arange(2, dtype=np.uint32),
+        "function": np.zeros(2, np.uint32), "time": np.zeros(2, np.int64),
+    }))  # fmt: skip
+    rows = [(0, 0, 0, 10, 10), (1, 1, 0, 20, 20), (0, 0, 0, 500, 500)]
+    kind, operation, thing, start, end = (np.array(column) for column in zip(*rows, strict=True))
+    growing.add(Batch("sync", 0, 0, 0, {
+        "kind": kind.astype(np.uint8), "thread": np.zeros(3, np.uint32),
+        "operation": operation.astype(np.uint32), "object": thing.astype(np.int32),
+        "start": start, "end": end,
+    }))  # fmt: skip
+    growing.add(Batch("waiting", 0, 0, 0, {
+        "thread": np.array([1], np.uint32), "operation": np.array([2], np.uint32),
+        "object": np.array([1], np.int32), "start": np.array([100]), "holder": np.array([-1], np.int32),
+        "until": np.array([1000]),
+    }))  # fmt: skip
+    lasting = {"held to the end", "never released"}
+    now = growing.trace()
+    assert runs_on(now)
+    assert not lasting & {finding.kind for finding in findings(find_waits(now))}
+    growing.is_over = True
+    then = growing.trace()
+    assert not runs_on(then)
+    assert lasting <= {finding.kind for finding in findings(find_waits(then))}

@@ -193,7 +193,7 @@ serve()
     assert longest_quiet(find_waits(trace)).start.min() >= known_from(trace)
     drawing = Figure("icicle", [trace]).drawing()
     assert drawing.notes[0].startswith("the viewer joined ")
-    assert drawing.title.endswith(f"(known from {duration(known_from(trace))} on)")
+    assert drawing.title.startswith(f"Known from {duration(known_from(trace))} on: ")
     (block,) = np.flatnonzero(trace.memory.size >= 70_000)
     assert trace.functions.label[trace.stacks.function[trace.memory.stack[block]]] == "serve"
 

@@ -445,7 +445,7 @@ def test_the_subject_of_a_finding() -> None:
          "f:1 keeps 2 KiB in 3 blocks, more at 4 of 9 snapshots; what lives between two snapshots "
          "is not recorded"),
         ("leak", 0, {"blocks": 3, "share_of_blocks": 0.5},
-         "f:1 keeps 2 KiB in 3 blocks that are never freed, and their number keeps growing "
+         "f:1 keeps 2 KiB in 3 blocks that are not freed, and their number keeps growing "
          "(50 % of its blocks)"),
         ("growth", 0, {"blocks": 1}, "f:1: 2 KiB in 1 block, more and more; what keeps them is not recorded"),
         ("growth", -1, {"from": 1024, "snapshots": 9},
@@ -470,7 +470,7 @@ def test_the_subject_of_a_finding() -> None:
         ("cohort", -1, {"blocks": 6, "freed": True},
          "6 blocks, 2 KiB, have the same lifetime: from about 1 µs to 9 µs"),
         ("cohort", -1, {"blocks": 6, "freed": False},
-         "6 blocks, 2 KiB, have the same lifetime: from about 1 µs on, never freed"),
+         "6 blocks, 2 KiB, have the same lifetime: from about 1 µs on, not freed"),
     ],
 )  # fmt: skip
 def test_findings_in_sentences(kind, site, details, said) -> None:

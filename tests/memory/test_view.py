@@ -193,7 +193,7 @@ def test_the_command_line_tells_and_draws(recorded, tmp_path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "4.91 MiB" in done.stdout
-    assert "never freed" in done.stdout
+    assert "not freed" in done.stdout
 
 
 def test_what_is_found_is_pointed_out_at_its_sign(recorded) -> None:

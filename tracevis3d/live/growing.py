@@ -15,7 +15,7 @@ from ..formats.names import split
 from ..kernels.live import growing_calls as g
 from ..trace.events import BEGIN, END
 from ..trace.model import STILL, WAIT, Calls, Source, Trace
-from ..trace.names import JOINED_LATE
+from ..trace.names import JOINED_LATE, RUNS_ON
 from ..trace.recording import Recording
 from ..units import duration
 from .living_blocks import Living, LivingBefore, Reported
@@ -418,6 +418,8 @@ class GrowingTrace:
             recording.add_instants(
                 name=[recording.text("instants", JOINED_LATE)], thread=[0], time=[self.joined_late]
             )
+        if not self.is_over and self._thread_names:
+            recording.add_instants(name=[recording.text("instants", RUNS_ON)], thread=[0], time=[self.now])
         problems = recording.problems
         problems.add("malformed", "a message of the publisher", bad)
         problems.add("unmatched end", "what began before this viewer joined, or was lost", self.unmatched)

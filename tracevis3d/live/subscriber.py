@@ -510,6 +510,7 @@ class Subscriber:
         self.close()
         if self.state == "silent":
             self.trace.broken_off += 1
+            self.trace.is_over = True
         while self._large is not None:
             # It had arrived, and is reported as such.
             self._take_next()

@@ -77,7 +77,7 @@ READY = (
     ),
     ReadyQuery(
         "live-at-end",
-        "call sites whose memory was never freed",
+        "call sites whose memory was not freed",
         "SELECT call_site, count(*) AS blocks, sum(size) AS bytes FROM blocks WHERE freed_ns IS NULL "
         "GROUP BY call_site ORDER BY bytes DESC, call_site LIMIT 20",
     ),

@@ -216,6 +216,8 @@ def lane_title(trace: Trace, thread: int, longest: int = LONGEST_TITLE) -> str:
 
 #: The name of the moment at which a viewer joined a running program late.
 JOINED_LATE = "a viewer joined late"
+#: The instant of a feed's end as far as a viewer knows, while the program goes on.
+RUNS_ON = "the program goes on"
 
 
 def known_from(trace: Trace) -> int:
@@ -232,8 +234,27 @@ def known_from(trace: Trace) -> int:
     int
         Nanoseconds; 0: it knows all.
     """
+    return max(_instants(trace, JOINED_LATE), default=0)
+
+
+def runs_on(trace: Trace) -> bool:
+    """Return whether the program went on behind a trace's end: what had not ended then may have, later.
+
+    Parameters
+    ----------
+    trace : Trace
+
+    Returns
+    -------
+    bool
+    """
+    return bool(_instants(trace, RUNS_ON))
+
+
+def _instants(trace: Trace, name: str) -> list[int]:
+    """Return the times of the instants of a name."""
     instants = trace.instants
-    if JOINED_LATE not in instants.names:
-        return 0
-    which = [name == JOINED_LATE for name in instants.names]
-    return int(max((t for n, t in zip(instants.name, instants.time, strict=True) if which[n]), default=0))
+    if name not in instants.names:
+        return []
+    which = [known == name for known in instants.names]
+    return [int(t) for n, t in zip(instants.name, instants.time, strict=True) if which[n]]

@@ -12,7 +12,7 @@ from .view.story import chosen
 
 #: What each kind of finding means: the picture's title has the figures.
 MEANING = {
-    "leak": "Its blocks are never freed, and there are more and more of them.",
+    "leak": "Its blocks are not freed, and there are more and more of them.",
     "growth": "It holds more and more: a leak, or only temporary.",
     "forgotten": "These blocks stay for most of the run: are they still needed?",
     "saw-tooth": "It fills up and is emptied, again and again.",

@@ -230,7 +230,7 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
         )
     if finding.kind == "leak":
         return (
-            f"{where} keeps {byte_size(finding.bytes)} in {count:,} blocks that are never freed, and their "
+            f"{where} keeps {byte_size(finding.bytes)} in {count:,} blocks that are not freed, and their "
             f"number keeps growing ({percentage(d['share_of_blocks'])} of its blocks)"
         )
     if finding.kind == "forgotten":
@@ -262,7 +262,7 @@ def sentence(finding: MemoryFinding, use: MemoryUse) -> str:
             f"{moment_}, {byte_size(finding.bytes)} between the blocks were freed and are not used again, "
             f"{percentage(d['share'])} of the memory there; the largest hole has {byte_size(d['largest'])}"
         )
-    ends = f"to {when(finding.end_ns)}" if d["freed"] else "on, never freed"
+    ends = f"to {when(finding.end_ns)}" if d["freed"] else "on, not freed"
     much = byte_size(finding.bytes)
     return f"{count:,} blocks, {much}, have the same lifetime: from about {when(finding.start_ns)} {ends}"
 

@@ -107,7 +107,7 @@ def _text(facts: dict[str, Any]) -> str:
         ("blocks", f"{facts['blocks']:,} from {facts['call_sites']:,} call sites"),
         ("allocated", byte_size(facts["allocated_bytes"])),
         ("peak", f"{byte_size(facts['peak_bytes'])} after {time(facts['peak_ns'])}"),
-        ("never freed", kept),
+        ("not freed", kept),
         ("mean lifetime", time(facts["mean_lifetime_ns"])),
     ]
     head += [(name.replace("_", " "), f"{odd['count']:,}") for name, odd in facts["odd"].items()]
@@ -121,7 +121,7 @@ def _text(facts: dict[str, Any]) -> str:
                 most = byte_size(of[_EACH]["bytes"])
                 rows.append((kind, f"… and {len(of) - _EACH:,} more, of {most} at most (--json lists all)"))
         parts.append(f"Findings\n{table(rows)}")
-    sites: list[tuple[str, ...]] = [("call site", "blocks", "allocated", "peak", "never freed", "lifetime")]
+    sites: list[tuple[str, ...]] = [("call site", "blocks", "allocated", "peak", "not freed", "lifetime")]
     for site in facts["sites"]:
         sites.append(
             (site["site"], f"{site['blocks']:,}", byte_size(site["allocated_bytes"]),

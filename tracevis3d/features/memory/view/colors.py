@@ -180,7 +180,7 @@ def _kinds(trace: Trace, color: str) -> tuple[Indices, list[str], str]:
         names = []
         for key in keys.tolist():
             born, died = divmod(key, GRID + 1)
-            until = ", never freed" if died == GRID else f" to {moment((died + 1) * end // GRID, use)}"
+            until = ", not freed" if died == GRID else f" to {moment((died + 1) * end // GRID, use)}"
             names.append(f"{moment(born * end // GRID, use)}{until}")
         return of, names, "Same lifetime, from"
     share = use.blocks.sums(use.sites.of_block, len(use.sites), lambda part: use.blocks.size[part])

@@ -219,7 +219,7 @@ def _notes(picture: Layout, merged: int, kind: str) -> tuple[str, ...]:
     if picture.arrangement.brief:
         notes.append(f"{picture.arrangement.brief:,} blocks lived too briefly to be seen")
     kept, kept_bytes = int(use.table.kept_blocks[-1]), int(use.table.kept[-1])
-    notes.append(f"{units.counted(kept, 'block')} ({units.byte_size(kept_bytes)}) never freed")
+    notes.append(f"{units.counted(kept, 'block')} ({units.byte_size(kept_bytes)}) not freed")
     if p.height == "age" and not len(use.blocks.access):
         notes.append("no accesses are recorded: height and shade show the time since the allocation")
     elif kind != "linear":

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....trace.model import IO, WAIT
+from ....trace.names import runs_on
 from ....units import duration
 from ..holds import queues, within
 from ..outcomes import KINDS_OF_WAITING
@@ -48,7 +49,7 @@ def findings(waits: Waits) -> list[Finding]:
     taken = {name for finding in leaders for name in finding.objects}
     others = [*_convoys(waits), *_held_over(waits), *_starvation(waits)]
     return [
-        *_held(waits), *leaders,
+        *([] if runs_on(waits.trace) else _held(waits)), *leaders,
         *(finding for finding in others if not taken.intersection(finding.objects)),
     ]  # fmt: skip
 

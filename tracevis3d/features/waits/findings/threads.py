@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ....kernels.waits.sync import count_durations
 from ....trace.model import IO, RELEASE, WAIT, Calls
+from ....trace.names import runs_on
 from ....units import duration, percentage
 from ..operations import DONE, FAILED, THREAD_ENDS, TIMED_OUT, UNFINISHED
 from ..outcomes import FOLLOWS, GAVE_UP, HOW, INFERRED, KINDS_OF_WAITING, RECORDED, SLEEPS
@@ -53,10 +54,11 @@ def findings(waits: Waits) -> list[Finding]:
     """
     polling = _polling(waits)
     polled = {(*finding.threads, *finding.objects) for finding in polling}
-    # A polling thread would continue to poll.
+    # What has not ended yet may end, where the program goes on; a polling thread would continue to poll.
+    never = [] if runs_on(waits.trace) else _never_released(waits)
     stuck = [
         finding
-        for finding in [*_never_released(waits), *_given_up(waits)]
+        for finding in [*never, *_given_up(waits)]
         if not any((thread, *finding.objects) in polled for thread in finding.threads)
     ]
     return [*_rings(waits), *stuck, *_farmers(waits), *polling, *_idle(waits), *_outliers(waits)]
@@ -65,6 +67,7 @@ def findings(waits: Waits) -> list[Finding]:
 def _rings(waits: Waits) -> list[Finding]:
     """Return the rings of threads that wait for each other forever or until one gives up."""
     ops, title, outcomes = waits.ops, waits.trace.threads.title, waits.outcomes
+    forever = "all the time" if runs_on(waits.trace) else "forever"
     found = []
     for ring in outcomes.rings:
         rows = list(ring.waits)
@@ -90,11 +93,11 @@ def _rings(waits: Waits) -> list[Finding]:
             lost = len(rows) * max(end - start, 0)
         elif len(rows) == 1:
             kind, lost, headline = "deadlock", int(ops.lasted[rows].sum()), ""
-            sentence = f"{who} waits for {several(names)}, which it holds itself: it blocks forever"
+            sentence = f"{who} waits for {several(names)}, which it holds itself: it blocks {forever}"
         else:
             kind, lost = "deadlock", int(ops.lasted[rows].sum())
             sentence = f"{'; '.join(parts)}: none of them continues"
-            headline = f"Deadlock: {who} wait for each other forever"
+            headline = f"Deadlock: {who} wait for each other {forever}"
         said = all(outcomes.how[row] == RECORDED for row in ring.waits)
         found.append(
             Finding(
