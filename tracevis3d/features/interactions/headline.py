@@ -194,7 +194,7 @@ def of_pair(
     names = hierarchy.distinct
     alone = np.where((active[0] > 0) != (active[1] > 0), active[0] + active[1], 0.0)
     element, pair = int(np.argmax(alone)), int(np.argmax(change))
-    share = percentage(float(change.sum()) / max(whole, 1))
+    share = percentage(float(change.sum()) / whole)
     sure = f"{share} of the {relation} of both have no counterpart in the other"
     if alone[element] >= 0.5 * change[pair]:
         s = int(active[1][element] > 0)

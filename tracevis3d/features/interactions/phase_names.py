@@ -88,10 +88,10 @@ def _typical(trace: Trace, found: Interactions, phases: Phases) -> tuple[Floats,
         return np.zeros((n, kinds)), np.zeros((n, kinds))
     begin = found.time[phases.edge[:-1]].astype(np.int64)
     last = int(phases.edge[-1])
-    stop = int(found.time[last]) if last < len(found) else int(calls.end.max(initial=0))
+    stop = int(found.time[last]) if last < len(found) else int(calls.end.max())
     border = np.append(begin, max(stop, int(begin[-1]) + 1))
     lasted = np.bincount(phases.kind, np.diff(border), kinds)
-    outer = (calls.parent < 0) | (calls.function[np.maximum(calls.parent, 0)] != calls.function)
+    outer = (calls.parent < 0) | (calls.function[calls.parent] != calls.function)
     start, end = (np.clip(side[outer], border[0], border[-1]) for side in (calls.start, calls.end))
     function = calls.function[outer].astype(np.int64)
     some = end > start

@@ -239,7 +239,7 @@ def shared_kinds(parts: Sequence[tuple[Interactions, Phases]]) -> list[NDArray[n
         share = np.zeros((len(phases), len(known)))
         for i in range(len(phases)):
             low, high = int(phases.edge[i]), int(phases.edge[i + 1])
-            np.add.at(share[i], column, found.counts(low, high) / max(high - low, 1))
+            np.add.at(share[i], column, found.counts(low, high) / (high - low))
         rows.append(np.sqrt(share))
     return np.split(_kinds(np.concatenate(rows)), np.cumsum([len(row) for row in rows])[:-1])
 

@@ -76,7 +76,7 @@ def find_rounds(found: Interactions, low: int = 0, high: int | None = None) -> l
     wide = feature.copy()
     wide[1:] += 0.5 * feature[:-1]
     wide[:-1] += 0.5 * feature[1:]
-    wide /= np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+    wide /= np.linalg.norm(wide, axis=1, keepdims=True)
     likeness = wide @ wide.T
     free = np.ones(len(wide), np.bool_)
     rounds = []
@@ -119,7 +119,7 @@ def _candidates(likeness: Floats) -> list[tuple[int, int, int]]:
     for period in range(_WINDOWS, longest + 1):
         # A round may be longer or shorter than the one before.
         slack = int(_SLACK * period)
-        best = share[max(period - slack, _WINDOWS) : period + slack + 1].max(axis=0)
+        best = share[period - slack : period + slack + 1].max(axis=0)
         good = np.concatenate([[False], best >= _CONTRAST, [False]])
         change = np.flatnonzero(good[1:] != good[:-1])
         for first, last in zip(change[::2].tolist(), change[1::2].tolist(), strict=True):

@@ -126,7 +126,7 @@ def _sorted_by_barycentre(hierarchy: Hierarchy, number: Int32s, ways: _Ways) -> 
 def _swap_neighbours(best: Ordered, cost: float, ways: _Ways) -> tuple[Ordered, float]:
     """Swap neighbouring children while that makes ways shorter."""
     hierarchy, number = best
-    budget = _WORK // max(len(ways.weight), 1)
+    budget = _WORK // len(ways.weight)
     first, stop = hierarchy.first_element()
     children: list[list[int]] = [[] for _ in range(len(hierarchy))]
     for i in range(1, len(hierarchy)):
@@ -154,8 +154,7 @@ def _swap_neighbours(best: Ordered, cost: float, ways: _Ways) -> tuple[Ordered, 
                     _shift(hierarchy, right, low - middle, first, stop)
                 if budget <= 0:
                     break
-    rank = first.astype(np.float64) + np.arange(len(hierarchy)) * 1e-9
-    again, moved = reordered(hierarchy, rank)
+    again, moved = reordered(hierarchy, first)
     return (again, moved[best[1]]), cost
 
 
