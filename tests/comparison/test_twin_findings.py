@@ -128,6 +128,19 @@ def with_some_users(many):
     return traced(("main", 300, [("one", 100, users), ("two", 100, users[2:4])]))
 
 
+def renamed_in_one_place(name):
+    """A function does the same work as another that both runs call elsewhere."""
+    large = ("sum", 10, [(name, 4000, [leaf("x"), leaf("y"), leaf("z")])] * 5)
+    return traced(("main", 300, [large, ("other", 900, [leaf("old"), leaf("new")]), *[leaf("rest")] * 30]))
+
+
+def renamed_in_two_places(name, first, second):
+    """A function is called in two places, and takes longer in one of them."""
+    below = [leaf("x"), leaf("y"), leaf("z")]
+    places = [("one", 10, [(name, first, below)] * 3), ("two", 10, [(name, second, below)] * 3)]
+    return traced(("main", 300, places))
+
+
 def in_two_places(times, first, second):
     """A function is called in two places, and takes longer in one of them."""
     places = [(name, 10, [leaf("f", own)] * times) for name, own in (("one", first), ("two", second))]
@@ -198,6 +211,8 @@ def test_own_times_without_stalls(pair):
 @example((with_users(), with_users(leaf("new"))), "0.3")
 @example((with_some_users(0), with_some_users(1)), "0.3")
 @example((in_two_places(4, 1000, 100), in_two_places(8, 100, 1000)), "0.3")
+@example((renamed_in_one_place("old"), renamed_in_one_place("new")), "0.3")
+@example((renamed_in_two_places("old", 2000, 100), renamed_in_two_places("new", 100, 2000)), "0.3")
 @example((recursing("old", 1, 2), recursing("new", 2, 6)), "0.3")
 @example((recursing("old", 1, 2, own=0), recursing("old", 1, 3, own=0)), "0.3")
 @settings(max_examples=120, deadline=None)
@@ -239,12 +254,19 @@ def parts(run, slow=1, between=1):
         every = [(k, i) for k in range(4) for i in range(7)] + [(4, 0)]
         return [leaf(f"{name}{i}", (100 + 3 * i + (i + k) * run % 5) * factor) for k, i in every]
 
+    def within():
+        # Called from here, the first function is slower still.
+        return ("within", 10, [leaf("s0", round((20 + k * run % 3) * slow**1.6)) for k in range(4)])
+
     def gaps(k):
         return [
             x for i in range(6) for x in ((200 + (i + k) * run % 7) * between, leaf(f"g{i % 2}", 101 + i))
         ]
 
-    callers = [("first", 50, part("f", 1) * 3), ("second", 50 * slow, part("s", slow))]
+    callers = [
+        ("first", 50, part("f", 1) * 3),
+        ("second", 50 * slow, [*part("s", slow)[:9], within(), *part("s", slow)[9:]]),
+    ]
     return traced(("main", 309, [*callers, ("gaps", 20, gaps(0)), ("gaps", 20, gaps(1))]))
 
 
@@ -378,6 +400,13 @@ def test_what_has_nothing_in_common_is_never_the_most_alike():
         (best,) = most_alike(evidence_of(pair, "0.01"), trace, [2])
         assert (best["function"], best["call"]) == ("small", 1)
         assert best["similarity"] == pytest.approx(1 / 23)
+
+
+def test_a_finding_is_about_nothing_but_what_it_says():
+    one = Finding("pace", 0.5, ("", ""))
+    assert one.calls == one.time_ns == one.below == (0, 0)
+    assert (one.examples, one.ranges, one.group, one.path) == ((-1, -1), (None, None), None, ())
+    assert (one.certainty, one.details, one.nodes.tolist()) == ("certain", {}, [])
 
 
 def test_the_group_of_a_pair_of_calls():

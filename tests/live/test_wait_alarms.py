@@ -187,6 +187,14 @@ def test_who_released_what_threads_queue_for_holds_it_no_more() -> None:
     assert alarm.sentence == "3 threads queue for Lock-1 a, the first one for 1.2 s"
 
 
+def test_a_wait_that_began_long_ago_counts_for_the_last_half_second() -> None:
+    for end, found in ((1010, {"convoy": (4, 1)}), (1009, {})):
+        feed = Feed()
+        feed.waits((1, "Lock.acquire", "Lock-1 a", 10, 0))
+        feed.did((4, "Lock.acquire", "Lock-1 a", 100, end))
+        assert feed.look(1010) == found
+
+
 def test_half_a_second_of_two_that_wait_is_a_convoy() -> None:
     feed = Feed()
     feed.waits(*((t, "Lock.acquire", "Lock-1 a", 10, 0) for t in (1, 2)))

@@ -296,6 +296,19 @@ def test_what_is_not_recorded_has_blocked_from_the_least_time_on(lasts, blocked)
     assert ops.blocked.tolist() == [blocked]
 
 
+def test_a_thread_was_not_idle_before_its_first_call() -> None:
+    """What the thread listed before it did last says nothing of it."""
+    trace = trace_of("a 0 3 loop\nb 6 9 loop\nb 12 15 loop")
+    for start, kinds in ((6, [RELEASE]), (12, [RELEASE, WAIT])):
+        target = np.flatnonzero(trace.calls.start == start)
+        flows = Flows(
+            np.array([0]), target, np.array([0], np.int32), np.array([1], np.int32),
+            np.array([start - 2]), np.array([start]), np.array([0], np.int32), Strings.of(["send"]),
+        )  # fmt: skip
+        ops = operations(replace(trace, flows=flows), Rules((), (FlowRule(("send",)),)))
+        assert ops.kind.tolist() == kinds
+
+
 def test_an_arrow_from_nowhere_is_no_release() -> None:
     trace = trace_of("a 0 9 loop\nb 0 2 loop\nb 6 9 loop")
     target = int(np.flatnonzero(trace.calls.start == 6)[0])

@@ -320,6 +320,14 @@ def test_locks_taken_in_different_orders_are_found():
     assert "lock order" not in kinds_of(lines([*both("a", 0, "X", "Y"), *both("a", 20, "Y", "X")]))
 
 
+def test_what_threads_give_back_for_each_other_is_in_no_order():
+    rows = [*both("a", 0, "X", "Y"), *both("b", 20, "Y", "X")]
+    rows.append(("c", 40, 40, "Lock.acquire", "wait", "X", 0))
+    for who, found in (("c", True), ("d", False)):
+        given = (who, 45, 45, "Lock.release", "release", "X")
+        assert ("lock order" in kinds_of(lines([*rows, given]))) == found
+
+
 def test_a_lock_around_both_keeps_their_orders_from_a_deadlock():
     rows = [*both("a", 0, "X", "Y", "G"), *both("b", 20, "Y", "X", "G")]
     assert "lock order" not in kinds_of(lines(rows))

@@ -95,6 +95,8 @@ def test_it_is_told_first_with_how_often_and_for_how_long() -> None:
     calls = find_waits(trace_of(lines(rows))).trace.calls
     assert int(calls.start[first.call]) in (0, 5000)
     assert first.title == "a comes last at B 4 of 4 times: 2.32 ms of waiting"
+    once = [*rows[:3], *meeting("B", 0, {"a": 300_000, "b": 0, "c": 5_000})]
+    assert findings(find_waits(trace_of(lines(once))))[0].title == "a comes last at B: 595 µs of waiting"
 
 
 def test_who_is_first_at_the_next_round_ended_no_wait() -> None:

@@ -228,6 +228,14 @@ PROGRAMS = {
     "the other sleeps with a lock": (sleeps_while("t"), ["polling"]),
     "both sleep with locks": (sleeps_while("st"), []),
     "one of many": (turns("x", "vw"), ["one goes first"]),
+    "one of many, and once alone": (
+        [
+            ("x", 0, 0, "Lock.acquire", "wait", "L", 0),
+            ("x", 5, 5, "Lock.release", "release", "L"),
+            *turns("x", "vw", at=20),
+        ],
+        ["one goes first"],
+    ),
     "two of many": (turns("xy", "vw"), ["starvation"]),
     "four of five": (turns("xxxxy", "vw", times=10), ["one goes first"]),
     "three of four": (turns("xxxy", "vw", times=12), ["starvation"]),

@@ -355,10 +355,9 @@ def _idle(waits: Waits) -> list[Finding]:
     found = []
     for t in np.unique(ops.thread[rows]).tolist():
         mine = rows[ops.thread[rows] == t]
-        first = int(threads.first[t])
-        begin = min(
-            int(calls.start[first]) if threads.count[t] else int(ops.start[mine[0]]), int(ops.start[mine[0]])
-        )
+        begin = int(ops.start[mine[0]])
+        if threads.count[t]:
+            begin = min(begin, int(calls.start[threads.first[t]]))
         life = max(int(last[t]), int(ops.end[mine].max())) - begin
         waited = int(waits.waited[t])
         if life > 0.2 * waits.trace.span_ns and waited > 0.9 * life:
