@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 from unittest.mock import patch
@@ -17,7 +18,7 @@ from tracevis3d.features.memory import findings
 from tracevis3d.features.memory.blocks import find_blocks
 from tracevis3d.features.memory.call_sites import Sites
 from tracevis3d.features.memory.curves import site_table
-from tracevis3d.features.memory.findings import KINDS, REGION_GAP, byte_time, find_memory, holes
+from tracevis3d.features.memory.findings import KINDS, REGION_GAP, Holes, byte_time, find_memory, holes
 from tracevis3d.trace.model import ACCESS, ALLOC, FREE, Memory
 
 #: The end of each recording, in nanoseconds: a hundredth, a 64th and a 512th of it are whole numbers.
@@ -485,6 +486,26 @@ def test_what_always_lives_lives_in_each_cell_however_short_the_recording(end) -
     blocks = find_blocks(memory, end)
     grid = byte_time(blocks, np.zeros(1, np.int32), 1, 4)
     assert (grid // max(end, 1)).tolist() == [[9.0] * 4]
+
+
+def test_of_what_has_no_bytes_nothing_is_said() -> None:
+    rows = [(i * END // 300, ALLOC, i << 12, 0) for i in range(300)]
+    rows += [(i * END // 300 + 1, FREE, i << 12, 0) for i in range(0, 200)]
+    blocks, sites = of_one_site(sorted(rows))
+    for named in (sites, replace(sites, name=("get_data (<frozen importlib._bootstrap>:7)",))):
+        assert find_memory(blocks, named, site_table(blocks, named), True, 0.0) == ()
+
+
+def test_a_single_byte_may_be_forgotten_kept_by_imports_and_of_blocks_that_live_alike() -> None:
+    blocks, sites = of_one_site([(0, ALLOC, i << 12, 1 if i == 3 else 0) for i in range(6)])
+    imports = replace(sites, name=("get_data (<frozen importlib._bootstrap>:7)",))
+    for named, kinds in ((sites, {"forgotten", "cohort"}), (imports, {"imports"})):
+        found = find_memory(blocks, named, site_table(blocks, named), True, 0.0)
+        assert {(f.kind, f.bytes) for f in found} == {(kind, 1) for kind in kinds}
+
+
+def test_the_share_of_holes_of_a_byte_and_of_none() -> None:
+    assert [Holes(0, 0, free, free, 1).share for free in (0, 1)] == [0.0, 1.0]
 
 
 def test_blocks_of_a_moment_at_a_steady_pace_make_no_teeth() -> None:

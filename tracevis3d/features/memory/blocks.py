@@ -57,7 +57,7 @@ class Blocks:
     access : int64 (m,)
         Nanoseconds, ascending for each block.
     end : int
-        The end of the recording.
+        The end of the recording, at 1 ns or later.
     time : int64 (rows,)
         When each row of the recording was written, in nanoseconds.
     row_address : uint64 (rows,)
@@ -194,7 +194,7 @@ def find_blocks(memory: Memory, end: int) -> Blocks:
         size=size,
         first_access=first_access,
         access=time[accesses],
-        end=end,
+        end=max(end, 1),
         time=time,
         row_address=address,
         **odd,

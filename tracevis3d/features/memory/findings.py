@@ -201,7 +201,7 @@ def byte_time(blocks: Blocks, of: NDArray[np.int32], groups: int, cells: int = G
     float64 (groups, cells)
         Whole numbers: divided by ``blocks.end`` they are the average of the cell in bytes.
     """
-    span = max(blocks.end, 1)
+    span = blocks.end
     grid = np.zeros(groups * (cells + 1))
     for first in range(0, len(blocks), AT_ONCE):
         part = slice(first, first + AT_ONCE)
@@ -231,7 +231,7 @@ def _leaks(
     number[which] = np.arange(len(which))
     of = number[sites.of_block]
     mine = np.flatnonzero(kept & (of >= 0))
-    quarter = np.minimum(4 * blocks.born[mine].astype(np.float64) // max(blocks.end, 1), 3).astype(np.int64)
+    quarter = np.minimum(4 * blocks.born[mine].astype(np.float64) // blocks.end, 3).astype(np.int64)
     grown = np.zeros((len(which), 4))
     np.add.at(grown, (of[mine], quarter), blocks.size[mine])
     first = np.full(len(which), blocks.end)
@@ -404,7 +404,7 @@ def _saw_teeth(
     number = np.full(len(sites), len(largest), np.int32)
     number[largest] = np.arange(len(largest))
     grid = byte_time(blocks, number[sites.of_block], len(largest) + 1, cells)
-    series = (np.vstack([grid.sum(axis=0)[None], grid[:-1]]) // max(blocks.end, 1)).astype(np.int64)
+    series = (np.vstack([grid.sum(axis=0)[None], grid[:-1]]) // blocks.end).astype(np.int64)
     high = series.max(axis=1)
     found: list[MemoryFinding | None] = [None] * len(series)
     of = [-1, *largest.tolist()]
@@ -426,7 +426,7 @@ def _saw_teeth(
             ends = (np.array([tops[0], max(tops[-1], bottoms[-1])]) + 1) * blocks.end // cells
             swing = int(np.median(series[i, tops]) - np.median(series[i, bottoms]))
             period = float(np.median(np.diff(tops))) * blocks.end / cells
-            full = _FULL * table.allocated[of[i]] / max(table.blocks[of[i]], 1)
+            full = _FULL * table.allocated[of[i]] / table.blocks[of[i]]
             if period < 2 * clock_ns and swing < full:
                 continue
             found[i] = MemoryFinding(
@@ -544,7 +544,7 @@ def holes(blocks: Blocks, time_ns: int, after_row: int | None = None, least: int
     low, high, _ = _stretches(blocks, time_ns, after_row, False)
     # The parts of each freed stretch that lie in gaps.
     first, last = np.searchsorted(end, low, "right"), np.searchsorted(begin, high, "left")
-    parts = np.maximum(last - first, 0)
+    parts = last - first
     of = np.repeat(np.arange(len(low)), parts)
     gap = np.arange(len(of)) - np.repeat(np.cumsum(parts) - parts, parts) + first[of]
     free = (np.minimum(high[of], end[gap]) - np.maximum(low[of], begin[gap])).astype(np.int64)
@@ -611,7 +611,7 @@ def cohorts(blocks: Blocks, cells: int = GRID) -> tuple[NDArray[np.int32], Ints]
     -------
     (int32 (n,), int64 (k,))
     """
-    span = max(blocks.end, 1)
+    span = blocks.end
     # Blocks are in order of creation: those of a cell follow each other.
     edges = np.array([-(-cell * span // cells) for cell in range(1, cells)], np.int64)
     first = np.searchsorted(blocks.born, edges)
@@ -637,7 +637,7 @@ def _cohorts(blocks: Blocks, sites: Sites, loads: list[int], least: float) -> li
     of, keys = cohorts(blocks)
     count = blocks.sums(of, len(keys), lambda part: None)
     bytes_ = blocks.sums(of, len(keys), lambda part: blocks.size[part])
-    loading = np.zeros(len(sites) + 1, np.bool_)
+    loading = np.zeros(len(sites), np.bool_)
     loading[loads] = True
     imported = blocks.sums(of, len(keys), lambda part: blocks.size[part] * loading[sites.of_block[part]])
     lived = keys % (GRID + 1) - keys // (GRID + 1)

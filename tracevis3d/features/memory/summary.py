@@ -37,7 +37,7 @@ class MemoryUse:
     @cached_property
     def blocks(self) -> Blocks:
         """The blocks."""
-        return find_blocks(self.trace.memory, max(self.trace.span_ns, 1))
+        return find_blocks(self.trace.memory, self.trace.span_ns)
 
     @cached_property
     def sites(self) -> Sites:

@@ -125,8 +125,8 @@ def members(use: MemoryUse, found: MemoryFinding) -> NDArray[np.bool_]:
         return np.isin(sites.of_block, loads_modules(sites))
     if found.kind == "cohort":
         of, keys = cohorts(blocks)
-        born = found.start_ns * GRID // max(blocks.end, 1)
-        ends = GRID if not found.details["freed"] else found.end_ns * GRID // max(blocks.end, 1) - 1
+        born = found.start_ns * GRID // blocks.end
+        ends = GRID if not found.details["freed"] else found.end_ns * GRID // blocks.end - 1
         near = (np.abs(keys // (GRID + 1) - born) <= 1) & (np.abs(keys % (GRID + 1) - ends) <= 1)
         return np.asarray(near[of])
     if found.kind == "saw-tooth" and found.site < 0:
