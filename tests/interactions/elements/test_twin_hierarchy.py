@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.plain_match import small_trace, traces
-from tracevis3d.features.interactions.hierarchy import element_hierarchy, shared_hierarchy
+from tracevis3d.features.interactions.hierarchy import build, element_hierarchy, shared_hierarchy
 from tracevis3d.trace.model import CONTAINER_KINDS, Containers, Functions
 from tracevis3d.trace.strings import Strings
 
@@ -166,6 +166,13 @@ def test_the_level_is_that_of_a_number_that_one_can_look_at(classes, modules, le
         containers=Containers(Strings.of(names), parent, np.array(kind, np.uint8)),
     )
     assert element_hierarchy(trace).hierarchy.level == level
+
+
+@pytest.mark.parametrize(("most", "names"), [(3, ["a", "b", "c"]), (2, ["b", "(others)"])])
+def test_more_elements_than_are_shown_are_taken_together(most, names):
+    h, of_thing = build([("a",), ("b",), ("c",)], np.array([1, 3, 2]), most=most)
+    assert [h.name[i] for i in h.node.tolist()] == names
+    assert [h.name[h.node[i]] for i in of_thing.tolist()] == [n if n in names else "(others)" for n in "abc"]
 
 
 @given(programs(), programs(), LEVEL, BY)
