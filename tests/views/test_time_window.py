@@ -6,13 +6,33 @@ from hypothesis import strategies as st
 
 from tests.support.walked_traces import walked_trace
 from tracevis3d.errors import TraceVisError
+from tracevis3d.formats.names import split
 from tracevis3d.parameters import as_key
+from tracevis3d.trace.events import COMPLETE
+from tracevis3d.trace.model import Source
+from tracevis3d.trace.names import JOINED_LATE, known_from
+from tracevis3d.trace.recording import Recording
 from tracevis3d.views import registry
-from tracevis3d.views.time_window import clock_of, flight_between, span_of, window_on
+from tracevis3d.views.time_window import clock_of, flight_between, span_of, time_window, window_on
 
 TRACE = walked_trace(3)
 
 windows = st.tuples(st.integers(0, 10**12), st.integers(1, 10**12)).map(lambda w: (w[0], w[0] + w[1]))
+
+
+def test_what_a_late_viewer_received_begins_when_it_is_complete():
+    recording = Recording()
+    thread, f = recording.thread(1, 1), recording.function("f")
+    recording.add_events(
+        thread=[thread] * 2, kind=[COMPLETE] * 2, function=[f] * 2, time=[100, 900], end=[2000, 1000]
+    )
+    recording.add_instants(name=[recording.text("instants", JOINED_LATE)], thread=[thread], time=[800])
+    trace = recording.finish(Source(), split)
+    # Times count from the first call on.
+    assert (trace.calls.start.min(), known_from(trace)) == (0, 700)
+    assert time_window(trace, "", "") == (700, 1900)
+    assert time_window(trace, "0", "") == (0, 1900)
+    assert time_window(trace, "", "300ns") == (0, 300)
 
 
 @given(windows, windows)

@@ -14,6 +14,7 @@ from ..layout.cut import call_span
 from ..parameters import Values, read
 from ..trace.cached_results import cached_with_traces
 from ..trace.model import Trace
+from ..trace.names import known_from
 from ..units import duration, read_time, typed_time
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
     """Return the window of ``trace`` from ``start`` to ``end`` in nanoseconds.
 
     An empty text means the start of the first call, or the end of the last; without calls those of the trace.
+    What a viewer of a feed received begins when it is complete: before that little happens in it.
 
     Parameters
     ----------
@@ -46,8 +48,13 @@ def time_window(trace: Trace, start: str, end: str) -> tuple[int, int]:
     """
     last = max(trace.span_ns, 1)
     first, final = whole(trace)
+    late = known_from(trace)
+    first = late if first < late < final else first
     low = max(read_time("start", start), 0) if start.strip() else first
     high = min(read_time("end", end), last) if end.strip() else max(final, low + 1)
+    if late and not start.strip() and high <= low:
+        # The end that is asked for is before it.
+        low, _ = whole(trace)
     if low >= last and start.strip():
         raise UsageError(f"start={start}: the trace ends at {duration(trace.span_ns)}")
     if high <= low:

@@ -83,7 +83,7 @@ def test_above_the_threads_nothing_stands_before_the_viewer_joined() -> None:
     whole = with_blocks(trace_of(text), [(200, 700, 2_000_000)])
     late = Instants(np.zeros(1, np.int32), np.zeros(1, np.int32), np.array([400]), Strings.of([JOINED_LATE]))
     for trace, at in ((whole, 0.0), (replace(whole, instants=late), 0.4)):
-        elements = VIEW.draw([trace], Parameters(), Frame(), silent).elements
+        elements = VIEW.draw([trace], Parameters(start="0"), Frame(), silent).elements
         begins = {e.kind: e.corner[..., 0].min() / WIDTH for e in elements if e.kind in (RUNNING, LIVE_BYTES)}
         assert begins == {
             RUNNING: pytest.approx(at, abs=0.01),

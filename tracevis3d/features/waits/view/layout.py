@@ -341,10 +341,11 @@ def _overviews(
 ) -> tuple[Overview, ...]:
     """Return the overviews: of the main thread and of focused ones."""
     whole = call_span(trace)
+    usual = time_window(trace, "", "")
     resolution = p.resolution * (whole[1] - whole[0]) / (frame.width * SHARE[0])
 
     def wanted(i: int, row: Row) -> bool:
-        part = p.overview == "always" or row.window[0] > whole[0] or row.window[1] < whole[1]
+        part = p.overview == "always" or row.window[0] > usual[0] or row.window[1] < usual[1]
         return part and p.overview != "none" and ((main and i == 0) or weights[i] > 1.0)
 
     return tuple(
