@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.comparison.pairs import plain
 from tests.conftest import ROOT
 from tracevis3d import api, units
 from tracevis3d.drawing.frame import Frame
@@ -191,3 +192,27 @@ def test_a_profile_without_times_has_samples_and_no_self_times(tmp_path):
     texts = {name: values for name, values, _ in drawing.meaning["building"].texts}
     assert set(texts["samples"]) == {"0", "30", "140"}
     assert "self time" not in texts
+
+
+def test_a_profile_with_times_is_measured_in_what_was_sampled():
+    """How long samples seem to last is a guess. Libraries are no packages, Go's packages are no classes."""
+    pair = ROOT / "tests" / "data" / "pairs"
+
+    def read(side):
+        return plain.jfr(plain.text_of(pair / f"java_{side}.jfr.json.gz"))
+
+    def shown(name, **settings):
+        return drawn([api.load(pair / name.format(side), cache=False) for side in "ab"], **settings)
+
+    drawing = shown("java_{}.jfr.json.gz")
+    assert drawing.title == "java.util.TimSort grows most in samples: {} to {}".format(
+        *(
+            sum(weight for name, weight in plain.sums(read(side))[0].items() if name.startswith("TimSort."))
+            for side in "ab"
+        )
+    )
+    assert drawing.legends[0].title == "Samples, second run to first"
+    assert shown("perf_{}.perf.txt.gz").title == "libc.so.6 grows most in cpu-clock: 378 ms to 1.19 s"
+    assert shown("py_{}.austin.gz").legends[0].title == "Self time, second run to first"
+    assert shown("go_{}.pprof").title == "slices.zsortordered.go grows most in cpu: 1.39 s to 3.6 s"
+    assert shown("c_{}.callgrind.gz").title.startswith("words.c grows most in instructions: ")

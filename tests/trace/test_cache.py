@@ -89,6 +89,27 @@ def test_changed_content_is_read_again(recording):
     assert read.times == 3
 
 
+def test_names_of_symbols_beside_a_profile_are_part_of_its_content(recording, tmp_path):
+    """A profile that was read without them is read again, and one that is kept with them is another."""
+    read = Reader(recording)
+    plain = cache.load_cached(recording, read).source.hash
+    beside = recording.with_suffix(".syms.json")
+    beside.write_text("the names")
+    settle(beside)
+    named = cache.load_cached(recording, read).source.hash
+    assert (read.times, named != plain) == (2, True)
+    beside.write_text("other names")
+    assert known_files.content_hash(recording) not in (plain, named)
+    beside.unlink()
+    assert cache.load_cached(recording, read).source.hash == plain
+    assert read.times == 2
+    # The symbols themselves are a file as any other.
+    beside.write_text("the names")
+    alone = tmp_path / "names.json"
+    alone.write_text("the names")
+    assert known_files.content_hash(beside) == known_files.content_hash(alone)
+
+
 def test_folder_is_known_by_names_and_bytes(tmp_path):
     trace = tmp_path / "uftrace.data"
     trace.mkdir()

@@ -46,6 +46,8 @@ _LIBRARY = re.compile(
 _ODD_IN_FILE = re.compile(r"[():]")
 _FRAME_TYPE = re.compile(r"_\[[a-z0-9]\]$")
 _RUST_HASH = re.compile(r"h[0-9a-f]{16}")
+#: What compilers write behind the parts of a function, and callgrind behind one that calls itself.
+_CLONE = re.compile(r"(?:\.(?:part|isra|constprop|lto_priv|llvm)\.\d+|\.cold)+(?:'\d+)?$")
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _SUBSYSTEM = re.compile(r"([a-z]\w*):(\w+)")
 _PYTHON_SUFFIX = re.compile(r"\.(?:pyx?|pyc|pyw|pyi|(?:[\w-]+\.)?(?:so|pyd))$")
@@ -85,6 +87,8 @@ def split(name: str) -> Split:
     bare = _FRAME_TYPE.sub("", _OFFSET.sub("", name))
     if "::" in bare:
         return _scoped(bare)
+    if _CLONE.search(bare):
+        return Split(bare)
     dotted = bare.partition("(")[0].replace("/", ".")
     if _DOTTED.fullmatch(dotted):
         return _dotted(dotted)
@@ -151,7 +155,13 @@ def _in_file(name: str, file: str, line: int) -> Split:
     if "::" in own:
         inner = _scoped(own)
         return Split(inner.label, containers + inner.containers, file, line)
-    classes = own.split(".")[:-1]
+    if file.endswith(".go"):
+        # What stands before a function is its package: path/to/json.(*Decoder).Decode
+        path, _, last = own.partition("[")[0].rpartition("/")
+        package = f"{path}/{last.partition('.')[0]}" if path else last.partition(".")[0]
+        outer = (("package", package),) if "." in last else ()
+        return Split(label or name, (*outer, *containers), file, line)
+    classes = _CLONE.sub("", own).split(".")[:-1]
     if not all(part.isidentifier() for part in classes):
         classes = []
     return Split(

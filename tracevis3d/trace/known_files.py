@@ -22,6 +22,8 @@ from ..places import cache_root
 #: A file changed less than this ago may change again within one tick of its clock.
 _TICK_NS = 100_000_000
 _PIECE = 1 << 20
+#: What ends the name of a file of symbols, which lies beside a profile and names what that has addresses of.
+SYMBOLS = ".syms.json"
 
 
 def folder() -> Path:
@@ -90,7 +92,8 @@ def last_use(path: Path) -> float:
 def content_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes in hexadecimal; of a folder, that of its files' names and bytes.
 
-    A file that did not change since it was last requested is not read again.
+    Names of symbols beside a profile (:data:`SYMBOLS`) are part of it. A file that did not change since it
+    was last requested is not read again.
 
     Parameters
     ----------
@@ -110,8 +113,16 @@ def content_hash(path: Path) -> str:
         whole = hashlib.sha256()
         for entry in sorted(p for p in path.rglob("*") if p.is_file()):
             name = entry.relative_to(path).as_posix()
-            whole.update(f"{name}\0{content_hash(entry)}\n".encode("utf-8", "surrogateescape"))
+            whole.update(f"{name}\0{_hash_of_file(entry)}\n".encode("utf-8", "surrogateescape"))
         return whole.hexdigest()
+    beside = path.with_suffix(SYMBOLS)
+    if beside.is_file():
+        both = f"{_hash_of_file(path)}\0{_hash_of_file(beside)}"
+        return hashlib.sha256(both.encode()).hexdigest()
+    return _hash_of_file(path)
+
+
+def _hash_of_file(path: Path) -> str:
     known = recall(path).get("hash")
     if isinstance(known, str):
         return known

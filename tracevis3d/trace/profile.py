@@ -88,10 +88,12 @@ def amount_of(kind: str, weight: float) -> str:
 
     Examples
     --------
-    >>> amount_of("samples", 1234), amount_of("cpu (ns)", 1500), amount_of("time (ns)", 1500)
-    ('1,234 samples', '1.5 µs cpu', '1.5 µs')
+    >>> amount_of("samples", 1), amount_of("cpu (ns)", 1500), amount_of("time (ns)", 1500)
+    ('1 sample', '1.5 µs cpu', '1.5 µs')
     """
     what = bare_kind(kind)
+    if what == kind and weight == 1:
+        what = what.removesuffix("s")
     return weighed(kind, weight) if what == "time" else f"{weighed(kind, weight)} {what}"
 
 
@@ -315,8 +317,8 @@ def weight_per_ns(trace: Trace) -> float:
     return float(samples.weight[has_call].sum()) / laid if laid else 0.0
 
 
-def own_weights(trace: Trace) -> NDArray[np.float64]:
-    """Return how much of a profile's first kind of weight each call has itself, without its callees.
+def whole_weights(trace: Trace) -> NDArray[np.float64]:
+    """Return how much of a profile's first kind of weight each call has, with its callees.
 
     Parameters
     ----------
@@ -339,9 +341,15 @@ def own_weights(trace: Trace) -> NDArray[np.float64]:
             whole[mine] = sums[until] - sums[since]
     else:
         per_length = weight_per_ns(trace)
+    return whole * per_length
+
+
+def own_weights(trace: Trace) -> NDArray[np.float64]:
+    """Return what :func:`whole_weights` does of each call itself, without its callees: float64 (calls,)."""
+    whole, parent = whole_weights(trace), trace.calls.parent
     own = whole.copy()
-    np.subtract.at(own, calls.parent[calls.parent >= 0], whole[calls.parent >= 0])
-    return own * per_length
+    np.subtract.at(own, parent[parent >= 0], whole[parent >= 0])
+    return own
 
 
 @cached_with_trace()

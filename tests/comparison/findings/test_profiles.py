@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.drawing.frame import Frame
-from tracevis3d.errors import UsageError
+from tracevis3d.errors import InputError, UsageError
 from tracevis3d.features.comparison.compare import VIEW
 from tracevis3d.features.comparison.findings.evidence import Evidence
 from tracevis3d.features.comparison.findings.find import find
@@ -29,6 +29,7 @@ from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.formats import registry
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
+from tracevis3d.trace.model import Trace
 
 #: A program: each call path, and how often it is met in a thousand samples.
 PROGRAM = {
@@ -578,3 +579,15 @@ def counted_functions(draw):
 def test_the_pace_is_that_of_the_plain_twin(pairs) -> None:
     a, b = np.array(pairs, np.float64).T
     assert pace_of(a, b) == pytest.approx(plain_pace(pairs))
+
+
+def test_recordings_of_memory_alone_have_no_calls_to_compare(tmp_path):
+    path = tmp_path / "a.heaptrack"
+    path.write_text(
+        "v 10500 3\nX run\ns 3 run\ns 4 main\nI 400000 1000\ni 1 1\nt 1 0\na 10 1\n+ 0\nc 5\n- 0\n"
+    )
+    trace = registry.open_trace(path)
+    assert (len(trace.calls), len(trace.memory)) == (0, 2)
+    with pytest.raises(InputError, match="no calls are recorded in it"):
+        found(trace, trace)
+    assert found(Trace(), Trace()).found[0].kind == "alike"

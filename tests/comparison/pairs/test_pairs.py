@@ -11,11 +11,16 @@ import pytest
 
 from tests.comparison.pairs import plain
 from tests.conftest import ROOT
+from tracevis3d.drawing.frame import Frame
+from tracevis3d.features.comparison.compare import VIEW
 from tracevis3d.features.comparison.findings.find import find
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.report.sentences import sentence
 from tracevis3d.features.comparison.view.difference.headlines import headline, short
+from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.formats import registry
+from tracevis3d.parameters import read
+from tracevis3d.progress import silent
 from tracevis3d.queries.database import run
 from tracevis3d.trace import profile
 from tracevis3d.units import percentage
@@ -65,8 +70,8 @@ def place_free(stack):
 
 @pytest.mark.parametrize("name", STACKS)
 def test_each_finding_is_the_sum_of_its_stacks(name):
-    read, expected = STACKS[name]
-    left = [read(text) for text in texts(name)]
+    plainly, expected = STACKS[name]
+    left = [plainly(text) for text in texts(name)]
     whole = [sum(stacks.values()) for stacks in left]
     findings = explained(name)
     assert {one.functions[0] or one.functions[1] for one in findings} >= expected, findings
@@ -120,8 +125,8 @@ def check_words(one, whole):
 
 @pytest.mark.parametrize("name", GRAPHS)
 def test_each_finding_is_the_sum_of_its_callers(name):
-    read, expected = GRAPHS[name]
-    (own_a, whole_a), (own_b, whole_b) = map(read, texts(name))
+    plainly, expected = GRAPHS[name]
+    (own_a, whole_a), (own_b, whole_b) = map(plainly, texts(name))
     findings = explained(name)
     assert {one.functions[0] or one.functions[1] for one in findings} >= expected
     for one in findings:
@@ -145,11 +150,31 @@ OF_CALLS = """
 
 @pytest.mark.parametrize("name", STACKS)
 def test_functions_weigh_in_a_query_what_their_stacks_do(name):
-    read, _ = STACKS[name]
+    plainly, _ = STACKS[name]
     for trace, text in zip(pair(name), texts(name)):
         own = Counter()
-        for function, weight in plain.sums(read(text))[0].items():
+        for function, weight in plain.sums(plainly(text))[0].items():
             own[function.replace(".<locals>", "")] += weight
         sql = OF_CALLS if "speedscope" in name else BY_FUNCTION.format(trace.samples.kinds[0])
         found = {row["name"]: int(row["weight"]) for row in run(sql, [trace]).rows}
         assert {n: w for n, w in found.items() if w} == {n: w for n, w in own.items() if w and n}
+
+
+@pytest.mark.parametrize(
+    ("name", "calls", "done", "alone"),
+    [
+        ("java_{}.jfr.json.gz", "sampled calls", "sampled", "Words.extra 74 samples"),
+        ("c_{}.callgrind.gz", "call paths", "counted", "extra 251,999,917 instructions"),
+        ("py_{}.prof", "call paths", "measured", "extra 530 ms"),
+        ("go_{}.pprof", "call paths", "sampled", "main.extra 670 ms cpu"),
+    ],
+)
+def test_a_picture_says_what_was_sampled(name, calls, done, alone):
+    drawing = VIEW.draw(list(pair(name)), read(Parameters, {}), Frame(1920, 1080), silent)
+    notes = " ".join(drawing.notes)
+    assert f"of what was {done} is in {calls} that match" in notes
+    assert f"others between these {calls} are left out" in notes
+    assert ("spread of their offsets" in notes) == (calls == "sampled calls")
+    assert ("raised tubes: their sampled calls moved" in notes) == (calls == "sampled calls")
+    said = [text for labels in drawing.labels for text in labels.text]
+    assert f"no match: {alone}" in said, [text for text in said if text.startswith("no match")]

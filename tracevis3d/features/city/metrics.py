@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -18,6 +19,8 @@ from ...trace.model import ALLOC, CONTAINER_KINDS, WAIT, Trace
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+#: In names of paths and libraries, such as ``libc.so.6``, points separate no packages.
+_NO_PACKAGES = re.compile(r"/|\.\d|\.(?:so|dll|dylib|exe)$")
 #: Measures of a part.
 METRICS = {
     "self": "its self time",
@@ -109,7 +112,8 @@ def _chain(trace: Trace, container: int, chains: dict[int, tuple[str, ...]]) -> 
         inside = ".".join(outer)
         own = name.removeprefix(f"{inside}.") if inside else name
         splits = CONTAINER_KINDS[int(trace.containers.kind[container])] in ("package", "module")
-        words = tuple(filter(None, own.split("."))) if splits and "/" not in own else (own or "(unnamed)",)
+        is_whole = not splits or _NO_PACKAGES.search(own)
+        words = (own or "(unnamed)",) if is_whole else tuple(filter(None, own.split(".")))
         # Some formats record a module in a package of its own name.
         chains[container] = outer if splits and outer and words == outer[-1:] else outer + words
     return chains[container]
@@ -188,7 +192,9 @@ def items(trace: Trace, metric: str) -> tuple[Ints, Floats, Ints]:
     calls, sync, memory = trace.calls, trace.sync, trace.memory
     every = np.arange(len(calls), dtype=np.int64)
     if metric == "self":
-        return every, self_time_of(trace).astype(np.float64), calls.start
+        is_timed = len(trace.samples) and trace.samples.are_timed
+        own = profile.own_weights(trace) if is_timed else self_time_of(trace).astype(np.float64)
+        return every, own, calls.start
     if metric == "calls":
         return every, np.ones(len(calls)), calls.start
     if metric == "waits":
@@ -284,7 +290,9 @@ def writer(metric: str, trace: Trace | None = None) -> Callable[[float], str]:
     -------
     callable
     """
-    if metric == "self" and trace is not None and profile.untimed_kind(trace):
+    if metric == "self" and trace is not None and len(trace.samples):
+        if trace.samples.are_timed:
+            return partial(profile.weighed, trace.samples.kinds[0])
         return partial(profile.length_text, trace)
     if metric in ("self", "waits", "age"):
         return units.duration
@@ -303,11 +311,11 @@ def name_of(metric: str, trace: Trace) -> str:
     Returns
     -------
     str
-        Such as ``self time``; of a profile without times ``samples``.
+        Such as ``self time``; of a profile what it weighs, such as ``samples``.
     """
-    kind = profile.untimed_kind(trace) if metric == "self" else ""
-    if kind:
-        return profile.bare_kind(kind)
+    kind = profile.bare_kind(next(iter(profile.totals(trace)), "")) if metric == "self" else ""
+    if kind not in ("", "time"):
+        return kind
     if profile.below_word(profile.untimed_kind(trace)) == "keeps":
         return NAMES[metric].replace("call", "keep").replace("functions", "classes")
     return NAMES[metric]

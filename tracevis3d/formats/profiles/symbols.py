@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import Unreadable
 from ...progress import silent
+from ...trace.known_files import SYMBOLS
 from .documents import fields_of, items_of, read_json, text_of, whole_of
 
 if TYPE_CHECKING:
     from ...trace.problems import Problems
-
-_SUFFIX = ".syms.json"
 
 
 class Symbols:
@@ -32,7 +31,7 @@ class Symbols:
     def __init__(self, path: Path, problems: Problems) -> None:
         #: Identity of a library -> its functions' first addresses, and ``(end, name, file)`` of each.
         self._of: dict[str, tuple[list[int], list[tuple[int, str, str]]]] = {}
-        there = path.with_suffix(_SUFFIX)
+        there = path.with_suffix(SYMBOLS)
         if not there.is_file():
             return
         try:

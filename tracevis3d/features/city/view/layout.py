@@ -293,6 +293,20 @@ def _pairs(runs: Sequence[Run], buildings: int) -> Pairs:
     return np.asarray(key // buildings), np.asarray(key % buildings), every.astype(np.float64)
 
 
+def _reach(picture: Layout) -> float:
+    """Return how high the farthest corner of the map must be for no roof to be seen above it."""
+    p, u = picture.parameters, picture.open
+    if not u or len(picture.tiles) > 1 or not picture.ground:
+        return 0.0
+    across, above = math.radians(u * p.turn), math.radians(90.0 - u * (90.0 - p.tilt))
+    away = np.array([-math.sin(across), math.cos(across)])
+    ground = np.array(picture.ground, np.float64).reshape(-1, 4)
+    far = ground[:, :2] @ away + np.maximum(ground[:, 2:] * away, 0.0).sum(axis=1)
+    farthest = np.maximum(away * (WIDE, DEEP), 0.0).sum()
+    value = picture.value if picture.before is None else np.maximum(picture.value, picture.before)
+    return float((picture.rise(value) - (farthest - far) * math.tan(above)).max())
+
+
 def camera(picture: Layout, curves: float = 0.0) -> Camera:
     """Return the camera: straight above the flat map, in front of the opened city.
 
@@ -309,10 +323,10 @@ def camera(picture: Layout, curves: float = 0.0) -> Camera:
     p, u = picture.parameters, picture.open
     back = max(tile.near + tile.scale * DEEP for tile in picture.tiles)
     high = picture.high * max(tile.scale for tile in picture.tiles)
-    # Neither the highest building nor the highest curve stands at an edge; from above both are lower.
+    # The highest curve stands at no edge, a high building rarely; from above both are lower.
     curves *= _CURVES * math.cos(math.radians(p.tilt)) ** 2
     return camera_over(
         (0.0, 0.0, 0.0),
-        (WIDE, back, max(0.75 * high, curves, 0.1)),
+        (WIDE, back, max(0.75 * high, curves, _reach(picture), 0.1)),
         u, p.turn, p.tilt, 70.0,
     )  # fmt: skip

@@ -11,12 +11,14 @@ from .... import units
 from ....drawing.builder import DrawingBuilder
 from ....drawing.primitives import Callout, Marks
 from ....drawing.shorthand import texts
-from ..metrics import ADDITIVE, Floats, name_of, writer
+from ..metrics import ADDITIVE, Floats, Ints, name_of, writer
 from .buildings import footprints, roofs
-from .layout import PLATE, WIDE, Layout
+from .layout import PLATE, WIDE, Layout, camera
 
 #: Width of a character, and maximum share of a roof's depth for a name.
 _CHARACTER, _ROOF = 0.52, 0.7
+#: So many times as many buildings as are called out are tried: those that are hidden are not.
+_TRIED = 4
 #: Largest names on roofs, in line heights.
 _LARGE = 1.5
 #: Minimum number of letters of a shortened name, and the share of the greatest height from which a building
@@ -109,13 +111,42 @@ def _tile_names(drawing: DrawingBuilder, picture: Layout, top: int, mark: int) -
         _mark(drawing, point, text, mark)
 
 
+def hidden(picture: Layout, roof: Floats, which: Ints) -> NDArray[np.bool_]:
+    """Return which buildings' roofs have another building between their middle and the camera.
+
+    Parameters
+    ----------
+    picture : Layout
+        Of one map.
+    roof : float64 (buildings, 3)
+        The middles of roofs.
+    which : int64 (n,)
+        Buildings.
+
+    Returns
+    -------
+    bool (n,)
+    """
+    corner, extent = footprints(picture)
+    low = np.column_stack([corner, np.zeros(len(corner))])
+    high = np.column_stack([corner + extent, roof[:, 2]])
+    towards = np.asarray(camera(picture).direction, np.float64)
+    towards = np.where(np.abs(towards) < 1e-9, 1e-9, towards)
+    # Where the ray from each roof enters and leaves each building, along each axis.
+    ends = (np.stack([low, high])[:, None] - roof[which][:, None]) / towards
+    enters, leaves = ends.min(axis=0).max(axis=2), ends.max(axis=0).min(axis=2)
+    blocks = (np.maximum(enters, 0.0) < leaves - 1e-6) & (which[:, None] != np.arange(len(low)))
+    return np.asarray(blocks.any(axis=1))
+
+
 def _point_out(drawing: DrawingBuilder, picture: Layout, at: Floats, clear: Floats, mark: int) -> list[int]:
     """Call out the buildings with most of the measure, or with the largest changes; return which."""
     p, value, run = picture.parameters, picture.value, picture.runs[-1]
     write, what = writer(p.height, run.trace), name_of(p.height, run.trace)
     weight = value if picture.before is None else np.abs(value - picture.before)
-    order = np.argsort(-weight, kind="stable")[: p.findings]
-    found = [int(i) for i in order if weight[i] > 0]
+    order = np.argsort(-weight, kind="stable")[: _TRIED * p.findings]
+    order = order[(weight[order] > 0) & ~hidden(picture, at, order)]
+    found: list[int] = order[: p.findings].tolist()
     for rank, i in enumerate(found):
         name, now = picture.path[i][-1], write(float(value[i]))
         if picture.before is not None:

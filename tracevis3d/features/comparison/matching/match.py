@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ....analysis.join import plain
 from ....analysis.sets import distinct_sets
 from ....analysis.subtrees import Subtrees, distinct_subtrees
-from ....errors import UsageError
+from ....errors import UsageError, not_recorded
 from ....kernels.comparison.groups import cover, flag_above, sum_outermost
 from ....progress import Progress, part, silent
 from ....trace.cache import cached
@@ -426,8 +426,10 @@ def compare(
     UsageError
         If a parameter is off.
     InputError
-        If the traces are too large to be compared.
+        If the traces are too large to be compared, or record memory alone: what is compared are calls.
     """
+    if not len(a.calls) and not len(b.calls) and (len(a.memory) or len(b.memory)):
+        raise not_recorded(a.source.path, "calls")
     check_settings(tau, identity if isinstance(identity, str) else identity.kind, measure)
     settings = Settings(threshold(tau), measure)
     if isinstance(identity, str):

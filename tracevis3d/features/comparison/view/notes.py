@@ -42,7 +42,8 @@ def title(comparison: match.Comparison, picture: Layout) -> str:
     text = shares[0] if shares[0] == shares[1] else f"{shares[0]} | {shares[1]}"
     of = "the time is in calls"
     if all(len(trace.samples) for trace in comparison.traces):
-        done = "counted" if profile.untimed_kind(comparison.traces[0]) in COMPLETE else "sampled"
+        first = profile.totals(comparison.traces[0])
+        done = "counted" if next(iter(first)) in COMPLETE else "measured" if "calls" in first else "sampled"
         of = f"what was {done} is in {profile.calls_word(comparison.traces[0])}"
     return f"{names[0]}  against  {names[1]}:  {text} of {of} that match"
 
@@ -85,13 +86,14 @@ def notes(
     """
     tubes_ = min(p.tubes, len(shown))
     matched = [] if p.caption else [title(comparison, picture)]
+    calls = profile.calls_word(comparison.traces[0])
     notes = [
         *matched,
         f"{tubes_:,} matches are tubes, {len(shown) - tubes_:,} lines; "
-        f"{chosen.left_out + len(chosen) - len(shown):,} others between these calls are left out",
+        f"{chosen.left_out + len(chosen) - len(shown):,} others between these {calls} are left out",
     ]
     if not len(chosen):
-        notes = [f"no two calls that are drawn are more similar than {p.tau:g}"]
+        notes = [f"no two {calls} that are drawn are more similar than {p.tau:g}"]
     if not picture.same_scale:
         notes.append("each trace has a time scale of its own")
     merged = sum(int(w.cut.clusters.calls.sum()) for w in picture.walls)

@@ -309,7 +309,9 @@ def overview(
     made: list[Boxes | Lines] = []
     highest = max(float(line.total.max(initial=0)) for line in lines)
     far = farthest(lines)
-    widest = max(float(line.spread.max(initial=0)) for line in lines)
+    # Call paths that lie side by side have no order, and no offsets.
+    is_timed = not profile.untimed_kind(picture.walls[0].trace)
+    widest = max(float(line.spread.max(initial=0)) for line in lines) if is_timed else 0.0
     first = paint.add(ramp(p.palette)) if differing is None else -1
     alone = -1
     if differing is None:
@@ -354,11 +356,13 @@ def overview(
     ]
     notes = []
     if highest > 0:
-        notes.append(
-            f"bars: sum of the similarities of {'all' if matches.every else 'the drawn'} matches; "
-            f"thickness: spread of their offsets, corrected for B's pace ({matches.pace:.2f}), up to "
-            f"{profile.length_text(picture.walls[0].trace, widest)}"
-        )
+        said = f"bars: sum of the similarities of {'all' if matches.every else 'the drawn'} matches"
+        if is_timed:
+            said += (
+                f"; thickness: spread of their offsets, corrected for B's pace ({matches.pace:.2f}), up to "
+                f"{profile.length_text(picture.walls[0].trace, widest)}"
+            )
+        notes.append(said)
     return made, tuple(legends), notes, _scales(lines, picture, highest)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....drawing.primitives import Drawing, Lines, Tubes
+from ....trace.profile import calls_word
 from . import matches as matching
 from .annotations.marks import outliers
 from .difference.kinds import Differences
@@ -101,9 +102,10 @@ class Sweep:
         if near is not None:
             cameras["focus"] = near
         rising = p.lift > 0 and bool((self.moved > 0).any())
+        calls = calls_word(self.picture.walls[0].trace)
         return replace(
             drawing,
-            notes=(*drawing.notes, *(["raised tubes: their calls moved in the order of calls"] * rising)),
+            notes=(*drawing.notes, *([f"raised tubes: their {calls} moved in the order of calls"] * rising)),
             elements=(*drawing.elements, *(e for e in more if len(e))),
             camera=cameras.get(p.camera, cameras["overview"]),
             cameras=cameras,

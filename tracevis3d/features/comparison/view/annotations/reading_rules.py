@@ -123,7 +123,8 @@ def _peaks(score: NDArray[np.float64], most: int) -> list[int]:
 def _unmatched(line: Skyline, s: int, most: int) -> list[Annotation]:
     """Annotate the functions whose calls take most of the time without any match, where they take most."""
     trace = line.wall.trace
-    calls, functions, kind = trace.calls, trace.functions, profile.length_kind(trace)
+    calls, functions = trace.calls, trace.functions
+    kind = next(iter(profile.totals(trace)), profile.length_kind(trace))
     ids = line.unmatched
     inside = (calls.start[ids] >= line.window[0]) & (calls.start[ids] < line.window[1])
     ids = ids[inside]
@@ -137,8 +138,10 @@ def _unmatched(line: Skyline, s: int, most: int) -> list[Annotation]:
         own = ids[calls.function[ids] == function]
         bar = int(np.argmax(np.bincount(line.bars_at(calls.start[own]), (calls.end - calls.start)[own])))
         many = f"{len(own):,} × " if len(own) > 1 and not len(trace.samples) else ""
-        weight = time[function] * profile.length_per_ns(trace)
-        lasts = profile.amount_of(kind, weight) if kind else units.duration(time[function], 2)
+        weight = time[function]
+        if len(trace.samples):
+            weight = round(float(profile.whole_weights(trace)[own].sum()))
+        lasts = profile.amount_of(kind, weight) if kind else units.duration(weight, 2)
         name = functions.label[function]
         name = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
         text = f"no match: {many}{name} {lasts}"
