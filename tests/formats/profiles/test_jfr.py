@@ -15,6 +15,7 @@ from tests.support.profile_facts import spans, weights_of
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.profiles.jfr.chunks import Texts, chunks
+from tracevis3d.formats.profiles.jfr.taken import method
 from tracevis3d.trace.problems import Problems
 
 PROFILES = ROOT / "tests" / "data" / "profiles"
@@ -80,6 +81,23 @@ def test_a_wait_is_a_call_within_the_function_that_waits(name):
     names = [trace.functions.name[k] for k in calls.function[of].tolist()]
     assert "monitor enter" in names
     assert names == [sync.names[k] for k in sync.name[known].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("inside", "name"),
+    [
+        ("Words$$Lambda$88+0x00007fb024007a08/360062456", "Words$$Lambda.run"),
+        ("a/Words$$Lambda+0x00007fb024007a08", "a.Words$$Lambda.run"),
+        ("a/Words$$Lambda/0x0000000033045210", "a.Words$$Lambda.run"),
+        ("java/lang/invoke/LambdaForm$MH/0x80000002d", "java.lang.invoke.LambdaForm$MH.run"),
+        ("a/Words$1", "a.Words$1.run"),
+        ("a/Lambda$2", "a.Lambda$2.run"),
+        ("", "run"),
+    ],
+)
+def test_a_hidden_class_has_no_address(inside, name):
+    """It differs from run to run: two runs of a program had nothing in common below a lambda."""
+    assert method(inside, "run") == name
 
 
 def test_times_and_damage(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +14,9 @@ from ....trace.model import IO, WAIT
 from ....trace.recording import Recording
 from ...distinct import places_among
 from ..samples import COUNTED, add_timed
+
+#: What a hidden class's name ends with: a number, its address, and a number by the JDK.
+_HIDDEN = re.compile(r"(?:\$\d+)?[+/.]0x[0-9a-f]+(?:[/.]\d+)?$")
 
 #: What events become.
 SAMPLE, ALLOCATION, WAITS, TRANSFER, COLLECTION = range(5)
@@ -257,6 +261,8 @@ def named(what: str, address: int) -> str:
 def method(inside: str, name: str) -> str:
     """Return the name of a function: that of its class, and its own.
 
+    Where a hidden class lies, such as that of a lambda, and how many there were before, each run says anew.
+
     Parameters
     ----------
     inside : str
@@ -267,5 +273,5 @@ def method(inside: str, name: str) -> str:
     -------
     str
     """
-    name = name or "(unnamed)"
+    name, inside = name or "(unnamed)", _HIDDEN.sub("", inside)
     return f"{inside.replace('/', '.')}.{name}" if inside else name
