@@ -269,6 +269,13 @@ def test_growth_for_so_long_takes_four_samples_and_all_of_the_time(times, window
     assert growth.since(window) == grown
 
 
+def test_the_share_of_a_call_site_is_of_what_all_have_grown_by_since_the_first_sample() -> None:
+    growth = Growth(known(["a"])._blocks.sites, "")
+    for at, live in enumerate(([0, 0, 5], [10, 0, 5], [10, 30, 0])):
+        growth.samples.add(at, np.array(live))
+    assert [growth.samples.share(site) for site in range(4)] == [0.25, 0.75, 0.0, 0.0]
+
+
 def test_a_sample_may_be_of_one_call_site() -> None:
     taken = SampledBytes(SimpleNamespace(of_frame=lambda session, frame: frame + 3)).take({
         "session": object(), "series": np.array([8, 5]), "series names": {8: "blocks", 5: sampled_name(2)},

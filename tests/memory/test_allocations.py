@@ -109,6 +109,9 @@ def test_facts_are_counted_row_by_row(rows) -> None:
     assert facts["peak_bytes"] == max(live)
     assert facts["peak_ns"] == (memory.time[live.index(max(live))] if max(live) else 0)
     assert facts["allocated_bytes"] == sum(size.values())
+    drawn = facts["curves"]
+    assert (sum(drawn["allocations"]), sum(drawn["allocated_bytes"])) == (len(blocks), sum(size.values()))
+    assert max(drawn["live_bytes"]) == max(live)
     assert (facts["kept_blocks"], facts["kept_bytes"]) == (len(kept), sum(size[row] for row in kept))
     assert facts["accesses"] == sum(len(accesses) for *_, accesses in blocks)
     assert facts["odd"] == {name: {"count": len(at), "first_row": at[0]} for name, at in odd.items() if at}

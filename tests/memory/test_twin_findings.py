@@ -488,6 +488,14 @@ def test_what_always_lives_lives_in_each_cell_however_short_the_recording(end) -
     assert (grid // max(end, 1)).tolist() == [[9.0] * 4]
 
 
+@pytest.mark.parametrize(("looks", "kinds"), [(7, set()), (8, {"forgotten"})])
+def test_what_is_forgotten_is_seen_eight_times_in_the_second_half(looks, kinds) -> None:
+    blocks, sites = of_one_site([(0, ALLOC, 1 << 12, 100_000)])
+    snapshots = np.linspace(END // 2, END, looks).astype(np.int64)
+    found = find_memory(blocks, sites, site_table(blocks, sites), False, 0.0, snapshots)
+    assert {f.kind for f in found} == kinds
+
+
 def test_of_what_has_no_bytes_nothing_is_said() -> None:
     rows = [(i * END // 300, ALLOC, i << 12, 0) for i in range(300)]
     rows += [(i * END // 300 + 1, FREE, i << 12, 0) for i in range(0, 200)]

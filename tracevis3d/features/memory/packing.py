@@ -151,7 +151,7 @@ def _large_groups(
     grid = np.cumsum(grid[:-1], axis=1)[:, :-1]
     most = grid.max(axis=1, initial=0)
     names = np.flatnonzero(most >= least)
-    names = likely[names[np.argsort(-(grid.mean(axis=1) / np.maximum(most, 1))[names], kind="stable")]]
+    names = likely[names[np.argsort(-grid[names].mean(axis=1) / most[names], kind="stable")]]
     number = np.full(groups, -1, np.int32)
     number[names] = np.arange(len(names))
     group = number[of]
