@@ -12,7 +12,7 @@ from tracevis3d.features.memory.live.alarms import MemoryAlarms
 from tracevis3d.features.memory.live.findings import Found
 from tracevis3d.features.memory.live.growth import Growth, SampledBytes, Samples
 from tracevis3d.live.growing import GrowingTrace
-from tracevis3d.live.protocol import Batch, Names, Welcome, sampled_name
+from tracevis3d.live.protocol import SAMPLED, Batch, Names, Welcome, sampled_name
 from tracevis3d.live.stream.alarms import Alarm
 
 ALLOC, FREE = 0, 1
@@ -276,13 +276,16 @@ def test_the_share_of_a_call_site_is_of_what_all_have_grown_by_since_the_first_s
     assert [growth.samples.share(site) for site in range(4)] == [0.25, 0.75, 0.0, 0.0]
 
 
-def test_a_sample_may_be_of_one_call_site() -> None:
-    taken = SampledBytes(SimpleNamespace(of_frame=lambda session, frame: frame + 3)).take({
-        "session": object(), "series": np.array([8, 5]), "series names": {8: "blocks", 5: sampled_name(2)},
-        "time": np.array([10, 20]), "value": np.array([1.0, 99.6]),
-    })  # fmt: skip
-    ((at, live),) = taken
-    assert (at, live[5], live.sum()) == (20, 100, 100)
+def test_a_sample_is_of_the_call_sites_that_are_counted_then() -> None:
+    counted = SampledBytes(SimpleNamespace(of_frame=lambda session, frame: frame + 3))
+    rows = [(8, 10, 7.0), (5, 20, 99.6), (8, 20, 3.0), (6, 30, 40.0), (7, 30, 999.0)]
+    series, time, value = (np.array(column) for column in zip(*rows, strict=True))
+    names = {8: "blocks", 5: sampled_name(2), 6: sampled_name(0), 7: SAMPLED}
+    (first, early), (second, late) = counted.take(
+        {"session": object(), "series": series, "series names": names, "time": time, "value": value}
+    )
+    assert (first, early[5], early.sum()) == (20, 100, 100)
+    assert (second, late[5], late[3], late.sum()) == (30, 100, 40, 140)
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ class Samples:
     def share(self, site: int) -> float:
         """Return which share of all that call sites have grown lately one has."""
         grown = np.maximum(self.seen[-1][1] - self.seen[0][1], 0)
-        return float(grown[site] / max(int(grown.sum()), 1))
+        return float(grown[site] / grown.sum())
 
 
 @dataclass
