@@ -230,6 +230,13 @@ def test_parts_lie_in_the_districts_of_what_is_around_them(kind, expected, backw
     assert measured(trace, parts, "functions").tolist() == [counts["/".join(path)] for path in parts.path]
 
 
+def test_functions_that_are_not_called_are_of_no_part():
+    trace = in_containers()
+    first = np.zeros_like(trace.calls.function)
+    parts = parts_of(replace(trace, calls=replace(trace.calls, function=first)), "function")
+    assert parts.of_function.tolist() == [0, *[-1] * (len(trace.functions) - 1)]
+
+
 def test_a_module_of_its_packages_name_is_the_package():
     trace = in_containers()
     functions = trace.functions

@@ -28,13 +28,20 @@ from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
 from tracevis3d.features.comparison.findings.find import (
     KINDS,
     _as_stalls,
+    _expected_in_both,
     _explains,
     _from_cold_disk,
     _goes_with,
     find,
 )
 from tracevis3d.features.comparison.findings.likeness import groups_of, most_alike
-from tracevis3d.features.comparison.findings.moves import add_most_similar, joined, together, told_once
+from tracevis3d.features.comparison.findings.moves import (
+    _as_many,
+    add_most_similar,
+    joined,
+    together,
+    told_once,
+)
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
 from tracevis3d.features.comparison.findings.ranking import rank as code_rank
 from tracevis3d.features.comparison.findings.stretches import stretches
@@ -141,6 +148,24 @@ def renamed_in_two_places(name, first, second):
     return traced(("main", 300, places))
 
 
+def among(many, others):
+    """A short function is called among many others."""
+    return traced(("main", 300, [*[leaf("f", 1)] * many, *[leaf("tick")] * others]))
+
+
+def apart(many):
+    """Functions are called of which none follows another."""
+    return traced(
+        ("main", 300, [call for i in range(22) for call in (leaf("rest"), leaf(f"n{i}"))[: 1 + (i < many)]])
+    )
+
+
+def resumed(many):
+    """Code without a name makes nine tenths of its calls of one function."""
+    values = [("row.<genexpr>", 10, [*[leaf("value")] * many, leaf("last")])] if many else []
+    return traced(("main", 300, [("row", 50, [leaf("rest"), *values])]))
+
+
 def in_two_places(times, first, second):
     """A function is called in two places, and takes longer in one of them."""
     places = [(name, 10, [leaf("f", own)] * times) for name, own in (("one", first), ("two", second))]
@@ -210,6 +235,9 @@ def test_own_times_without_stalls(pair):
 @example((renamed("old", 4), renamed("new", 9)), "0.3")
 @example((with_users(), with_users(leaf("new"))), "0.3")
 @example((with_some_users(0), with_some_users(1)), "0.3")
+@example((among(5, 89), among(10, 89)), "0.3")
+@example((apart(0), apart(22)), "0.3")
+@example((resumed(0), resumed(9)), "0.3")
 @example((in_two_places(4, 1000, 100), in_two_places(8, 100, 1000)), "0.3")
 @example((renamed_in_one_place("old"), renamed_in_one_place("new")), "0.3")
 @example((renamed_in_two_places("old", 2000, 100), renamed_in_two_places("new", 100, 2000)), "0.3")
@@ -270,9 +298,25 @@ def parts(run, slow=1, between=1):
     return traced(("main", 309, [*callers, ("gaps", 20, gaps(0)), ("gaps", 20, gaps(1))]))
 
 
+def sections(run, factors):
+    """Parts of a run, each of many short functions, that take so many times as long."""
+    callers = [
+        (f"section{s}", 20, [leaf(f"{s}.{i}", round((200 + i * run % 7) * factor)) for i in range(8)])
+        for s, factor in enumerate(factors)
+    ]
+    return traced(("main", 300, callers))
+
+
+def tiny(own):
+    """Few nanoseconds."""
+    return traced(("main", 40, [leaf("f", own), *[leaf(f"g{i}", 5) for i in range(6)]]))
+
+
 @given(any_pairs())
+@example((tiny(1), tiny(2)))
 @example((paced(10), paced(30)))
 @example((paced(30), paced(10)))
+@example((sections(1, (1,) * 9), sections(2, (1, 1, 1, 1, 1, 1, 2, 2.3, 2.6))))
 @example((parts(1), parts(2, slow=2)))
 @example((parts(1, slow=2), parts(2)))
 @example((parts(1), parts(2, between=4)))
@@ -306,10 +350,21 @@ def test_what_takes_longer(pair):
     all_same(pace(evidence), plain.same_pace())
 
 
-def two_callers(step, own=900):
+def two_callers(step, own=900, more=0):
     """Two functions each call two others, in one order or in the other."""
     one, two = [leaf("a", own + 100), leaf("b", own)], [leaf("c", own - 200), leaf("d", own)]
-    return traced(("main", 300, [("one", 100, one[::step]), leaf("stay"), ("two", 100, two[::step])]))
+    return traced(
+        (
+            "main",
+            300,
+            [("one", 100, one[::step]), leaf("stay"), ("two", 100, two[::step]), *[leaf("more")] * more],
+        )
+    )
+
+
+def waiting(between, whole=3000):
+    """A run that takes so long, of which it waits between two calls."""
+    return traced(("main", whole - 2000 - between, [leaf("a"), between, leaf("b")]))
 
 
 def in_itself(step):
@@ -324,6 +379,10 @@ def rounds(*parts):
 
 @given(any_pairs())
 @example((two_callers(1), two_callers(-1)))
+@example((waiting(100), waiting(150)))  # half as long again
+@example((waiting(100), waiting(149)))
+@example((waiting(100, 10_000), waiting(200, 10_000)))  # a hundredth of the time more
+@example((waiting(100, 10_000), waiting(199, 10_000)))
 @example((in_itself(1), in_itself(-1)))
 @example((two_callers(1, 5000), two_callers(-1)))
 @example((two_callers(1), two_callers(-1, 5000)))
@@ -455,6 +514,13 @@ def moved_beside(there, place):
     return traced(("main", 300, callers))
 
 
+def rooted(other):
+    """A run, or a part of it by itself, in a function of another name."""
+    if other:
+        return traced(("other", 300, [leaf("x"), leaf("y")]))
+    return traced(("one", 300, [("f", 10, [leaf("x"), leaf("y")]), *[leaf(f"g{i}") for i in range(8)]]))
+
+
 def beside(*more):
     """A function may call some others, which take longer and longer but for the last."""
     times = {"a": 100, "b": 2000, "c": 500, "new": 900, "newer": 1500}
@@ -466,9 +532,12 @@ def beside(*more):
 @given(any_pairs(), TAUS)
 @example((moved_beside(False, "one"), moved_beside(True, "one")), "0.3")
 @example((moved_beside(False, "far"), moved_beside(True, "far")), "0.3")
+@example((rooted(False), rooted(True)), "0.3")
+@example((rooted(True), rooted(False)), "0.3")
 @example((taken_over(False), taken_over(True)), "0.3")
 @example((taken_over(True), taken_over(False)), "0.3")
 @example((elsewhere(10, 0), elsewhere(4, 6)), "0.3")
+@example((elsewhere(6, 0), elsewhere(2, 3)), "0.3")  # a tenth fewer in all
 @example((elsewhere(10, 0), elsewhere(4, 2, 4)), "0.3")
 @example((elsewhere(10, 0), elsewhere(4, 3, 3)), "0.3")
 @example((elsewhere(10, 0, 36), elsewhere(4, 3, 39)), "0.3")
@@ -578,6 +647,46 @@ def test_calls_without_a_duration_are_counted_where_they_are_made():
 
 
 @pytest.mark.parametrize(
+    ("calls", "goes"), [((8, 20), True), ((8, 21), False), ((50, 80), True), ((50, 79), False)]
+)
+def test_what_is_repeated_by_nearly_the_factor_of_a_unit_goes_with_it(calls, goes):
+    def told(calls, unit=False):
+        return Finding("repetitions", 0.1, ("", ""), calls=calls, details={"unit": unit})
+
+    assert _goes_with(told((4, 8), unit=True), told(calls)) == goes
+    assert not _goes_with(told((4, 8)), told(calls))
+    assert not _goes_with(told((10, 11), unit=True), told((10, 9)))
+    assert not _goes_with(told((10, 11), unit=True), told((10, 10)))
+    assert not _goes_with(told((4, 8), unit=True), replace(told(calls), kind="alone"))
+
+
+@pytest.mark.parametrize(("trace", "calls"), [(0, (30, 10)), (1, (10, 30))])
+def test_three_expected_calls_that_are_not_made_are_no_chance(trace, calls):
+    fewer = Finding("repetitions", 0.1, ("", ""), calls=calls, details={"unit": False})
+    for many, expected in ((9, True), (8, False)):
+        made = (many, 0) if trace == 0 else (0, many)
+        for details in ({}, {"elsewhere": 0}):
+            alone = Finding("alone", 0.1, ("", ""), calls=made, details=details)
+            assert _expected_in_both(fewer, alone, trace) == expected
+        assert not _expected_in_both(replace(fewer, details={"unit": True}), alone, trace)
+        assert not _expected_in_both(fewer, replace(alone, details={"elsewhere": 1}), trace)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "many"),
+    [(5, 5, True), (4, 4, False), (9, 10, True), (10, 9, True), (8, 9, False), (9, 8, False)],
+)
+def test_as_many_calls_with_as_many_below_are_the_same(one, other, many):
+    def told(trace, calls, below):
+        sides = [(n, 0) if trace == "A" else (0, n) for n in (calls, below)]
+        return Finding("alone", 0.1, ("f", "f"), calls=sides[0], below=sides[1], details={"trace": trace})
+
+    assert _as_many(told("A", one, 20), told("B", other, 20)) == many
+    assert _as_many(told("A", 20, one), told("B", 20, other)) == many
+    assert not _as_many(told("A", 20, 20), replace(told("B", 20, 20), functions=("g", "g")))
+
+
+@pytest.mark.parametrize(
     ("calls", "change", "count", "longest", "total", "is_stalls"),
     [
         (2, 200, 2, 100, 300, True), (2, 201, 2, 100, 300, False), (2, 150, 2, 100, 150, True),
@@ -629,8 +738,39 @@ def somewhere(many):
     return traced(("main", 300, [*here, there, *[leaf("tick")] * 700]))
 
 
+def busy(more):
+    """A run that does much else: a function is new, one is called once more, and one far more often."""
+    large = ("large", 10, [leaf("part", 10), *[leaf("other", 10)] * (300 * more)])
+    few = [*[leaf("new", 10)] * more, leaf("again", 10), ("once", 10, [leaf("again", 10)] * (1 + more))]
+    return traced(("main", 300, [large, *few, *[leaf("tick", 10)] * 2500]))
+
+
+def through(wrappers):
+    """What a function does is called through others."""
+    work = ("go", 10, [leaf(name) for name in "abcdef"])
+    for name in reversed(wrappers):
+        work = (name, 10, [work])
+    return traced(("main", 300, [work, leaf("rest")]))
+
+
+def test_ten_findings_are_reported_unless_more_are_asked_for():
+    def run(many):
+        callers = [(f"user{i}", 10, [leaf("own"), *[leaf(f"f{i}")] * (many * (i + 1))]) for i in range(14)]
+        return traced(("main", 300, callers))
+
+    comparison = compare(run(0), run(1), identity="exact", cache=False)
+    assert [len(find(comparison, *top).found) for top in ((), (12,))] == [10, 12]
+
+
 @given(any_pairs(), TAUS, st.integers(0, 12))
 @example((somewhere(0), somewhere(1)), "0.3", 2)
+@example((busy(0), busy(1)), "0.3", 9)
+@example((renamed("old", 4), renamed("new", 9)), "0.3", 9)
+@example((two_callers(1), two_callers(-1, more=5)), "0.3", 9)
+@example((two_callers(1), two_callers(1)), "0.3", 9)
+@example((through([]), through(["start", "safely"])), "0.3", 9)
+@example((rooted(False), rooted(True)), "0.3", 9)
+@example((rooted(True), rooted(False)), "0.3", 9)
 @settings(max_examples=120, deadline=None)
 def test_what_is_reported_and_in_which_order(pair, tau, top):
     comparison = compare(*pair, tau=tau, identity="exact", cache=False)

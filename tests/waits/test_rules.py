@@ -24,6 +24,11 @@ def own(path, *rules, flows=()):
     return found.rules[: many[0]], found.flows[: many[1]]
 
 
+def test_a_rule_is_of_any_call_unless_it_says_more():
+    rule = Rule(("f",), "wait")
+    assert not any((rule.own, rule.one, rule.all, rule.holds, rule.callers, rule.object, rule.thread))
+
+
 def test_a_rule_has_what_it_says_and_defaults_for_the_rest(tmp_path):
     path = tmp_path / "rules.json"
     said = {

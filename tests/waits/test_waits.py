@@ -320,6 +320,25 @@ def test_locks_taken_in_different_orders_are_found():
     assert "lock order" not in kinds_of(lines([*both("a", 0, "X", "Y"), *both("a", 20, "Y", "X")]))
 
 
+def test_a_wait_that_nobody_ends_is_ended_as_the_last_one_within_it_is():
+    rows = [("a", 0, 100, "Event.wait", "wait", "E", 1)]
+    for i in range(3):
+        rows += [
+            ("b", 0, 0, "Lock.acquire", "wait", f"L{i}", 0),
+            ("a", 10 + 20 * i, 20 + 20 * i, "Lock.acquire", "wait", f"L{i}", 1),
+            ("b", 15 + 20 * i, 15 + 20 * i, "Lock.release", "release", f"L{i}"),
+        ]
+    waits = find_waits(trace_of(lines(rows)))
+    (outer,) = np.flatnonzero(waits.ops.lasted == 100)
+    assert waits.woken_at[outer] == 55
+    assert waits.trace.threads.tid[waits.woken_by[outer]] == "b"
+
+
+def test_what_is_released_at_the_very_beginning_is_known_to_be():
+    found = summary(find_waits(trace_of("a 0 10 Event.wait wait E 1\nb 0 0 Event.set release E")))
+    assert [wait["released_ns"] for wait in found["waits"]] == [0]
+
+
 def test_what_threads_give_back_for_each_other_is_in_no_order():
     rows = [*both("a", 0, "X", "Y"), *both("b", 20, "Y", "X")]
     rows.append(("c", 40, 40, "Lock.acquire", "wait", "X", 0))
@@ -353,6 +372,9 @@ def test_orders_of_threads_that_follow_each_other_are_no_deadlock_in_this_run():
     assert found.sentence.endswith("if they run at the same time; here one ends before another begins")
     # The same with the thread that is joined as the first of all.
     (found,) = kinds_of(lines([("a", 0, 3, "run"), *rows]))["lock order"]
+    assert found.sentence.endswith("here one ends before another begins")
+    # The same with the one that begins later as the first of all.
+    (found,) = kinds_of(lines([("b", 21, 22, "run"), *rows]))["lock order"]
     assert found.sentence.endswith("here one ends before another begins")
     # Who joins another comes after it, not before.
     joins = [*both("main", 0, "X", "Y"), ("main", 6, 20, "Thread.join", "wait", "Thread:a", 1)]

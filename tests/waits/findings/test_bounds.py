@@ -180,6 +180,10 @@ PROGRAMS = {
     "sleeps in two functions": (waits_in_two("time.sleep", "-"), []),
     "takes little": (takes_between(3), ["polling"]),
     "takes something half of the time": (takes_between(4), []),
+    "another polls": (
+        [*takes_between(4), *[("t", 100 * i, 100 * i + 90, "time.sleep", "wait", "-", 1) for i in range(8)]],
+        ["polling"],
+    ),
     "reads half of the time": (reads_between(4), []),
     "reads in vain": (reads_between(4, " (failed)"), ["polling"]),
     "takes what it has put itself": (takes_between(4, "s"), ["polling"]),

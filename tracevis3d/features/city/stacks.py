@@ -68,7 +68,7 @@ def _stack_of(trace: Trace, of_function: Ints, thread: int, moment: int, trail: 
     last = low + int(np.searchsorted(starts, moment, "right")) - 1
     inner = last
     while inner >= low and calls.end[inner] <= moment:
-        inner = int(calls.parent[inner]) if calls.parent[inner] >= 0 else -1
+        inner = int(calls.parent[inner])
     if inner < low:
         return None
     chain = []
