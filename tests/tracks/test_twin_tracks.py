@@ -337,6 +337,7 @@ def test_what_the_loads_are_of_by_itself():
     said, loads = of(two)
     assert said == "Modules that run, as a share of 2 threads"
     assert [load.full for load in loads] == [2.0] * len(loads)
+    assert {load.full for load in of(walked_trace(4, steps=40, threads=1), "modules")[1]} == {1.0}
     bands = keyed(two)["modules"].bands
     assert [(load.name, load.color) for load in loads] == [(band.name, band.color) for band in bands]
     with pytest.raises(UsageError, match="spokes=io: the trace records no io"):
@@ -360,7 +361,7 @@ def test_a_polygon_has_at_most_24_corners():
     trace = Trace(span_ns=9)
     names = [load.name for load in loads_of(trace, (track,), "tracks", (0, 9), "muted")[1]]
     assert names == ["t x"] * 24
-    rate = Track("calls", "c", (Band("", Rate(np.array([1, 2]))),), str)
+    rate = Track("calls", "c", (Band("", Rate(np.array([1, 2])), 0),), str)
     (load,) = loads_of(trace, (rate,), "tracks", (0, 9), "muted")[1]
     assert (load.name, load.full) == ("c", 0.0)
 

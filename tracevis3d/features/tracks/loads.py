@@ -100,7 +100,7 @@ def _threads(trace: Trace, window: tuple[int, int]) -> tuple[Load, ...]:
         series = steps_of(*within_calls(trace, thread))
         mine = roots[calls.thread[roots] == thread]
         own = Occurrences(calls.start[mine], calls.end[mine], mine)
-        series = Steps(series.time, np.clip(series.value, 0.0, 1.0))
+        series = Steps(series.time, np.maximum(series.value, 0.0))
         made.append(Load(lane_title(trace, thread, 24), series, 1.0, k, own))
     return tuple(made)
 

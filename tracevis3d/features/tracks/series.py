@@ -76,8 +76,7 @@ class Steps:
 
     def _integral(self, at: Ints) -> Floats:
         last = np.searchsorted(self.time, at, "right") - 1
-        known = np.maximum(last, 0)
-        area = self._before[known] + self.value[known] * (at - self.time[known])
+        area = self._before[last] + self.value[last] * (at - self.time[last])
         return np.where(last >= 0, area, 0.0)
 
     def peak(self, window: tuple[int, int]) -> tuple[int, float]:

@@ -53,7 +53,7 @@ class Band:
 
     name: str
     series: Series
-    color: int = 0
+    color: int
     occurrences: Occurrences | None = None
 
 
