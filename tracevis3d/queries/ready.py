@@ -58,6 +58,14 @@ READY = (
         "FROM calls GROUP BY path ORDER BY sum(self_ns) DESC, path LIMIT 20",
     ),
     ReadyQuery(
+        "sampled-functions",
+        "functions with the most of what was sampled in them",
+        "SELECT samples.kind, stacks.function, sum(weight) AS weight "
+        "FROM samples JOIN stacks ON samples.stack_id = stacks.id "
+        "GROUP BY ALL ORDER BY samples.kind, weight DESC, stacks.function LIMIT 50",
+        (1, 1),
+    ),
+    ReadyQuery(
         "threads",
         "threads with their calls and the time in calls",
         "SELECT thread, count(*) AS calls, sum(self_ns) AS in_calls_ns, min(start_ns) AS first_ns, "
@@ -111,6 +119,16 @@ READY = (
         "SELECT function, sum(self_ns) FILTER (trace = 'A') AS self_a_ns, "
         "sum(self_ns) FILTER (trace = 'B') AS self_b_ns FROM calls GROUP BY function "
         "ORDER BY abs(coalesce(self_b_ns, 0) - coalesce(self_a_ns, 0)) DESC, function LIMIT 20",
+        _BOTH,
+    ),
+    ReadyQuery(
+        "changed-samples",
+        "functions in which two profiles sampled most unlike amounts",
+        "SELECT samples.kind, stacks.function, "
+        "coalesce(sum(weight) FILTER (samples.trace = 'A'), 0) AS weight_a, "
+        "coalesce(sum(weight) FILTER (samples.trace = 'B'), 0) AS weight_b "
+        "FROM samples JOIN stacks ON samples.trace = stacks.trace AND samples.stack_id = stacks.id "
+        "GROUP BY ALL ORDER BY samples.kind, abs(weight_b - weight_a) DESC, stacks.function LIMIT 50",
         _BOTH,
     ),
     ReadyQuery(

@@ -22,6 +22,7 @@ from tracevis3d.formats import registry
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.queries.database import run
+from tracevis3d.queries.ready import written_out
 from tracevis3d.trace import profile
 from tracevis3d.units import percentage
 
@@ -178,3 +179,29 @@ def test_a_picture_says_what_was_sampled(name, calls, done, alone):
     assert ("raised tubes: their sampled calls moved" in notes) == (calls == "sampled calls")
     said = [text for labels in drawing.labels for text in labels.text]
     assert f"no match: {alone}" in said, [text for text in said if text.startswith("no match")]
+
+
+@pytest.mark.parametrize("name", [name for name in STACKS if "speedscope" not in name])
+def test_the_ready_queries_of_samples_are_the_sums_of_their_stacks(name):
+    plainly, _ = STACKS[name]
+    traces = pair(name)
+    sides = []
+    for text in texts(name):
+        own = Counter()
+        for function, weight in plain.sums(plainly(text))[0].items():
+            own[function.replace("<locals>.", "")] += weight
+        sides.append(own)
+    kind = traces[0].samples.kinds[0]
+    # Where several functions have a name, their places stand behind it.
+    rows = run(written_out("changed-samples", 2), traces).rows
+    said = [row for row in rows if row["kind"] == kind and row["function"] in sides[0] | sides[1]]
+    assert len(said) >= 4
+    for row in said:
+        assert [row["weight_a"], row["weight_b"]] == [own[row["function"]] for own in sides], row
+    most = [int(abs(row["weight_b"] - row["weight_a"])) for row in rows if row["kind"] == kind]
+    assert most == sorted(most, reverse=True)
+    for own, trace in zip(sides, traces):
+        rows = run(written_out("sampled-functions", 1), [trace]).rows
+        first = [row for row in rows if row["kind"] == kind]
+        assert [row["weight"] for row in first] == sorted((row["weight"] for row in first), reverse=True)
+        assert all(row["weight"] == own[row["function"]] for row in first if row["function"] in own)
