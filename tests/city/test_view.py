@@ -214,5 +214,10 @@ def test_a_profile_with_times_is_measured_in_what_was_sampled():
     assert drawing.legends[0].title == "Samples, second run to first"
     assert shown("perf_{}.perf.txt.gz").title == "libc.so.6 grows most in cpu-clock: 378 ms to 1.19 s"
     assert shown("py_{}.austin.gz").legends[0].title == "Self time, second run to first"
-    assert shown("go_{}.pprof").title == "slices.zsortordered.go grows most in cpu: 1.39 s to 3.6 s"
+    said = shown("go_{}.pprof")
+    assert [one.text for one in said.callouts][:2] == [
+        "zsortordered.go: 1.39 s → 3.6 s",
+        "main.go: 1.41 s → 2.12 s",
+    ]
+    assert said.title == "slices.zsortordered.go grows most in cpu: 1.39 s to 3.6 s"
     assert shown("c_{}.callgrind.gz").title.startswith("words.c grows most in instructions: ")

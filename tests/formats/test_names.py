@@ -60,6 +60,12 @@ def written(containers):
             "package slices > file sort.go",
             7,
         ),
+        (
+            "runtime.memmove (/go/src/runtime/memmove.s:9)",
+            "runtime.memmove",
+            "package runtime > file memmove.s",
+            9,
+        ),
         ("memmove (/go/src/runtime/memmove.go:1)", "memmove", "file memmove.go", 1),
         ("sort.part.0'2 (qsort.c:12)", "sort.part.0'2", "file qsort.c", 12),
         ("sort.isra.0.cold (qsort.c:12)", "sort.isra.0.cold", "file qsort.c", 12),

@@ -155,7 +155,7 @@ def _in_file(name: str, file: str, line: int) -> Split:
     if "::" in own:
         inner = _scoped(own)
         return Split(inner.label, containers + inner.containers, file, line)
-    if file.endswith(".go"):
+    if file.endswith((".go", ".s")):
         # What stands before a function is its package: path/to/json.(*Decoder).Decode
         path, _, last = own.partition("[")[0].rpartition("/")
         package = f"{path}/{last.partition('.')[0]}" if path else last.partition(".")[0]

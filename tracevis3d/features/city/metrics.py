@@ -110,8 +110,10 @@ def _chain(trace: Trace, container: int, chains: dict[int, tuple[str, ...]]) -> 
         parent = int(trace.containers.parent[container])
         outer, name = _chain(trace, parent, chains), trace.containers.name[container]
         inside = ".".join(outer)
-        own = name.removeprefix(f"{inside}.") if inside else name
-        splits = CONTAINER_KINDS[int(trace.containers.kind[container])] in ("package", "module")
+        kind = CONTAINER_KINDS[int(trace.containers.kind[container])]
+        # A file's name begins as its package's by chance: main.go of main.
+        own = name.removeprefix(f"{inside}.") if inside and kind != "file" else name
+        splits = kind in ("package", "module")
         is_whole = not splits or _NO_PACKAGES.search(own)
         words = (own or "(unnamed)",) if is_whole else tuple(filter(None, own.split(".")))
         # Some formats record a module in a package of its own name.
