@@ -278,9 +278,9 @@ def test_the_share_of_a_call_site_is_of_what_all_have_grown_by_since_the_first_s
 
 def test_a_sample_is_of_the_call_sites_that_are_counted_then() -> None:
     counted = SampledBytes(SimpleNamespace(of_frame=lambda session, frame: frame + 3))
-    rows = [(8, 10, 7.0), (5, 20, 99.6), (8, 20, 3.0), (6, 30, 40.0), (7, 30, 999.0)]
+    rows = [(8, 10, 7.0), (5, 20, 99.6), (8, 20, 3.0), (9, 20, 1.0), (7, 30, 40.0), (6, 30, 999.0)]
     series, time, value = (np.array(column) for column in zip(*rows, strict=True))
-    names = {8: "blocks", 5: sampled_name(2), 6: sampled_name(0), 7: SAMPLED}
+    names = {8: "blocks", 5: sampled_name(2), 6: SAMPLED, 7: sampled_name(0)}
     (first, early), (second, late) = counted.take(
         {"session": object(), "series": series, "series names": names, "time": time, "value": value}
     )

@@ -247,6 +247,17 @@ def test_what_comes_next_joins_the_last_item_until_that_is_wide_enough(before, i
         assert blocks.blocks[-1, k.ITEM] == item
 
 
+def test_an_item_whose_first_block_is_dropped_begins_with_the_next() -> None:
+    blocks, _ = followed([(0, i, 4096 * (i + 1), 10, i) for i in range(5)])
+    blocks.cut((0, 10), 10, (0.0, 1.0), 0.5, False, False)
+    growing = blocks.sites._growing
+    growing.add(batch([(1, 20, 4096, 0, 0), (1, 21, 4 * 4096, 0, 0)]))
+    blocks.follow(growing.batches("memory", 0)[0][-1], 0)
+    blocks._compact(30)
+    first = blocks.blocks[blocks.items[:, k.FIRST], k.ADDRESS]
+    assert first.tolist() == [2 * 4096, 5 * 4096]
+
+
 def test_call_sites_are_ordered_by_width() -> None:
     rows = [(0, i, 4096 * (i + 1), size, i) for i, size in enumerate((10, 300, 20, 300))]
     blocks, _ = followed(rows)
