@@ -53,6 +53,9 @@ def test_where_the_time_goes(calls, said):
     trace = traced(calls)
     assert headline(trace) == said
     assert about(trace).endswith("on 1 thread")
+    assert " in " in about(trace)
+    trace.problems.add("no times", "line 1")
+    assert " in " not in about(trace)
 
 
 def test_a_root_that_names_its_thread_is_not_where_the_time_goes(tmp_path):

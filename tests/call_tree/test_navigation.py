@@ -14,11 +14,13 @@ from tracevis3d.features.call_tree.navigation import (
     HINT,
     KEYS,
     TreeNavigation,
+    _levels,
     carried,
     path_of,
     text_of,
 )
 from tracevis3d.features.call_tree.partial_tree import ALL, PartialTree
+from tracevis3d.features.call_tree.row_counts import RowSums
 from tracevis3d.filters.facts import Facts
 from tracevis3d.filters.listed import listed
 from tracevis3d.filters.stack import apply, parse
@@ -225,6 +227,30 @@ def test_all_callers_of_a_path_are_opened() -> None:
     tree.expand_to((0, 1, 0, 0))
     assert name(tree.current) == "log"
     assert (0, 1, 0, 0) in [row.path for row in tree.rows()]
+
+
+def test_what_is_in_the_window_stays_where_it_is_when_its_callers_are_opened() -> None:
+    tree = opened()
+    tree.press("END")
+    before = tree.position
+    for row in tree.rows():
+        tree.expand_to(row.path)
+        assert tree.position == before
+
+
+def test_of_a_path_that_is_not_in_a_tree_the_beginning_is_taken() -> None:
+    tree = PartialTree(GRAPH, levels=ALL)
+    for path, shown in (((0, 1, 0), (0, 1, 0)), ((0, 1, 99, 0), (0, 1)), ((99, 0), None)):
+        assert tree.nearest_shown(path) == shown
+
+
+def test_levels_that_were_stored_are_numbers_or_none() -> None:
+    assert [_levels(value) for value in (-2, -1, 3, "3", None, 1.5)] == [None, -1, 3, None, None, None]
+
+
+def test_rows_of_all_edges() -> None:
+    marked = np.array([0, 1, 1])
+    assert [RowSums(every, marked).total for every in (None, np.array([0, 2, 7]))] == [2, 7]
 
 
 def test_going_by_number() -> None:

@@ -127,6 +127,7 @@ def test_a_call_that_is_hidden_with_all_its_callers_has_no_path():
     with pytest.raises(UsageError, match="the call and all its callers are hidden by filters"):
         paths.path_of(0)
     assert paths.call(*paths.path_of(3)) == 3
+    assert paths.call(*CallPaths(graph_of(LOOP), calls=np.arange(n), places=np.arange(n)).path_of(0)) == 0
 
 
 def test_selected_rows_stand_for_all_repetitions():
