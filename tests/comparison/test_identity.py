@@ -35,6 +35,7 @@ NEW = ["run (/new/app.py:2)", "parse (/new/app.py:15)", "len", "emit_texts (/new
         ("A.f (C:\\Program Files (x86)\\b.py:12)", "", "A.f"),
         ("f (a.py)", "a.py", "f"),
         ("f (a.py:3)", "a.py", "f"),
+        (" (a.py:3)", "a.py", " (a.py:3)"),
         ("f (/a (b/c.py:3)", "/a (b/c.py", "f"),
         ("f (a.py)", "", "f (a.py)"),
         ("operator()(int) const", "", "operator()(int) const"),

@@ -30,6 +30,15 @@ def looks(away, name="Event.wait", object="E"):
     return rows
 
 
+def every(pause, length, times, name="Event.wait", object="E", last=None):
+    """A thread waits regularly, each time so long, but for the last time."""
+    rows = [("main", 0, pause * times, "run")]
+    for i in range(times):
+        end = pause * i + (length if last is None or i < times - 1 else last)
+        rows.append(("s", pause * i, end, name, "wait", object, 1))
+    return rows
+
+
 def sleeps_in(function):
     """A thread sleeps irregularly, in a function that is the first of all or in none."""
     rows = [("s", 0, 2000, "work")] if function else [("main", 0, 2000, "run")]
@@ -84,6 +93,14 @@ def in_vain(threads, how, signal=None):
     if signal is not None:
         rows.append(("s", signal, signal, "Condition.notify", "release", "C"))
     return rows + [(f"w{i}", 50, 90 + i, f"Condition.wait{how}", "wait", "C", 1) for i in range(threads)]
+
+
+def in_vain_at(start, end, signal):
+    """A thread waits to the end for what was signalled before."""
+    return [
+        ("main", 0, end, "run"), ("s", signal, signal, "Condition.notify", "release", "C"),
+        ("w", start, end, "Condition.wait", "wait", "C", 1),
+    ]  # fmt: skip
 
 
 def passed_on(releaser):
@@ -180,6 +197,94 @@ PROGRAMS = {
     "sleeps in two functions": (waits_in_two("time.sleep", "-"), []),
     "takes little": (takes_between(3), ["polling"]),
     "takes something half of the time": (takes_between(4), []),
+    "is woken each time": (
+        [
+            *looks(15),
+            *[("main", at, at, "Event.set", "release", "E") for at in (50, 150, 265, 350, 465, 550)],
+        ],
+        [],
+    ),
+    "looks four times": (looks(15)[:5], ["never released"]),
+    "looks five times": (looks(15)[:6], ["polling"]),
+    "looks for a twentieth of the run": ([*every(100, 50, 6), ("main", 0, 12_000, "run")], ["polling"]),
+    "looks for less": ([*every(100, 50, 6), ("main", 0, 12_001, "run")], []),
+    "waits half of the time": (every(100, 45, 5, last=40), ["polling"]),
+    "waits less": (every(100, 45, 5, last=39), ["never released"]),
+    "sleeps for four fifths": (every(100, 78, 6, "time.sleep", "-", last=50), ["polling"]),
+    "looks for nothing in particular": (every(100, 50, 6, object="-"), []),
+    "looks at one moment": (every(0, 0, 5)[1:], []),
+    "waits again as it has got something": (
+        [
+            ("main", 0, 100, "run"),
+            ("w", 10, 20, "Queue.get", "wait", "Q", 1),
+            ("main", 20, 20, "Queue.put", "release", "Q"),
+            ("w", 20, 100, "Queue.get", "wait", "Q", 2),
+        ],
+        [],
+    ),
+    "signalled twice its time before": (in_vain_at(110, 160, 10), ["never released"]),
+    "signalled earlier": (in_vain_at(110, 160, 9), ["never released"]),
+    "gives up nothing in particular": (
+        [("main", 0, 200, "run"), ("w", 50, 90, "Condition.wait (timed out)", "wait", "-", 1)],
+        [],
+    ),
+    "waits for half of a long call": (
+        [*visits([1] * 20, "a"), ("a", 100, 900, "a"), ("a", 101, 501, "Event.wait", "wait", "E", 1)],
+        ["outlier"],
+    ),
+    "waits for more of it": (
+        [*visits([1] * 20, "a"), ("a", 100, 900, "a"), ("a", 101, 502, "Event.wait", "wait", "E", 1)],
+        [],
+    ),
+    "polls for half of a long call": (
+        [*visits([1] * 20, "a"), ("a", 100, 900, "a"), ("a", 101, 501, "poll_once")],
+        ["outlier"],
+    ),
+    "polls for more of it": (
+        [*visits([1] * 20, "a"), ("a", 100, 900, "a"), ("a", 101, 502, "poll_once")],
+        [],
+    ),
+    "given up after a twentieth of the run": (
+        [("w", 50, 60, "Condition.wait (timed out)", "wait", "C", 1), ("main", 0, 200, "run")],
+        ["given up"],
+    ),
+    "given up before": (
+        [("w", 50, 59, "Condition.wait (timed out)", "wait", "C", 1), ("main", 0, 200, "run")],
+        [],
+    ),
+    "given up though it was signalled first of all": (
+        [*in_vain(1, " (timed out)", 50)[1:], ("main", 0, 200, "run")],
+        ["given up"],
+    ),
+    "sleeps for nine tenths": (
+        [("s", 0, 100, "Event.wait", "wait", "E", 1), ("s", 100, 1000, "time.sleep", "wait", "-", 1)],
+        [],
+    ),
+    "a hundredth of the run": ([*visits([*[1] * 20, 128]), ("main", 0, 12_800, "run")], ["outlier"]),
+    "less than a hundredth": ([*visits([*[1] * 20, 128]), ("main", 0, 12_801, "run")], []),
+    "never ends for a twentieth of the run": (
+        [("w", 950, 1000, "Event.wait", "wait", "E", 2), ("main", 0, 1000, "run")],
+        ["never released"],
+    ),
+    "never ends for less": (
+        [("w", 951, 1000, "Event.wait", "wait", "E", 2), ("main", 0, 1000, "run")],
+        [],
+    ),
+    "the first thread never releases it": (
+        [
+            ("main", 0, 1000, "run"),
+            ("main", 1, 1, "Lock.acquire", "wait", "L", 0),
+            ("main", 2, 2, "Lock.release", "release", "L"),
+            ("main", 3, 3, "Lock.acquire", "wait", "L", 0),
+            ("w", 100, 1000, "Lock.acquire", "wait", "L", 2),
+        ],
+        ["never released", "held to the end"],
+    ),
+    "signalled first of all": (in_vain_at(110, 160, 10)[1:], ["never released"]),
+    "another waits until it is signalled": (
+        [*in_vain_at(110, 160, 10), ("v", 5, 10, "Condition.wait", "wait", "C", 1)],
+        ["never released"],
+    ),
     "another polls": (
         [*takes_between(4), *[("t", 100 * i, 100 * i + 90, "time.sleep", "wait", "-", 1) for i in range(8)]],
         ["polling"],

@@ -319,7 +319,7 @@ def _exchanging(waits: Waits) -> dict[int, Ints]:
     """
     ops = waits.ops
     gives = (ops.kind == RELEASE) & (ops.gives >= 0)
-    takes = (ops.kind == WAIT) & (ops.ending == DONE) & (ops.state != _SLEEP) & (np.diff(ops.first) > 0)
+    takes = (ops.kind == WAIT) & (ops.ending == DONE) & (ops.state != _SLEEP)
     rows = np.flatnonzero(gives | takes)
     which, object = ops.per_object(rows)
     low, high = np.full(len(ops.objects), len(waits.trace.threads)), np.full(len(ops.objects), -1)
