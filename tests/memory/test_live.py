@@ -217,6 +217,7 @@ def test_what_is_out_of_sight_has_no_item_and_comes_apart_when_closer() -> None:
     assert not blocks.items[:, k.ALONE].any()
     assert len(blocks.items) == 50
     blocks.cut((0, 1000), 10, (0.5, 0.51), 1 / 50, False, False)
+    assert (blocks.low, blocks.total) == (50_000, 100_000)
     assert blocks.items[:, k.ALONE].all()
     assert 10 <= len(blocks.items) <= 12
     assert (blocks.blocks[:, k.ITEM] >= 0).sum() == len(blocks.items)

@@ -86,6 +86,10 @@ SERIES = st.one_of(
 @example([ramp(2000, freed=101)], 1000)
 @example([ramp(2000, steps=9)], 1000)
 @example([ramp(2000, steps=10)], 1000)
+# A first or a last step may be what makes a half steady, and a step of a byte is one.
+@example([[1000, *[1160] * 16, *(1160 + 57 * i for i in range(1, 16))]], 1)
+@example([[*(1000 + 53 * i for i in range(17)), *[1848] * 14, 2008]], 1)
+@example([list(range(SAMPLES))], 1)
 @example([teeth(3, 1000)], 100_000)
 @example([teeth(3, 1000)], 99_999)
 @example([teeth(2, 1000)], 1000)
