@@ -339,6 +339,21 @@ def test_what_is_released_at_the_very_beginning_is_known_to_be():
     assert [wait["released_ns"] for wait in found["waits"]] == [0]
 
 
+def test_what_ends_a_wait_within_that_of_another_thread_ends_no_other():
+    rows = [
+        ("a", 0, 100, "Event.wait", "wait", "E", 1), ("b", 0, 100, "Event.wait", "wait", "F", 0),
+        ("b", 10, 20, "Lock.acquire", "wait", "L", 1), ("c", 0, 0, "Lock.acquire", "wait", "L", 0),
+        ("c", 15, 15, "Lock.release", "release", "L"),
+    ]  # fmt: skip
+    waits = find_waits(trace_of(lines(rows)))
+    woken = {
+        (int(waits.ops.start[i]), ",".join(waits.ops.of(i))): int(waits.woken_at[i])
+        for i in range(len(waits.ops))
+    }
+    assert woken[0, "E"] == woken[0, "F"] == -1
+    assert woken[10, "L"] == 15
+
+
 def test_what_threads_give_back_for_each_other_is_in_no_order():
     rows = [*both("a", 0, "X", "Y"), *both("b", 20, "Y", "X")]
     rows.append(("c", 40, 40, "Lock.acquire", "wait", "X", 0))

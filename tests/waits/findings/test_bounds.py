@@ -261,6 +261,10 @@ PROGRAMS = {
         [],
     ),
     "a hundredth of the run": ([*visits([*[1] * 20, 128]), ("main", 0, 12_800, "run")], ["outlier"]),
+    "a hundredth, after another that is less": (
+        [*visits([*[1] * 20, 100]), *visits([*[1] * 20, 500], "z", "z"), ("main", 0, 12_000, "run")],
+        ["outlier"],
+    ),
     "less than a hundredth": ([*visits([*[1] * 20, 128]), ("main", 0, 12_801, "run")], []),
     "never ends for a twentieth of the run": (
         [("w", 950, 1000, "Event.wait", "wait", "E", 2), ("main", 0, 1000, "run")],

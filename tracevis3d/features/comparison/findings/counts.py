@@ -127,7 +127,7 @@ def recursions(evidence: Evidence) -> list[Finding]:
     inner = own_calls(evidence)
     expected = evidence.factor * inner[0]
     most, least = np.maximum(inner[1], expected), np.minimum(inner[1], expected)
-    differs = (evidence.state == ALIKE) & (paths.calls > 0).all(axis=0) & (most > (1.0 + TOLERANCE) * least)
+    differs = (evidence.state == ALIKE) & (most > (1.0 + TOLERANCE) * least)
     for nodes in by_function(evidence, np.flatnonzero(differs), 0):
         first = int(nodes[0])
         change = max(
