@@ -592,6 +592,13 @@ def test_call_sites_are_the_innermost_functions_that_do_not_pass_on_and_their_li
     assert of[[0, 1, 3, 4]].tolist() == [0, 4, 1, 0]
 
 
+@pytest.mark.parametrize("stack", [0, 63, 64, 65, 200])
+def test_the_first_stack_that_comes_may_be_any(stack) -> None:
+    sites, session = sites_of(*((1, -1, line + 1) for line in range(201)))
+    one = {"session": session, "kind": np.zeros(1), "stack": np.array([stack]), "thread": np.zeros(1)}
+    assert sites.name(int(sites.of(one)[0])) == f"f:{stack + 1}"
+
+
 @pytest.mark.parametrize(("deep", "name"), [(31, "f:7"), (32, "malloc:1")])
 def test_what_passes_on_is_followed_so_far(deep, name) -> None:
     sites, session = sites_of((1, -1, 7), *((2, i, i + 1) for i in range(deep)))

@@ -200,6 +200,11 @@ def test_the_item_of_a_leak_is_the_widest_that_lives(items, item):
     assert watch.text_of(Found("plateau", 1, 2048, 1)) == "plateau: site 1, 2 KiB untouched for 320 ns"
 
 
+def test_what_is_merged_is_in_no_plateau():
+    watch = SiteWatch(Blocks([(1, 50, 0, 0, 1), (0, 900, 0, 0, 1)], [0, 0], 100), 320)
+    assert watch._plateaus(400) == [Found("plateau", 0, 50, 1, 0)]
+
+
 def test_a_leak_is_not_called_a_plateau_as_well():
     blocks = Blocks([(1, 800, 0, 1, 1)], [0, 0], 1000)
     watch = SiteWatch(blocks, 320)
