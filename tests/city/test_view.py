@@ -221,3 +221,16 @@ def test_a_profile_with_times_is_measured_in_what_was_sampled():
     ]
     assert said.title == "slices.zsortordered.go grows most in cpu: 1.39 s to 3.6 s"
     assert shown("c_{}.callgrind.gz").title.startswith("words.c grows most in instructions: ")
+
+
+def test_changes_of_less_than_a_hundredth_of_the_largest_are_not_called_out(tmp_path):
+    sides = {"a": (100, 50, 50, 60), "b": (1100, 60, 59, 70)}
+    traces = []
+    for name, counts in sides.items():
+        path = tmp_path / f"{name}.collapsed"
+        path.write_text("".join(f"main;f{k} {count}\n" for k, count in enumerate(counts)))
+        traces.append(api.load(path, cache=False))
+    said = [one.text for one in drawn(traces, findings=4, parts="function").callouts]
+    assert said == ["f0: 100 → 1,100", "f1: 50 → 60", "f3: 60 → 70"]
+    # Of one run all are: a small share is one, too.
+    assert len(drawn(traces[1:], findings=4, parts="function").callouts) == 4

@@ -73,6 +73,11 @@ def below_word(kind: str) -> str:
     return "keeps" if bare_kind(kind) == "heap" else "calls"
 
 
+def paths_word(kind: str) -> str:
+    """Return what the ways from a root down to a function are, in the plural."""
+    return "paths" if below_word(kind) == "keeps" else "call paths"
+
+
 def amount_of(kind: str, weight: float) -> str:
     """Write a weight, and what it is.
 
@@ -200,11 +205,12 @@ def calls_word(trace: Trace) -> str:
     Returns
     -------
     str
-        ``calls``; of a profile ``sampled calls``, and ``call paths`` where it has no times.
+        ``calls``; of a profile ``sampled calls``, and where it has no times ``call paths``, or ``paths`` of
+        what keeps what.
     """
     if not len(trace.samples):
         return "calls"
-    return "sampled calls" if trace.samples.are_timed else "call paths"
+    return "sampled calls" if trace.samples.are_timed else paths_word(untimed_kind(trace))
 
 
 def counted_calls(trace: Trace, number: int) -> str:

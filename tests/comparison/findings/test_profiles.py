@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tracevis3d.drawing.frame import Frame
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.features.comparison.compare import VIEW
@@ -591,3 +592,23 @@ def test_recordings_of_memory_alone_have_no_calls_to_compare(tmp_path):
     with pytest.raises(InputError, match="no calls are recorded in it"):
         found(trace, trace)
     assert found(Trace(), Trace()).found[0].kind == "alike"
+
+
+def test_objects_of_a_heap_are_kept_on_paths_and_called_on_none():
+    heap = registry.open_trace(ROOT / "tests" / "data" / "perfetto" / "heap.pftrace.gz")
+    drawing = VIEW.draw([heap, heap], read(Parameters, {}), Frame(960, 540), silent)
+    notes = " ".join(drawing.notes)
+    assert "of what was counted is in paths that match" in notes
+    assert "classes are the same if their full names are" in notes
+    assert "call" not in notes
+    (alike,) = found(heap, heap).found
+    details = {
+        **alike.details,
+        "itself": True,
+        "weight": [1024, 3072],
+        "pace": 1,
+        "paths": 12,
+        "mostly": True,
+    }
+    more = replace(alike, kind="heavier", functions=("Note", "Note"), details=details)
+    assert sentence(more).endswith(" of the heap (3 KiB) in B, on 12 paths.")

@@ -220,7 +220,7 @@ CASES = [
         "`read` itself has 10 % of the allocated (60 B) in A and nothing in B below `… > run > step`.",
         "read itself: 10 % of the allocated (60 B) in A, 0 % of the allocated (0 B) in B"),
     ("alike",("",""),(),(0,0),(900,1900),(1,2),{"kind":"samples","total":[600,1]},
-        "The profiles are alike: 600 samples and 1 samples, and no function differs by more than "
+        "The profiles are alike: 600 samples and 1 sample, and no function differs by more than "
         "chance explains.",
         "The profiles are alike"),
     ("alike",("",""),(),(0,0),(900,1900),(1,2),{"same_calls":True,"most_ns":0},

@@ -19,6 +19,8 @@ from .layout import PLATE, WIDE, Layout, camera
 _CHARACTER, _ROOF = 0.52, 0.7
 #: So many times as many buildings as are called out are tried: those that are hidden are not.
 _TRIED = 4
+#: A change is called out from this share of the largest one on.
+_LEAST_CHANGE = 0.01
 #: Largest names on roofs, in line heights.
 _LARGE = 1.5
 #: Minimum number of letters of a shortened name, and the share of the greatest height from which a building
@@ -145,7 +147,8 @@ def _point_out(drawing: DrawingBuilder, picture: Layout, at: Floats, clear: Floa
     write, what = writer(p.height, run.trace), name_of(p.height, run.trace)
     weight = value if picture.before is None else np.abs(value - picture.before)
     order = np.argsort(-weight, kind="stable")[: _TRIED * p.findings]
-    order = order[(weight[order] > 0) & ~hidden(picture, at, order)]
+    least = 0.0 if picture.before is None else _LEAST_CHANGE * float(weight.max(initial=0.0))
+    order = order[(weight[order] > 0) & (weight[order] >= least) & ~hidden(picture, at, order)]
     found: list[int] = order[: p.findings].tolist()
     for rank, i in enumerate(found):
         name, now = picture.path[i][-1], write(float(value[i]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ....trace.profile import amount_of, bare_kind, below_word, weighed
+from ....trace.profile import amount_of, bare_kind, below_word, paths_word, weighed
 from ....units import counted, duration, percentage
 from ..findings.durations import LEAST_FACTOR
 from ..findings.evidence import LEAST, Finding
@@ -345,7 +345,7 @@ def _weight(f: Finding) -> str:
         text = f"{what} has {shares[s]} in {'AB'[s]} and nothing in {'BA'[s]}"
     if d["pace"] != 1:
         text += f"; the rest has {d['pace']:.2f} times as much in B"
-    many = f", on {d['paths']:,} call paths" if d["paths"] > 1 else ""
+    many = f", on {d['paths']:,} {paths_word(d['kind'])}" if d["paths"] > 1 else ""
     mostly = (", mostly" if d["mostly"] else ", the heaviest") if many and len(f.path) > 1 else ""
     return f"{text}{many}{mostly}{_caller(f.path)}."
 

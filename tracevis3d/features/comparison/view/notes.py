@@ -107,7 +107,10 @@ def notes(
     kind = {"exact": "their full names", "name": "their names without path and line"}[
         comparison.identity.kind
     ]
-    notes.append(f"functions are the same if {kind} are")
+    functions = (
+        "functions" if profile.below_word(profile.length_kind(comparison.traces[0])) == "calls" else "classes"
+    )
+    notes.append(f"{functions} are the same if {kind} are")
     notes += [w.note for w in picture.walls if w.note]
     return tuple(notes)
 
