@@ -229,7 +229,7 @@ def counted_calls(trace: Trace, number: int) -> str:
 
 
 def amount(trace: Trace) -> str:
-    """Return how much a trace holds: ``829 calls``, or of a profile ``323 samples``.
+    """Return how much a trace holds: ``829 calls``, or of a profile ``323 samples``, or ``97 ms sampled``.
 
     Parameters
     ----------
@@ -241,7 +241,10 @@ def amount(trace: Trace) -> str:
     """
     if not len(trace.samples):
         return units.counted(len(trace.calls), "call")
-    return amount_of(*next(iter(totals(trace).items())))
+    kind, total = next(iter(totals(trace).items()))
+    # Beside how long the recording lasts, in the same unit.
+    is_time = bare_kind(kind) == "time" and trace.samples.are_timed
+    return f"{amount_of(kind, total)}{' sampled' if is_time else ''}"
 
 
 def note(trace: Trace) -> str:

@@ -205,3 +205,9 @@ def test_the_ready_queries_of_samples_are_the_sums_of_their_stacks(name):
         first = [row for row in rows if row["kind"] == kind]
         assert [row["weight"] for row in first] == sorted((row["weight"] for row in first), reverse=True)
         assert all(row["weight"] == own[row["function"]] for row in first if row["function"] in own)
+
+
+def test_what_was_sampled_and_how_long_it_lasted_are_two_times():
+    a, b = pair("py_{}.austin.gz")
+    assert (profile.amount(a), profile.amount(b)) == ("913 ms sampled", "1.85 s sampled")
+    assert profile.amount(pair("py_{}.prof")[0]) == "1.34 s"
