@@ -259,6 +259,16 @@ def test_an_item_whose_first_block_is_dropped_begins_with_the_next() -> None:
     assert first.tolist() == [2 * 4096, 5 * 4096]
 
 
+@pytest.mark.parametrize(("share", "seen"), [((0.0, 1.0), True), ((0.5, 1.0), False), ((0.0, 0.5), False)])
+def test_a_new_call_site_is_in_sight_where_all_are(share, seen) -> None:
+    blocks, _ = followed([(0, i, 4096 * (i + 1), 10, i) for i in range(4)])
+    blocks.cut((0, 10), 10, share, 0.0, True, False)
+    growing = blocks.sites._growing
+    growing.add(batch([(0, 20, 8, 10, 5)]))
+    blocks.follow(growing.batches("memory", 0)[0][-1], 0)
+    assert (blocks.blocks[-1, k.ITEM] >= 0) == seen
+
+
 def test_call_sites_are_ordered_by_width() -> None:
     rows = [(0, i, 4096 * (i + 1), size, i) for i, size in enumerate((10, 300, 20, 300))]
     blocks, _ = followed(rows)
@@ -623,6 +633,26 @@ def test_at_first_there_is_nothing() -> None:
 def test_addresses_are_told_apart_by_each_byte() -> None:
     blocks, _ = followed([(0, 1, 6, 10, 0), (0, 2, 7, 10, 0), (1, 3, 6, 0, 0)])
     assert (blocks.totals[k.BLOCKS_NOW], blocks.totals[k.UNKNOWN]) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "known"),
+    [
+        (0, [(0, 10, 0), (10, 100, 1), (100, 120, 0)]), (4, [(4, 10, 0), (10, 100, 1), (100, 120, 0)]),
+        (10, [(10, 100, 1), (100, 120, 0)]), (105, [(10, 100, 1), (105, 120, 0)]), (200, [(10, 100, 1)]),
+    ],
+)  # fmt: skip
+def test_of_what_is_forgotten_nothing_is_said_to_be_in_use(forgotten, known) -> None:
+    rows = [(0, 0, 4096, 10, 0), (2, 10, 4096, 0, 0), (2, 100, 4096, 0, 0), (1, 120, 4096, 0, 0)]
+    blocks, _ = followed(rows)
+    blocks._forgotten = forgotten
+    found = as_rows(blocks, blocks.cut((0, 200), 200, (0.0, 1.0), 0.0, False, False))
+    assert sorted(found) == [(0, *stretch) for stretch in known]
+    # What is merged is looked at in cells, of which bytes are known.
+    blocks, _ = followed([*rows[:3], (0, 110, 8192, 10, 0), *rows[3:]])
+    for blocks._forgotten in (0, forgotten):
+        found = blocks.cut((0, 200), 100, (0.0, 1.0), 1.0, False, False)
+        assert found.time.tolist() == [[0, 100], [100, 200]]
 
 
 def test_idle_times_beyond_those_remembered_are_forgotten_from_the_oldest(monkeypatch) -> None:
