@@ -574,7 +574,12 @@ def test_of_idle_times_the_later_half_is_remembered(ends, edge, kept, monkeypatc
     assert blocks._spells[: blocks.totals[k.SPELLS], 2].tolist() == kept
 
 
-FUNCTIONS = ("get_data (<frozen importlib._bootstrap_external>:1070)", "f (/a.py:1)", "malloc", "g (/a.py:2)")
+FUNCTIONS = (
+    "get_data (<frozen importlib._bootstrap_external>:1070)",
+    "f (/a.py:1)",
+    "malloc",
+    "allocate (/pool.py:3)",
+)
 
 
 def sites_of(*frames):
@@ -600,6 +605,11 @@ def test_call_sites_are_the_innermost_functions_that_do_not_pass_on_and_their_li
         "stack": np.array([stack for _, stack in rows], np.int32), "thread": np.zeros(5, np.int64),
     })  # fmt: skip
     assert of[[0, 1, 3, 4]].tolist() == [0, 4, 1, 0]
+
+
+def test_a_function_of_python_that_is_called_like_one_that_passes_on_does_not() -> None:
+    sites, session = sites_of((1, -1, 7), (3, 0, 9))
+    assert sites.name(sites.of_frame(session, 1)) == "allocate:9"
 
 
 @pytest.mark.parametrize("stack", [0, 63, 64, 65, 200])

@@ -512,6 +512,14 @@ def test_a_single_byte_may_be_forgotten_kept_by_imports_and_of_blocks_that_live_
         assert {(f.kind, f.bytes) for f in found} == {(kind, 1) for kind in kinds}
 
 
+@pytest.mark.parametrize(("beside", "found"), [(4, True), (5, False)])
+def test_holes_are_reported_from_a_fifth_of_a_region_on(beside, found) -> None:
+    rows = [(0, ALLOC, (1 << 30) + (i << 16), 1 << 16) for i in range(beside + 1)]
+    blocks, sites = of_one_site([*rows, (5, FREE, (1 << 30) + (1 << 16), 0)])
+    kinds = {f.kind for f in find_memory(blocks, sites, site_table(blocks, sites), True, 0.0)}
+    assert ("fragmentation" in kinds) == found
+
+
 def test_the_share_of_holes_of_a_byte_and_of_none() -> None:
     assert [Holes(0, 0, free, free, 1).share for free in (0, 1)] == [0.0, 1.0]
 

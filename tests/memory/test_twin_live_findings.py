@@ -90,6 +90,7 @@ SERIES = st.one_of(
 @example([[1000, *[1160] * 16, *(1160 + 57 * i for i in range(1, 16))]], 1)
 @example([[*(1000 + 53 * i for i in range(17)), *[1848] * 14, 2008]], 1)
 @example([list(range(SAMPLES))], 1)
+@example([[*(1000 + 70 * i for i in range(16)), *(1950 + 70 * i for i in range(16))]], 1)
 @example([teeth(3, 1000)], 100_000)
 @example([teeth(3, 1000)], 99_999)
 @example([teeth(2, 1000)], 1000)
