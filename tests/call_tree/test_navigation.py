@@ -64,6 +64,25 @@ def test_home_and_end() -> None:
     assert tree.selected == [tree.current]
 
 
+def test_on_another_page_the_current_row_keeps_its_place() -> None:
+    tree = opened()
+    tree.press("HOME")
+    tree.press("DOWN_ARROW")
+    tree.press("PAGE_DOWN")
+    assert name(tree.current) == ORDER[6]
+    tree.press("PAGE_DOWN")
+    assert name(tree.current) == ORDER[len(ORDER) - 5 + 1]
+    # There is no further page.
+    tree.press("PAGE_DOWN")
+    assert name(tree.current) == ORDER[-1]
+    tree.press("UP_ARROW")
+    tree.press("PAGE_UP")
+    assert names(tree)[3] == name(tree.current)
+    tree.press("PAGE_UP")
+    tree.press("PAGE_UP")
+    assert name(tree.current) == ORDER[0]
+
+
 def test_pages() -> None:
     tree = opened()
     tree.press("PAGE_DOWN")
