@@ -175,9 +175,7 @@ def decades(low: float, high: float, most: int = 8) -> list[float]:
     >>> decades(2.0, 3000.0)
     [10.0, 100.0, 1000.0]
     """
-    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
-    step = max(1, math.ceil((last - first + 1) / most))
-    return [10.0**k for k in range(first, last + 1, step)]
+    return _powers(10.0, math.log10(low), math.log10(high), most)
 
 
 def powers_of_two(low: float, high: float, most: int = 8) -> list[float]:
@@ -198,9 +196,14 @@ def powers_of_two(low: float, high: float, most: int = 8) -> list[float]:
     >>> powers_of_two(1.0, 3000.0, 4)
     [1.0, 8.0, 64.0, 512.0]
     """
-    first, last = math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9)
+    return _powers(2.0, math.log2(low), math.log2(high), most)
+
+
+def _powers(base: float, low: float, high: float, most: int) -> list[float]:
+    """Return powers of a base, for exponents between two numbers, thinned to at most ``most``."""
+    first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
     step = max(1, math.ceil((last - first + 1) / most))
-    return [2.0**k for k in range(first, last + 1, step)]
+    return [base**k for k in range(first, last + 1, step)]
 
 
 def rounds(low: float, high: float, most: int = 6) -> list[float]:
