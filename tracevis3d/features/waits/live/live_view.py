@@ -167,13 +167,16 @@ class Threads(LiveView):
         waits = kind == _WAIT
         self.waits += int(waits.sum())
         called = batch["operation names"]
-        kinds = {o: _kind(called.get(o, "")) for o in np.unique(batch["operation"][recent]).tolist()}
-        of_wait = np.array([kinds[o] for o in batch["operation"][recent].tolist()], np.int64)
+        operations, which = np.unique(batch["operation"][recent], return_inverse=True)
+        kinds = np.array([_kind(called.get(o, "")) for o in operations.tolist()], np.int64)
+        of_wait = kinds[which.reshape(-1)]
         # Who gets it at once was not held up.
         held_up = waits & (of_wait == _CONTENTION) & (end - start >= Rule.blocks)
-        for t in np.unique(thread[held_up]).tolist():
-            mine = held_up & (thread == t)
-            self._waited[t] += int((end[mine] - start[mine]).sum())
+        threads, mine = np.unique(thread[held_up], return_inverse=True)
+        lasted = np.zeros(len(threads), np.int64)
+        np.add.at(lasted, mine.reshape(-1), (end - start)[held_up])
+        for t, ns in zip(threads.tolist(), lasted.tolist()):
+            self._waited[t] += ns
         keep = (lane >= 0) & (kind != _RELEASE)
         lane, kind = lane[keep], kind[keep]
         time = np.stack([start[keep], np.maximum(end[keep], start[keep] + self.cell_ns)], axis=1)
