@@ -40,7 +40,8 @@ def trace_of(calls, names) -> Trace:
 def traced(tree, wait=0) -> Trace:
     """Return the trace of nested calls (function, own time, children); ``wait`` comes before the first.
 
-    A child may be a number: time that its caller spends before the next one.
+    A child may be a number: time that its caller spends before the next one. A list of such calls, and
+    numbers, are several root calls.
     """
     depths, functions, before, after, names = [], [], [], [], {}
 
@@ -58,7 +59,12 @@ def traced(tree, wait=0) -> Trace:
                 walk(child, depth + 1, late)
                 late = 0
 
-    walk(tree, 1, wait)
+    for root in [tree] if isinstance(tree[0], str) else tree:
+        if isinstance(root, int):
+            wait += root
+        else:
+            walk(root, 1, wait)
+            wait = 0
     calls = from_depths(
         np.array(depths, np.int32), np.array(functions, np.int32), np.array(before, np.int64),
         np.array(after, np.int64),

@@ -37,10 +37,11 @@ from tracevis3d.features.comparison.findings.find import (
 from tracevis3d.features.comparison.findings.likeness import groups_of, most_alike
 from tracevis3d.features.comparison.findings.moves import (
     _as_many,
+    _total,
     add_most_similar,
     joined,
+    merge_alone_into_only,
     together,
-    told_once,
 )
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
 from tracevis3d.features.comparison.findings.ranking import rank as code_rank
@@ -560,7 +561,18 @@ def test_what_was_moved(pair, tau):
     all_same(moved, expected)
     beside, expected = together(evidence, moved), plain.together(expected)
     all_same(beside, expected)
-    all_same(told_once(beside), plain.told_once(expected))
+    all_same(merge_alone_into_only(beside), plain.merge_alone_into_only(expected))
+
+
+@given(any_pairs())
+@example((renamed("old", 4), renamed("new", 4)))
+@settings(max_examples=50, deadline=None)
+def test_a_path_with_two_names_counts_for_both(pair):
+    evidence = evidence_of(pair)
+    a, b = evidence.paths.function.tolist()
+    ends = [{f, g} for f, g in zip(a, b, strict=True)]
+    expected = [sum(f in end for end in ends) for f in range(len(evidence.labels))]
+    assert _total(evidence).tolist() == expected
 
 
 def test_calls_that_are_made_elsewhere_are_one_finding():
@@ -781,7 +793,7 @@ def test_what_is_reported_and_in_which_order(pair, tau, top):
     def reported(worth):
         found = []
         first = joined(evidence, add_most_similar(evidence, worth))
-        for f in sorted(told_once(together(evidence, first)), key=rank):
+        for f in sorted(merge_alone_into_only(together(evidence, first)), key=rank):
             if any(plain.explains(row(other), row(f)) for other in found):
                 continue
             unit = next((other for other in found if plain.goes_with(row(other), row(f))), None)

@@ -1009,8 +1009,8 @@ class Plain:
         causes = [f for f in result if f["kind"] in ("moved", "alone")]
         return [f for f in result if not any(self.comes_of(f, cause) for cause in causes)]
 
-    def told_once(self, found):
-        """Leave out calls in one place where all of a function are told that the other never calls."""
+    def merge_alone_into_only(self, found):
+        """Leave out calls in one place of a function that the other never calls, where all are reported."""
         kept = []
         for f in found:
             same = [g for g in found if (g["details"].get("trace"), g["functions"]) ==

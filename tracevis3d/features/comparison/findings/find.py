@@ -45,7 +45,7 @@ from .disturbances import drifts, importing, inner, slow_start, stalls
 from .durations import changed, extra_times, pace, times
 from .evidence import FEW_CALLS, LEAST, Evidence, Finding
 from .likeness import groups_of
-from .moves import add_most_similar, joined, together, told_once
+from .moves import add_most_similar, joined, merge_alone_into_only, together
 from .order import find_pairs, offsets, out_of_order
 from .ranking import NOISE, rank
 from .stretches import stretches
@@ -166,7 +166,7 @@ def find(comparison: Comparison, top: int = TOP, progress: Progress = silent) ->
 def _reported(evidence: Evidence, worth: list[Finding]) -> list[Finding]:
     """Return findings that are worth reporting, the most important first: those with one cause as one."""
     worth = sorted(worth, key=rank)
-    worth = told_once(together(evidence, joined(evidence, add_most_similar(evidence, worth))))
+    worth = merge_alone_into_only(together(evidence, joined(evidence, add_most_similar(evidence, worth))))
     worth.sort(key=rank)
     reported: list[Finding] = []
     for finding in worth:

@@ -92,10 +92,10 @@ def together(evidence: Evidence, found: list[Finding]) -> list[Finding]:
     return [kept for f in found if (kept := instead.get(id(f), f)) is not None]
 
 
-def told_once(found: list[Finding]) -> list[Finding]:
+def merge_alone_into_only(found: list[Finding]) -> list[Finding]:
     """Take calls of a function that the other trace never calls, in one place and in all, as one finding.
 
-    It is told of all its calls, and counts what counts more.
+    It is about all its calls, and has the higher score of both.
 
     Parameters
     ----------
@@ -110,14 +110,14 @@ def told_once(found: list[Finding]) -> list[Finding]:
         for f in found
         if f.kind == "alone" and not f.details["elsewhere"] and not f.details.get("with")
     }
-    kept, told = [], set()
+    kept, merged = [], set()
     for f in found:
         part = never.get((f.details["trace"], f.functions)) if f.kind == "only" else None
         if part is not None and len(f.nodes) > len(part.nodes):
             f = replace(f, score=max(f.score, part.score))
-            told.add(id(part))
+            merged.add(id(part))
         kept.append(f)
-    return [f for f in kept if id(f) not in told]
+    return [f for f in kept if id(f) not in merged]
 
 
 def joined(evidence: Evidence, found: list[Finding]) -> list[Finding]:
@@ -230,7 +230,6 @@ def _beyond(evidence: Evidence, inner: Finding, outer: Finding) -> float | None:
     paths = evidence.paths
     s, t = ("AB".index(f.details["trace"]) for f in (inner, outer))
     called = np.isin(paths.parent, outer.nodes) & (paths.function[t] == paths.function[s, inner.nodes[0]])
-    called &= paths.calls[t] > 0
     if s == t or not called.any():
         return None
     time = evidence.calm_time[t, outer.nodes].sum() - evidence.calm_time[t, called].sum()

@@ -62,16 +62,16 @@ def find_pairs(evidence: Evidence) -> Pairs:
     Pairs
     """
     paths, traces = evidence.paths, evidence.comparison.traces
-    chosen = (evidence.state < 2) & (paths.calls[0] == paths.calls[1])
-    worth = np.zeros(len(paths), np.bool_)
+    both = np.flatnonzero((evidence.state < 2) & (paths.calls[0] == paths.calls[1]))
+    worth = np.zeros(len(both), np.bool_)
     for s, trace in enumerate(traces):
-        held = np.flatnonzero(paths.longest[s] >= 0)
-        calls = paths.longest[s, held]
-        lasted = trace.calls.end[calls] - trace.calls.start[calls]
-        worth[held] |= lasted >= max(_WORTH * evidence.time[s], 1)
+        longest = paths.longest[s, both]
+        lasted = trace.calls.end[longest] - trace.calls.start[longest]
+        worth |= lasted >= max(_WORTH * evidence.time[s], 1)
         share = np.maximum(paths.time[s] / max(evidence.time[s], 1), paths.below[s] / max(len(trace), 1))
-        worth |= (share >= _WORTH) & (paths.calls[s] <= _MOST_CALLS)
-    chosen &= worth
+        worth |= (share[both] >= _WORTH) & (paths.calls[s, both] <= _MOST_CALLS)
+    chosen = np.zeros(len(paths), np.bool_)
+    chosen[both[worth]] = True
     heads = [outermost(trace.calls, paths.of_call[s], chosen) for s, trace in enumerate(traces)]
     classes = _classes(evidence, heads)
     node = [paths.of_call[s][heads[s]].astype(np.int64) for s in range(2)]
@@ -120,11 +120,11 @@ def _in_turn(calls: list[Ints], keys: list[Ints]) -> tuple[Ints, Ints]:
 
 
 def _of_one_caller(one: Calls, other: Calls, a: Ints, b: Ints) -> Flags:
-    """Return which pairs of calls have callers that are a pair, if the nearest ones that are paired are."""
+    """Return which pairs of calls have callers that are a pair, if any that are paired."""
     partner = np.full(len(one), -1, np.int64)
     partner[a] = b
     above = [_paired_caller(calls, ids) for calls, ids in ((one, a), (other, b))]
-    apart = (above[0] >= 0) & (above[1] >= 0) & (partner[above[0]] != above[1])
+    apart = (above[0] >= 0) & (partner[above[0]] != above[1])
     return np.asarray(~apart & ~_below(one, a[apart])[a])
 
 

@@ -446,7 +446,7 @@ class OrderSimilarity(_ClassSimilarity):
         own = a.function[a.first[unit] : a.first[unit + 1]]
         rank[own] = np.arange(1, len(own) + 1)
         common = np.empty(len(self.calls_b), np.int64)
-        common_order(b.first, b.function, low, high, rank, np.empty(self.functions + 1, np.int64), common)
+        common_order(b.first, b.function, low, high, rank, np.empty(self.functions, np.int64), common)
         return common
 
 
