@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from tracevis3d.formats.profiles.documents import column_of, table_of, with_columns
 
 
-
 def _other_form(number: str) -> bool:
     """Return whether JSON writes a number with an exponent, or with more digits than a table takes."""
     return "e" in number or len(number.strip("-0.")) > 9
