@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.analysis.test_repetitions import children, plain_runs, shape
 from tests.support import plain_match as plain
 from tests.support.walked_traces import walked_trace
+from tracevis3d.features.comparison.matching import summary as code
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.matching.summary import (
     group_facts,
@@ -19,6 +20,7 @@ from tracevis3d.features.comparison.matching.summary import (
     sentences,
     summary,
 )
+from tracevis3d.trace.model import Trace
 
 
 def lasted(trace, call):
@@ -156,6 +158,26 @@ def check_within(facts, comparison):
     assert facts["opened"] == opened
     assert facts["groups"] == groups.count
     assert facts["largest_groups"] == group_facts(comparison, groups, 1000)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_ten_groups_and_ten_functions_without_a_match_are_listed(more):
+    depths, names = [1] * (20 + more), [f"f{i}" for i in range(20 + more)]
+    a = plain.small_trace(depths, range(20 + more), [9] * (20 + more), names)
+    b = plain.small_trace(depths[10:], range(10 + more), [9] * (10 + more), names[10:])
+    facts = summary(compare(a, b, tau="0.3", identity="exact", cache=False))
+    assert (facts["groups"], len(facts["largest_groups"])) == (10 + more, 10)
+    assert [len(side) for side in facts["unmatched"]] == [10, 0]
+    assert len(summary(compare(a, Trace(), identity="exact", cache=False))["unmatched"][0]) == 10
+
+
+def test_a_histogram_is_made_of_so_many_pairs(monkeypatch):
+    trace = plain.small_trace([1, 2, 2], [0, 1, 2], [9, 9, 9], ["a", "b", "c"])
+    comparison = compare(trace, trace, tau="0.3", cache=False)
+    pairs = len(comparison.similarity.calls_a) * len(comparison.similarity.calls_b)
+    for most, known in ((pairs, True), (pairs - 1, False)):
+        monkeypatch.setattr(code, "MOST_PAIRS", most)
+        assert (summary(comparison)["histogram"] is not None) == known
 
 
 def group(a, b, **more):

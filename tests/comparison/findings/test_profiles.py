@@ -576,6 +576,9 @@ def counted_functions(draw):
 @example([(1000, 2000 + 90 * i) for i in range(20)])
 @example([(1000, 1000 + 90 * i) for i in range(1, 20)])
 @example([(1000, 800 + 90 * i) for i in range(1, 20)])
+# What most have in common is just beyond three standard errors of the median, and just within.
+@example([(420, 525), *[(420, 430), (420, 641)] * 12])
+@example([(420, 524), *[(420, 429), (420, 640)] * 12])
 @settings(deadline=None)
 def test_the_pace_is_that_of_the_plain_twin(pairs) -> None:
     a, b = np.array(pairs, np.float64).T

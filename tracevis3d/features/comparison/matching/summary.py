@@ -163,7 +163,7 @@ def _group_sentence(group: Mapping[str, Any], traces: Sequence[Trace]) -> str:
     return f"{times}{a if a == b else f'{a} = {b}'}: similarity {group['similarity']:.3f}, {lasts}"
 
 
-def group_facts(comparison: Comparison, groups: Groups, most: int = MOST) -> list[dict[str, Any]]:
+def group_facts(comparison: Comparison, groups: Groups, most: int) -> list[dict[str, Any]]:
     """Return the largest groups: those first whose roots last longest, the shorter of the two taken.
 
     Groups whose roots have the same callers, down to their sets of functions, are one entry.
