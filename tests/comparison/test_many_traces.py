@@ -7,7 +7,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.support.plain_match import gamma, similarities, stack, traces, union_share
@@ -45,6 +45,7 @@ def plain_pair(a: Trace, b: Trace, tau: float, measure: str = "jaccard"):
 
 
 @given(traces(), traces(), traces(), st.sampled_from([0.0, 0.25, 0.5, 0.75]))
+@example(Trace(), Trace(), Trace(), 0.5)
 @settings(max_examples=60, deadline=None)
 def test_each_cell_is_the_plain_definitions(a, b, c, tau):
     three = (a, b, c)
@@ -132,6 +133,17 @@ def test_no_stretch_that_is_turned_around_makes_neighbours_more_similar(n, seed)
             assert total(turned) <= total(order) + 1e-9
 
 
+def test_of_many_that_are_equally_similar_the_first_is_the_next():
+    assert many_traces.best_order(np.ones((13, 13))).tolist() == list(range(13))
+
+
+def test_clusters_are_at_least_so_similar():
+    for similarity, expected in ((0.5, [(0, 1)]), (0.49, [(0,), (1,)])):
+        similar = np.array([[1, similarity], [similarity, 1]])
+        assert many_traces.clusters(similar) == expected
+        assert many_traces.clusters(similar, similarity) == [(0, 1)]
+
+
 @given(st.integers(2, 7), st.integers(0, 10_000), st.floats(0, 1))
 @settings(max_examples=40, deadline=None)
 def test_clusters_are_joined_by_their_mean_similarity(n, seed, cut):
@@ -173,6 +185,28 @@ def test_a_pair_is_computed_once_in_whichever_order(monkeypatch):
         np.testing.assert_array_equal(one, other[::-1, ::-1])
     with pytest.raises(AssertionError, match="computed again"):
         many_traces.similarities(named, tau=0.5)
+    # Of what has no hash nothing is kept.
+    unknown = replace(named[0], source=replace(named[0].source, hash=""))
+    monkeypatch.undo()
+    many_traces.similarities([unknown, named[1]])
+    monkeypatch.setattr(many_traces, "mean_best", fail)
+    with pytest.raises(AssertionError, match="computed again"):
+        many_traces.similarities([unknown, named[1]])
+
+
+def test_the_facts_are_those_of_the_similarities():
+    three = [walked_trace(seed, threads=1, steps=60) for seed in (1, 2, 1)]
+    found = many_traces.similarities(three, identity="exact", cache=False)
+    assert len(found) == 3
+    facts = many_traces.facts(three, found, "time")
+    assert [trace["calls"] for trace in facts["traces"]] == [len(t) for t in three]
+    assert facts["time"] == found.time.tolist()
+    assert (facts["cells"], facts["cut"]) == ("time", 0.5)
+    similar = found.mutual("time")
+    assert facts["order"] == many_traces.best_order(similar).tolist()
+    assert facts["clusters"] == [list(c) for c in many_traces.clusters(similar, 0.5)]
+    assert [m["similarity"] for m in facts["merges"]] == [m.similarity for m in many_traces.merges(similar)]
+    assert facts["identity"] == [{"a": a, "b": b, "kind": "exact"} for a, b in ((0, 1), (0, 2), (1, 2))]
 
 
 def test_what_is_off_is_reported_in_a_sentence():
@@ -189,4 +223,5 @@ def test_a_trace_is_like_itself_and_unlike_another_program():
     found = many_traces.similarities([trace, trace, other], identity="exact", cache=False)
     assert found.best[0, 1] == found.best[1, 0] == found.functions[0, 1] == 1.0
     assert found.best[0, 2] == found.time[0, 2] == found.functions[0, 2] == 0.0
+    assert found.mutual("best")[0].tolist() == [1, 1, 0]
     assert many_traces.clusters(found.mutual("best")) == [(0, 1), (2,)]

@@ -203,9 +203,9 @@ def listed(rounds, *, once, more=0):
     )
 
 
-def calm(run, work=(), new=None, rare=(0, 0), whole=100_000):
+def calm(run, work=(), new=None, rare=(0, 0), whole=100_000, times=20):
     """A run that takes so long in all, of which some calls take so much longer than their like."""
-    below = [*[leaf("work", 100)] * (20 - len(work)), *[leaf("work", 100 + more) for more in work]]
+    below = [*[leaf("work", 100)] * (times - len(work)), *[leaf("work", 100 + more) for more in work]]
     below += [leaf(f"f{i}", 1000 + 40 * i * run % 170) for i in range(12)]
     below += [*[leaf("new", 100)] * 9, leaf("new", 100 + new)] if new is not None else []
     below += [leaf("rare", 100 + (rare[1] if i == 0 else 0)) for i in range(rare[0])]
@@ -216,6 +216,7 @@ def calm(run, work=(), new=None, rare=(0, 0), whole=100_000):
 @example((calm(1), calm(2, [1000])))  # just a hundredth of the time
 @example((calm(1, [1500]), calm(2, [1400, 1300])))  # one in twenty, and one more
 @example((calm(1, [1500, 1600]), calm(2, [1400, 1300])))
+@example((calm(1, [1500], times=19), calm(2, [1400, 1300], times=19)))  # one in nineteen
 @example((calm(1), calm(2, [1000], new=4000)))  # four times as long as what both call
 @example((calm(1), calm(2, [1000], new=4001)))
 @example((calm(1, rare=(1, 0)), calm(2, rare=(10, 2000))))
@@ -270,9 +271,10 @@ def test_what_has_another_name_elsewhere_and_is_called_here_in_one_trace_alone_h
         all_same(stretches(evidence), expected)
 
 
-def paced(small, large=100_000):
-    """Short calls, and one that takes most of the time."""
-    return traced(("main", large, [leaf(f"f{i}", small + i) for i in range(9)]))
+def paced(small, large=100_000, other=None):
+    """Short calls, and one that takes most of the time; another function may be a root call, too."""
+    main = ("main", large, [leaf(f"f{i}", small + i) for i in range(9)])
+    return traced([main, leaf(other, 50)] if other else main)
 
 
 def parts(run, slow=1, between=1):
@@ -317,6 +319,7 @@ def tiny(own):
 @example((tiny(1), tiny(2)))
 @example((paced(10), paced(30)))
 @example((paced(30), paced(10)))
+@example((paced(10, other="gone"), paced(30, other="new")))
 @example((sections(1, (1,) * 9), sections(2, (1, 1, 1, 1, 1, 1, 2, 2.3, 2.6))))
 @example((parts(1), parts(2, slow=2)))
 @example((parts(1, slow=2), parts(2)))
@@ -647,6 +650,7 @@ def test_calls_without_a_duration_are_counted_where_they_are_made():
         return traced(("main", 0, [*callers, leaf("rest", 0)]))
 
     evidence = evidence_of((run(1, 0), run(0, 1)))
+    assert (evidence.pace, evidence.noise, evidence.most_time) == (1, 0, 1)
     labels = [evidence.way(node) for node in range(len(evidence.paths))]
     ends = np.array([labels.index(("main", name, "part")) for name in ("f0", "f1")])
     move = Finding("moved", 0.1, ("", ""), **evidence.about(ends))
@@ -757,6 +761,15 @@ def busy(more):
     return traced(("main", 300, [large, *few, *[leaf("tick", 10)] * 2500]))
 
 
+def slight(more):
+    """A run that does much else: a little comes in another order, by another name, and through another."""
+    renamed = ("new" if more else "old", 0, [leaf(name, 10) for name in "xyz" for _ in range(6)])
+    work = ("go", 0, [leaf(name, 10) for name in "abc" for _ in range(6)])
+    below = [renamed, ("wrapper", 0, [work]) if more else work]
+    swapped = ("swap", 10, [leaf("p", 10), leaf("q", 10)][:: -1 if more else 1])
+    return traced(("main", 300, [*below, swapped, *[leaf("tick", 10)] * 2500]))
+
+
 def through(wrappers):
     """What a function does is called through others."""
     work = ("go", 10, [leaf(name) for name in "abcdef"])
@@ -777,6 +790,7 @@ def test_ten_findings_are_reported_unless_more_are_asked_for():
 @given(any_pairs(), TAUS, st.integers(0, 12))
 @example((somewhere(0), somewhere(1)), "0.3", 2)
 @example((busy(0), busy(1)), "0.3", 9)
+@example((slight(0), slight(1)), "0.3", 9)
 @example((renamed("old", 4), renamed("new", 9)), "0.3", 9)
 @example((two_callers(1), two_callers(-1, more=5)), "0.3", 9)
 @example((two_callers(1), two_callers(1)), "0.3", 9)

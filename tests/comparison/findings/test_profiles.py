@@ -20,7 +20,7 @@ from tracevis3d.features.comparison.compare import VIEW
 from tracevis3d.features.comparison.findings.evidence import Evidence
 from tracevis3d.features.comparison.findings.find import find
 from tracevis3d.features.comparison.findings.sampling import pace_of, significance
-from tracevis3d.features.comparison.findings.weights import LEAST_SIGNIFICANCE, not_recursive, weight_changes
+from tracevis3d.features.comparison.findings.weights import _first_of, not_recursive, weight_changes
 from tracevis3d.features.comparison.matching.match import compare
 from tracevis3d.features.comparison.matching.summary import sentences, summary
 from tracevis3d.features.comparison.report.sentences import caption, sentence, without
@@ -32,6 +32,8 @@ from tracevis3d.parameters import read
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import Trace
 
+#: Standard deviations that a difference takes.
+LEAST_SIGNIFICANCE = 4
 #: A program: each call path, and how often it is met in a thousand samples.
 PROGRAM = {
     "main;read;open": 40, "main;read;parse": 160, "main;read;parse;split": 90, "main;plan": 60,
@@ -445,6 +447,12 @@ def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
         )
         assert finding.score == pytest.approx(min(abs(new - evidence.pace * old) / whole, 1.0))
         assert finding.details["weight"] == [old, new]
+        places = Counter()
+        for s, side in enumerate(left):
+            for path, count in side.items():
+                if name in path and (path[-1] == name or not itself):
+                    places[s, path if itself else path[: path.index(name) + 1]] += count
+        assert finding.details["mostly"] == (2 * max(places.values()) > max(old, new))
         mine = {path for side in left for path in side if (path[-1] == name if itself else name in path)}
         assert set(finding.details["without"]) == {gone[path] for path in mine if path in gone}
         for path in mine:
@@ -453,6 +461,26 @@ def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
             for side in left:
                 side[path] = 0
     assert not plain_changes(*left, evidence.pace, most)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=10, max_size=10),
+    st.lists(st.integers(0, 4), min_size=1), st.sets(st.integers(0, 9), min_size=1),
+)  # fmt: skip
+def test_which_of_equally_certain_functions_is_reported(weights, function, rows):
+    """By itself, the innermost; or with all below it, if it is new or gone, the outermost."""
+    rows = sorted(row for row in rows if row % 5 in function)
+    if not rows:
+        return
+
+    def order(row):
+        new = not all(weights[row])
+        place = function.index(row % 5)
+        return (row < 5) == new, place if new else -place
+
+    a, b = np.array(weights, np.float64).T
+    found = _first_of(np.array(rows, np.int64), a, b, np.array(function, np.int64), 5)
+    assert order(found) == min(map(order, rows))
 
 
 @pytest.mark.parametrize(("new", "is_found"), [(99, False), (100, True), (101, True)])
@@ -468,6 +496,13 @@ def test_a_hundredth_of_all_samples_is_worth_a_finding(tmp_path, new, is_found):
     evidence = Evidence(compare(a, b, identity="exact", cache=False))
     found = [(f.functions, f.score) for f in weight_changes(evidence, evidence.weights)]
     assert found == ([(("c", "c"), new / 10_000)] if is_found else [])
+
+
+@pytest.mark.parametrize("samples", [(1, 1), (1, 3), (3, 1)])
+def test_one_sample_stands_for_itself(tmp_path, samples):
+    pair = [profile(tmp_path, name, {"main;work": n}) for name, n in zip("ab", samples, strict=True)]
+    weights = Evidence(compare(*pair, identity="exact", cache=False)).weights
+    assert (weights.total, weights.rate) == (samples, (1, 1))
 
 
 def test_how_sure_a_difference_is():
@@ -594,7 +629,8 @@ def test_recordings_of_memory_alone_have_no_calls_to_compare(tmp_path):
     assert (len(trace.calls), len(trace.memory)) == (0, 2)
     with pytest.raises(InputError, match="no calls are recorded in it"):
         found(trace, trace)
-    assert found(Trace(), Trace()).found[0].kind == "alike"
+    (alike,) = found(Trace(), Trace()).found
+    assert (alike.kind, alike.details["most"], alike.details["most_ns"]) == ("alike", 0, 0)
 
 
 def test_objects_of_a_heap_are_kept_on_paths_and_called_on_none():

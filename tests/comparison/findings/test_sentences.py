@@ -110,6 +110,10 @@ CASES = [
         "with 1 call below (A never calls it). So often it calls `b`, `c`, `d` and 2 more there, too. "
         "Nothing in A matches it.",
         "read: 3 times in B, not in A (900 ns)"),
+    ("alone",("read",""),_WAY[:1]+_WAY[-1:],(3,0),(900,0),(7,0),_ALONE|{"paths":2},
+        "Only A calls `read` on 2 call paths, most of its time below `main`: 3 times, 900 ns with 4 calls "
+        "below (B never calls it). Nothing in B matches it.",
+        "read: 3 times in A, not in B (900 ns)"),
     ("alone",("read",""),_WAY[:1],(3,0),(900,0),(7,0),_ALONE|{"paths":2},
         "Only A calls `read` on 2 call paths: 3 times, 900 ns with 4 calls below (B never calls it). "
         "Nothing in B matches it.",
@@ -137,6 +141,10 @@ CASES = [
         "Everything from `read` on starts 500 ns earlier in B: at first, nothing runs 900 ns in A and "
         "1.9 µs in B.",
         "Everything from read on starts 500 ns earlier in B"),
+    ("offset",("read","read"),_WAY,(1,1),(900,901),(1,1),_OFFSET|{"change_ns":1},
+        "Everything from `read` on starts 1 ns later in B: after `init`, `wait` waits 900 ns in A and "
+        "901 ns in B.",
+        "Everything from read on starts 1 ns later in B"),
     ("slower",("read","read"),_WAY,(2,3),(900,1900),(5,9),_TIME,
         "`read` itself takes 1 µs in A and 1.5 µs in B (2 and 3 calls): 500 ns more.",
         "read itself: 1 µs in A, 1.5 µs in B"),
@@ -155,14 +163,15 @@ CASES = [
         "call takes 10 ns and 20 ns; stalls are left out of the change.",
         "read itself: 1 µs in A, 1.5 µs in B"),
     ("faster",("read","read"),_WAY,(2,1000),(900,1900),(5,9),_TIME|{"pace":0.97,"factor":1.0},
-        "`read` itself takes 1 µs in A and 1.5 µs in B (2 and 1,000 calls): 500 ns more than expected "
+        "`read` itself takes 1 µs in A and 1.5 µs in B (2 and 1,000 calls): 500 ns less than expected "
         "from the pace of both runs.",
         "read itself: 1 µs in A, 1.5 µs in B"),
     ("stall",("","read"),_WAY,(0,1),(0,700),(0,1),_STALL,
         "B stalls once, for 700 ns, in `read`, from 2.5 µs on. It is the only such call, so it may "
         "also have had more to do.",
         "B stalls once, for 700 ns, in read, from 2.5 µs on"),
-    ("stall",("","read"),_WAY,(0,1),(0,700),(0,1),_STALL|{"count":2,"single":False},
+    ("stall",("","read"),_WAY,(0,1),(0,700),(0,1),
+     _STALL|{"count":2,"single":False,"stalls":[*_STALL["stalls"],{"function":"get","start_ns":0}]},
         "B stalls twice, for 900 ns in all: the longest takes 700 ns, in `read`, from 2.5 µs on. Other "
         "calls like it take no longer than in the other run.",
         "B stalls twice, for 900 ns in all"),
@@ -194,6 +203,11 @@ CASES = [
      {"after":["","show"],"functions":["read","a","b"]},
         "`read` and 2 more come first in A and after `show` in B: 900 ns and 1.9 µs.",
         "read and 2 more come first in A and after show in B"),
+    ("order",("read","read"),_WAY[2:],(1,1),(900,1900),(1,1),
+     {"after":["init","init"],"after_calls":[1,3],"functions":["read","a"]},
+        "`read` and 1 more come after 1 call of `init` in A and after 3 calls of `init` in B within `step`: "
+        "900 ns and 1.9 µs.",
+        "read and 1 more come after 1 call of init in A and after 3 calls of init in B within step"),
     ("renamed",("read","get"),_WAY,(1,2),(900,1900),(1,1),{},
         "Where A calls `read`, B calls `get`, which does similar work: 1 call and 2 calls, 900 ns and "
         "1.9 µs.",
@@ -215,6 +229,21 @@ CASES = [
         "`read` with all that it calls has 10 % of the samples (60) in A and 19 % of the samples (114) "
         "in B; the rest has 1.50 times as much in B, on 2 call paths.",
         "read: 10 % of the samples (60) in A, 19 % of the samples (114) in B"),
+    ("heavier",("read","read"),_WAY[2:],(1,1),(1,1),(1,1),
+     _WEIGHT|{"weight":[1,114],"paths":2,"mostly":True,"without":["go"]},
+        "`read` itself, not counting below `go`, has 0.2 % of the samples (1) in A and 19 % of the samples "
+        "(114) in B, on 2 call paths, mostly below `step`.",
+        "read itself, not counting below go: 0.2 % of the samples (1) in A, 19 % of the samples (114) in B"),
+    ("lighter",("read","read"),_WAY[2:],(1,1),(1,1),(1,1),
+     _WEIGHT|{"weight":[114,1],"itself":False,"paths":2,"mostly":False,"without":["read","go"]},
+        "`read` with all that it calls, not counting itself and `go`, has 19 % of the samples (114) in A and "
+        "0.2 % of the samples (1) in B, on 2 call paths, the heaviest below `step`.",
+        "read, not counting itself and go: 19 % of the samples (114) in A, 0.2 % of the samples (1) in B"),
+    ("lighter",("read","read"),_WAY[:1],(1,1),(1,1),(1,1),
+     _WEIGHT|{"weight":[114,1],"itself":False,"paths":2,"mostly":True,"without":["go","a","b"]},
+        "`read` with all that it calls, not counting `go` and 2 others, has 19 % of the samples (114) in A "
+        "and 0.2 % of the samples (1) in B, on 2 call paths.",
+        "read, not counting go and 2 others: 19 % of the samples (114) in A, 0.2 % of the samples (1) in B"),
     ("lighter",("read",""),_WAY,(1,0),(1,0),(1,0),
      _WEIGHT|{"weight":[60,0],"total":[600,0],"kind":"allocated (bytes)"},
         "`read` itself has 10 % of the allocated (60 B) in A and nothing in B below `… > run > step`.",
@@ -253,6 +282,8 @@ def test_the_end_of_a_way_is_written():
 
 def test_a_share_of_nothing_is_nothing():
     assert share_of(_WEIGHT | {"weight": [0, 0], "total": [0, 0]}, 0) == "0 % of the samples (0)"
+    assert share_of(_WEIGHT | {"weight": [1, 0], "total": [1, 0]}, 0) == "100 % of the samples (1)"
+    assert share_of(_WEIGHT | {"weight": [0, 2], "total": [0, 3]}, 1) == "67 % of the samples (2)"
 
 
 def test_findings_and_matches_as_tables():

@@ -154,16 +154,13 @@ def pace(evidence: Evidence) -> list[Finding]:
     known = evidence.state < 2
     before = float((evidence.factor * evidence.paths.self_time[0])[known].sum())
     now = float(evidence.paths.self_time[1][known].sum())
-    if not evidence.time[0] or not evidence.time[1]:
-        return []
     roots = np.flatnonzero((evidence.paths.parent < 0) & (evidence.paths.calls > 0).all(axis=0))
     about = evidence.about(roots)
     about["calls"], about["time_ns"], about["below"] = (0, 0), (round(before), round(now)), (0, 0)
-    share = abs(factor - 1) * before / evidence.most_time
     return [
         Finding(
             "pace",
-            min(share, 1.0),
+            evidence.share((factor - 1) * before, 0.0),
             ("", ""),
             **about,
             details={

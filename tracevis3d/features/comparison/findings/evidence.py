@@ -196,7 +196,7 @@ class Evidence:
         own = self.paths.self_time
         common = np.flatnonzero((self.state < 2) & (own > 0).all(axis=0))
         ratio = np.log(own[1, common] / (self.factor[common] * own[0, common]))
-        share = own[0, common] / max(self.time[0], 1) + own[1, common] / max(self.time[1], 1)
+        share = own[0, common] / self.time[0] + own[1, common] / self.time[1]
         return common, ratio, np.minimum(share / 2, _MOST_WEIGHT)
 
     @cached_property

@@ -268,12 +268,13 @@ def _expected_in_both(reported: Finding, finding: Finding, trace: int) -> bool:
 
 def _alike(evidence: Evidence) -> Finding:
     extra = np.abs(extra_times(evidence))
+    most = float(extra.max(initial=0.0))
     roots = np.flatnonzero(evidence.paths.parent < 0)
     return Finding(
         "alike", 0.0, ("", ""), **evidence.about(roots),
         details={
-            "most": float(extra.max(initial=0.0)) / evidence.most_time,
-            "most_ns": round(float(extra.max(initial=0.0))),
+            "most": most / evidence.most_time,
+            "most_ns": round(most),
             "most_function": evidence.label(int(np.argmax(extra))) if len(extra) else "",
             "same_calls": evidence.weights is None and _same_calls(evidence),
             "varies": float(np.expm1(evidence.noise)),

@@ -86,7 +86,7 @@ def _caller(path: Sequence[str]) -> str:
 
 def _where(f: Finding) -> str:
     """Write below what a function is called, or on how many call paths it is."""
-    many = f.details.get("paths", 1)
+    many = f.details["paths"]
     if many == 1:
         return _caller(f.path)
     return f" on {many:,} call paths" + (
@@ -208,7 +208,7 @@ def _offset(f: Finding) -> str:
 
 def _time(f: Finding) -> str:
     d = f.details
-    change = f"{duration(abs(d['change_ns']))} {'more' if d['change_ns'] > 0 else 'less'}"
+    change = f"{duration(abs(d['change_ns']))} {'more' if f.kind == 'slower' else 'less'}"
     own_a, own_b = (duration(ns) for ns in d["cause_self_ns"])
     count = (
         counted(f.calls[0], "call")
