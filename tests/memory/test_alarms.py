@@ -203,6 +203,7 @@ def test_half_of_the_time_has_a_quarter_of_the_growth_and_what_fills_slows_down(
     assert [step for step, *_ in grows([1, 2, 3, 4, 11, 12, 13])] == [6]
     assert grows([1, 2, 3, 4, 14, 15, 16]) == []  # a step
     assert [step for step, *_ in grows([1, 5, 9, 13, 16, 19, 21])] == [6]
+    assert [step for step, *_ in grows([1, 4, 7, 11, 13, 15, 17])] == [6]
     assert grows([1, 5, 9, 13, 16, 18, 19]) == []  # a cache
 
 

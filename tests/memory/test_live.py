@@ -625,6 +625,12 @@ def test_what_passes_on_is_followed_so_far(deep, name) -> None:
     assert sites.name(sites.of_frame(session, deep)) == name
 
 
+def test_what_allocates_nothing_has_no_call_site() -> None:
+    sites, session = sites_of((1, -1, 7))
+    sites.of({"session": session, "kind": np.ones(1), "stack": np.array([-1]), "thread": np.zeros(1)})
+    assert sites.names == []
+
+
 def test_the_last_call_site_is_that_of_all_others(monkeypatch) -> None:
     monkeypatch.setattr(sites_module, "MOST_SITES", 4)
     sites, session = sites_of(*((1, -1, line) for line in range(6)))

@@ -91,6 +91,13 @@ SERIES = st.one_of(
 @example([[*(1000 + 53 * i for i in range(17)), *[1848] * 14, 2008]], 1)
 @example([list(range(SAMPLES))], 1)
 @example([[*(1000 + 70 * i for i in range(16)), *(1950 + 70 * i for i in range(16))]], 1)
+# What hardly grows in one half is a step.
+@example([[*(1000 + 58 * i for i in range(17)), *(1928 + i for i in range(1, 16))]], 1)
+@example([[*(1000 + i for i in range(17)), *(1016 + 58 * i for i in range(1, 16))]], 1)
+@example([[1000, *[1150] * 16, *(1150 + 85 * min(i, 10) for i in range(1, 16))]], 1)
+@example([[*(1000 + 85 * min(i, 10) for i in range(17)), *[1850] * 14, 2000]], 1)
+# What was high at first has not risen before it falls.
+@example([[*[1000, 0, 0] * 3, *[0] * (SAMPLES - 9)]], 1)
 @example([teeth(3, 1000)], 100_000)
 @example([teeth(3, 1000)], 99_999)
 @example([teeth(2, 1000)], 1000)

@@ -181,14 +181,34 @@ w 80 80 Lock.release release room
 """
 
 
+#: The holder waits for what two hold; it does not wait for what another one holds; it waits for what is its own.
+FOR_TWO = PASSED_ON.replace("Lock.acquire wait room", "Semaphore.acquire wait room") + """
+v 0 100 write~too
+v 0 0 Semaphore.acquire wait room 0
+v 85 85 Lock.release release room
+"""
+#: One has held it before, while yet another holds something else.
+HELD_BEFORE = """
+z 0 0 Lock.acquire wait desk 0
+x 0 0 Lock.acquire wait room 0
+x 3 3 Lock.release release room
+""" + PASSED_ON.replace("w 0 0 Lock", "w 4 4 Lock")
+AT_ONCE = PASSED_ON.replace("wait room 1", "wait room 0")
+FOR_ITS_OWN = PASSED_ON + """
+w 1 90 deeper
+w 2 2 Lock.acquire wait own 0
+w 5 75 Lock.acquire~(timed~out) wait own 1
+"""
+
+
 def crowd():
-    """Eighty threads hold a semaphore before one waits for it, half of them from within that wait."""
+    """Eighty threads hold a semaphore that one waits for, half of them from within that wait."""
     rows = []
     for i in range(80):
-        at = 5 * (i % 2)
+        at = 100 * (i % 2)
         rows.append((f"h{i}", at, at, "Semaphore.acquire", "wait", "S", 0))
-        rows.append((f"h{i}", 9, 9, "Semaphore.release", "release", "S"))
-    return lines([*rows, ("w", 2, 9, "Semaphore.acquire", "wait", "S", 1)])
+        rows.append((f"h{i}", 180, 180, "Semaphore.release", "release", "S"))
+    return lines([*rows, ("w", 40, 180, "Semaphore.acquire", "wait", "S", 1)])
 
 
 @given(st.one_of(programs(), with_lines()))
@@ -197,6 +217,10 @@ def crowd():
 @example(known_holder())
 @example(holder_of_a_wait_given_up())
 @example(find_waits(trace_of(PASSED_ON)))
+@example(find_waits(trace_of(FOR_TWO)))
+@example(find_waits(trace_of(AT_ONCE)))
+@example(find_waits(trace_of(HELD_BEFORE)))
+@example(find_waits(trace_of(FOR_ITS_OWN)))
 @example(find_waits(trace_of(WOKEN_WITHIN)))
 @settings(max_examples=100, deadline=None)
 def test_what_kept_waits_waiting(waits) -> None:
@@ -396,9 +420,25 @@ def unfinished(holder):
     return find_waits(replace(trace, sync=sync))
 
 
-def held_for_each_other():
+#: One waits for what two hold, and the next thread for its end; what one waits for has no name.
+TWO_HOLD = """
+a 0 100 Semaphore.acquire wait S 2
+b 0 100 Thread.join wait Thread:a 2
+c 0 0 Semaphore.acquire wait S 0
+d 0 0 Semaphore.acquire wait S 0
+"""
+#: One gets what another one waits for just before the end, and waits for that one's end.
+GOT_LATE = """
+a 0 100 Lock.acquire wait X 2
+b 99 99 Lock.acquire wait X 0
+b 99 100 Thread.join wait Thread:a 2
+"""
+NO_NAME = "a 0 100 Lock.acquire wait - 2"
+
+
+def held_for_each_other(name="Lock.acquire"):
     """The first operations of two threads never end; the recording names the other one as the holder."""
-    trace = trace_of("a 0 100 Lock.acquire wait X 2\nb 0 100 Lock.acquire wait Y 2")
+    trace = trace_of(f"a 0 100 {name} wait X 2\nb 0 100 {name} wait Y 2")
     return find_waits(replace(trace, sync=replace(trace.sync, holder=np.array([1, 0], np.int32))))
 
 
@@ -407,6 +447,10 @@ def held_for_each_other():
 @example(find_waits(trace_of(JOINS)))
 @example(find_waits(trace_of(EMPTY)))
 @example(held_for_each_other())
+@example(held_for_each_other("Event.wait"))
+@example(find_waits(trace_of(TWO_HOLD)))
+@example(find_waits(trace_of(NO_NAME)))
+@example(find_waits(trace_of(GOT_LATE)))
 @example(unfinished(0))
 @example(unfinished(-1))
 @settings(max_examples=80, deadline=None)
@@ -453,6 +497,16 @@ def test_a_ring_of_threads_that_never_go_on_and_who_waits_for_them() -> None:
     (ring,) = waits.outcomes.rings
     assert {waits.trace.threads.name[waits.ops.thread[row]] for row in ring.waits} == {"a", "b"}
     assert ring.broken_by == -1
+
+
+def test_the_ring_that_lasts_longest_is_the_first() -> None:
+    rows = []
+    for one, other, since in (("a", "b", 50), ("c", "d", 20), ("e", "f", 30)):
+        rows += [(one, 0, 0, "Lock.acquire", "wait", one, 0), (other, 0, 0, "Lock.acquire", "wait", other, 0)]
+        rows += [(one, since, 100, "Lock.acquire", "wait", other, 2)]
+        rows += [(other, since, 100, "Lock.acquire", "wait", one, 2)]
+    waits = find_waits(trace_of(lines(rows)))
+    assert [waits.ops.start[ring.waits[0]] for ring in waits.outcomes.rings] == [20, 30, 50]
 
 
 def test_a_ring_that_a_timeout_breaks() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.waits.sync_traces import lines, trace_of
@@ -164,11 +164,51 @@ def plain_woke(rows):
     return found | {row: [found[max(inner)[1]][-1]] for row, inner in inherited.items()}
 
 
+#: The first of two waits has one wait within it, the other one has two; a wait that another thread's follows,
+#: or one of its own; and one for all of its objects after one for any.
+WAITS_WITHIN = """
+a 0 40 Queue.get wait Q 1
+a 5 30 Condition.wait wait C 1
+a 50 90 Queue.get wait Q 1
+a 55 60 Condition.wait wait C 1
+a 65 80 Condition.wait wait C 1
+b 30 30 Condition.notify release C
+b 60 60 Condition.notify release C
+b 80 80 Condition.notify release C
+"""
+NEXT_THREAD_WITHIN = """
+a 0 50 Event.wait wait E 1
+b 0 40 Queue.get wait Q 0
+b 5 30 Condition.wait wait C 1
+c 30 30 Condition.notify release C
+"""
+WITHIN_BEFORE = """
+a 0 40 Queue.get wait Q 0
+a 5 30 Condition.wait wait C 1
+a 50 90 Event.wait wait E 1
+c 30 30 Condition.notify release C
+"""
+ANY_AND_ALL = """
+a 0 20 WaitForMultipleObjects wait X,Y 1
+a 30 50 WaitForMultipleObjects~(all) wait X,Y 1
+b 10 10 SetEvent release X
+b 15 15 SetEvent release Y
+b 35 35 SetEvent release X
+b 45 45 SetEvent release Y
+"""
+
+
 @given(programs())
+@example(Waits(trace_of(WAITS_WITHIN)))
+@example(Waits(trace_of(NEXT_THREAD_WITHIN)))
+@example(Waits(trace_of(WITHIN_BEFORE)))
+@example(Waits(trace_of(ANY_AND_ALL)))
 @settings(max_examples=80, deadline=None)
 def test_who_woke_whom(waits) -> None:
     rows = rows_of(waits)
     woke = plain_woke(rows)
+    pairs = zip(waits.woke.wait.tolist(), waits.woke.time.tolist(), waits.woke.release.tolist())
+    assert list(pairs) == [(row, *release) for row in sorted(woke) for release in woke[row]]
     waker = [woke[row][-1][1] if row in woke else -1 for row in range(len(rows))]
     assert waits.waker.tolist() == waker
     assert waits.woken_at.tolist() == [woke[row][-1][0] if row in woke else -1 for row in range(len(rows))]
@@ -601,6 +641,14 @@ def test_a_recording_may_know_neither_lines_nor_holders() -> None:
     assert (ops.line.tolist(), ops.holder.tolist()) == ([0, 0], [-1, -1])
     known = np.array([7, 8], np.int32)
     assert Waits(replace(trace, sync=replace(trace.sync, line=known))).ops.line.tolist() == [7, 8]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "never"), [(950, 1000, True), (951, 1000, False), (900, 990, True), (900, 989, False)]
+)
+def test_what_nobody_ends_is_a_wait_for_ever_if_it_is_long_and_nearly_the_last(start, end, never) -> None:
+    waits = Waits(trace_of(f"a 0 1000 run\na {start} {end} Event.wait wait E 1"))
+    assert waits.outcomes.never_ended.tolist() == [never]
 
 
 def test_who_sleeps_to_the_end_waits_for_nobody_for_ever() -> None:

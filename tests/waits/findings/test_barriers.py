@@ -187,6 +187,14 @@ def test_three_quarters_of_the_waiting_are_for_who_comes_last(other, told) -> No
     assert len(barriers.findings(find_waits(trace_of(lines(rows))))) == told
 
 
+@pytest.mark.parametrize(("late", "told"), [(200, True), (199, False)])
+def test_one_waits_for_a_tenth_of_the_run_whatever_they_do_at_other_barriers(late, told) -> None:
+    rows = [(thread, 0, 2000, "run") for thread in "ab"]
+    rows += [*meeting("A", 0, {"a": 100, "b": 0}), *meeting("B", 1000, {"a": late, "b": 0})]
+    found = barriers.findings(find_waits(trace_of(lines(rows))))
+    assert [one.objects for one in found] == [("B",)] * told
+
+
 def test_a_wait_for_nothing_is_at_no_barrier() -> None:
     rows = [(thread, 0, 2000, "run") for thread in "ab"] + meeting("B", 10, {"a": 300, "b": 0})
     # It ends by what woke a wait within it.
@@ -211,8 +219,19 @@ def test_before_a_thread_begins_nobody_waits_for_it() -> None:
 def test_a_wait_at_a_barrier_to_which_nobody_comes_is_for_nobody() -> None:
     rows = [(thread, 0, 2000, "run") for thread in "ab"] + meeting("B", 10, {"a": 300, "b": 0})
     rows.append(("b", 400, 900, "Barrier.wait", "wait", "B", 1))
-    (found,) = barriers.findings(find_waits(trace_of(lines(rows))))
-    assert (found.score_ns, found.count) == (300, 1)
+    for comes in ([], [("b", 400, 400, "Barrier.arrive", "release", "B")]):
+        (found,) = barriers.findings(find_waits(trace_of(lines(rows + comes))))
+        assert (found.score_ns, found.count) == (300, 1)
+
+
+def test_who_comes_unrecorded_is_woken_by_the_last_that_comes_as_it_waits() -> None:
+    """Of which round it is nobody knows, whoever else comes to some."""
+    rows = [("a", at, at, "Barrier.arrive", "release", "B") for at in (40, 50)]
+    rows += [("a", 50, 50, "Barrier.wait", "wait", "B", 0), ("b", 0, 90, "Barrier.wait", "wait", "B", 1)]
+    rows.append(("c", 80, 80, "Barrier.arrive", "release", "B"))
+    waits = find_waits(trace_of(lines(rows)))
+    (wait,) = waits.own.tolist()
+    assert (waits.trace.threads.name[waits.woken_by[wait]], waits.woken_at[wait]) == ("c", 80)
 
 
 def test_at_a_barrier_where_nothing_lasts_nobody_comes_last():

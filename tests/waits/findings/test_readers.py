@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -199,6 +200,11 @@ def test_a_condition_gives_back_the_lock_by_which_readers_get_in():
     rows = [row for row in _reads() if row[1] != 101]
     rows.append(("w", 101, 899, "Condition.wait", "wait", "C", 1))
     assert not readers.findings(find_waits(trace_of(lines(rows))))
+    # What it gives back as it ends, and what it acquires then, is not given back to wait.
+    rows += [("w", 910, 912, "Lock.acquire", "wait", "M", 0), ("r", 50, 54, "peek_read")]
+    rows += [("r", 51, 53, "Lock.acquire", "wait", "M", 0)]
+    late = [*rows, ("w", 899, 899, "Lock.release", "release", "L")]
+    assert not readers.findings(find_waits(trace_of(lines(late))))
     rows.append(("w", 102, 102, "Lock.release", "release", "L"))
     rows += [
         ("v", 0, 2000, "run"),
@@ -208,3 +214,25 @@ def test_a_condition_gives_back_the_lock_by_which_readers_get_in():
     (one,) = readers.findings(find_waits(trace_of(lines(rows))))
     assert one.objects == ("C",)
     assert [find_waits(trace_of(lines(rows))).trace.threads.name[t] for t in one.threads] == ["r", "w"]
+
+
+def test_who_writes_may_do_so_in_the_first_call_of_all():
+    """Something else that it calls begins at the same moment."""
+    rows = [("w", 0, 900, "wrlock", "wait", "L", 1), ("w", 0, 2, "read_settings"), ("r", 0, 2000, "run")]
+    rows += [row for row in _reads() if row[0] == "r"]
+    assert len(readers.findings(find_waits(trace_of(lines(rows))))) == 1
+
+
+def test_operations_that_are_no_calls_themselves_are_those_of_the_calls_around_them():
+    trace = trace_of(lines(_reads()))
+    apart = replace(trace, sync=replace(trace.sync, call=np.full_like(trace.sync.call, -1)))
+    told = [[one.sentence for one in readers.findings(find_waits(of))] for of in (trace, apart)]
+    assert told[0] == told[1] != []
+
+
+def test_who_waits_longest_to_write_is_named_first():
+    rows = [*_reads(), ("v", 0, 2000, "run"), ("v", 90, 950, "begin_write")]
+    rows.append(("v", 91, 949, "Lock.acquire", "wait", "L", 1))
+    waits = find_waits(trace_of(lines(rows)))
+    (one,) = readers.findings(waits)
+    assert [waits.trace.threads.name[t] for t in one.threads] == ["r", "v", "w"]

@@ -299,7 +299,7 @@ class LiveBlocks:
     def _past(self, items: int, window: tuple[int, int], step: int) -> Intervals:
         k, totals = self.k, self.totals
         count = int(totals[k.BLOCKS])
-        cells = max((window[1] - window[0]) // step, 1)
+        cells = (window[1] - window[0]) // step
         live = np.zeros((items, cells + 1), np.int64)
         used = np.zeros((items, cells + 1), np.int32)
         last = np.full(items, window[0] - (1 << 62), np.int64)

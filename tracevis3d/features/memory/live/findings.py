@@ -113,17 +113,11 @@ class SiteHistory:
 
 def _teeth(series: NDArray[np.int64], fall: float) -> int:
     """Return how often a series falls by ``fall`` at least after having risen by it."""
-    times, low, high = 0, int(series[0]), int(series[0])
-    rising = False
+    times, end, rising = 0, int(series[0]), False
     for value in series.tolist():
-        if rising:
-            high = max(high, value)
-            if high - value >= fall:
-                times, rising, low = times + 1, False, value
-        else:
-            low = min(low, value)
-            if value - low >= fall:
-                rising, high = True, value
+        end = max(end, value) if rising else min(end, value)
+        if abs(value - end) >= fall:
+            times, end, rising = times + rising, value, not rising
     return times
 
 

@@ -73,7 +73,7 @@ class Sites:
             larger = np.full(max(2 * len(known), most + 1, 64), -1, np.int32)
             larger[: len(known)] = known
             known = self._of[id(session)] = larger
-        for number in np.unique(stack[(stack >= 0) & (known[stack] < 0)]).tolist():
+        for number in np.unique(stack[(stack >= 0) & (known[stack] == -1)]).tolist():
             known[number] = self.of_frame(session, number)
         found = np.where(stack >= 0, known[stack], -1).astype(np.int64)
         around = np.flatnonzero((stack < 0) & (batch["kind"] == 0))
