@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracevis3d.features.memory.live import blocks as module
@@ -36,12 +36,12 @@ def started() -> GrowingTrace:
 
 
 def batch(rows) -> Batch:
-    kind, time, address, size, site = (np.array(c) for c in zip(*rows, strict=True))
-    stack = np.where(kind == 0, site + SITES, -1)
+    kind, time, address, size, site = (np.array(c, np.uint64) for c in zip(*rows, strict=True))
+    stack = np.where(kind == 0, site.astype(np.int64) + SITES, -1)
     return Batch("memory", 0, 0, 0, {
         "kind": kind.astype(np.uint8), "thread": np.zeros(len(kind), np.uint32),
         "time": time.astype(np.int64),
-        "address": address.astype(np.uint64), "size": size.astype(np.int64), "stack": stack.astype(np.int32),
+        "address": address, "size": size.astype(np.int64), "stack": stack.astype(np.int32),
     })  # fmt: skip
 
 
@@ -160,6 +160,7 @@ def test_a_new_cut_tells_the_past_as_it_was(rows) -> None:
 
 
 @given(programs(), st.booleans(), st.integers(1, 400), st.booleans())
+@example([(0, 1, 4096, 1, 0)], False, 400, True)
 @settings(deadline=None, max_examples=80)
 def test_narrow_neighbours_are_taken_together(rows, by_site, parts, logarithmic) -> None:
     blocks, _ = followed(rows)
@@ -646,8 +647,9 @@ def test_at_first_there_is_nothing() -> None:
     assert len(blocks.cut((0, 10), 10, (0.0, 1.0), 1.0, True, False)) == len(blocks.items) == 0
 
 
-def test_addresses_are_told_apart_by_each_byte() -> None:
-    blocks, _ = followed([(0, 1, 6, 10, 0), (0, 2, 7, 10, 0), (1, 3, 6, 0, 0)])
+@pytest.mark.parametrize("address", [6, (1 << 64) - 1])
+def test_addresses_are_told_apart_by_each_byte(address) -> None:
+    blocks, _ = followed([(0, 1, address, 10, 0), (0, 2, 7, 10, 0), (1, 3, address, 0, 0)])
     assert (blocks.totals[k.BLOCKS_NOW], blocks.totals[k.UNKNOWN]) == (1, 0)
 
 

@@ -433,6 +433,13 @@ a 0 100 Lock.acquire wait X 2
 b 99 99 Lock.acquire wait X 0
 b 99 100 Thread.join wait Thread:a 2
 """
+#: One gives it back just before the end, and waits for that one's end.
+GAVE_LATE = """
+a 0 100 Lock.acquire wait X 2
+c 0 0 Lock.acquire wait X 0
+c 99 99 Lock.release release X
+c 99 100 Thread.join wait Thread:a 2
+"""
 NO_NAME = "a 0 100 Lock.acquire wait - 2"
 
 
@@ -451,6 +458,7 @@ def held_for_each_other(name="Lock.acquire"):
 @example(find_waits(trace_of(TWO_HOLD)))
 @example(find_waits(trace_of(NO_NAME)))
 @example(find_waits(trace_of(GOT_LATE)))
+@example(find_waits(trace_of(GAVE_LATE)))
 @example(unfinished(0))
 @example(unfinished(-1))
 @settings(max_examples=80, deadline=None)

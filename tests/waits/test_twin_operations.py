@@ -250,6 +250,11 @@ def in_process(text):
 
 #: Objects that are named after their threads; recorded operations that a rule says are none.
 NAMED = in_process("a 0 2 K.grab\nb 1 3 K.grab"), Rules((Rule(("K.*",), "wait", "{thread}"),), ())
+#: The last operation waits for the end of a thread that it does not name.
+JOINS_NOBODY = (
+    in_process("a 0 2 K.join wait T:b 1\nb 0 9 K.join wait - 1"),
+    Rules((Rule(("K.*",), "wait", thread="T:{tid}"),), ()),
+)
 NONE = (
     in_process("a 0 2 K.grab wait X 1\na 3 3 read release X"),
     Rules((Rule(("K.*",), "other", own=True),), ()),
@@ -259,6 +264,7 @@ NONE = (
 @given(programs(), rules())
 @example(*NAMED)
 @example(*NONE)
+@example(*JOINS_NOBODY)
 @settings(max_examples=60, deadline=None)
 def test_operations_are_those_of_the_plain_twin(trace, rules) -> None:
     ops = operations(trace, rules)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -280,7 +281,18 @@ def plain_holds(rows, span):
     return [tuple(hold) for hold in out]
 
 
+#: A lock's release is not the first that is given.
+AFTER_ANOTHER_GIFT = """
+a 0 0 Barrier.arrive release B
+a 1 1 Lock.acquire wait X 0
+a 5 5 Lock.release release X
+a 9 9 Lock.acquire wait X 0
+"""
+
+
 @given(programs(), st.lists(st.tuples(st.integers(0, 2), st.integers(0, 60)), max_size=8))
+@example(Waits(trace_of("a 0 1 Lock.acquire wait X 0")), [(0, 50)])
+@example(Waits(trace_of(AFTER_ANOTHER_GIFT)), [])
 @settings(max_examples=80, deadline=None)
 def test_who_held_what(waits, questions) -> None:
     rows, held, ops = rows_of(waits), waits.held, waits.ops
@@ -315,7 +327,19 @@ def test_who_held_what(waits, questions) -> None:
         assert (int(waits.held_by[r.row]), SOURCES[waits.held_by_source[r.row]]) == (holder, source)
 
 
+#: One lock is acquired within another three times.
+AGAIN_WITHIN = """
+a 0 0 Lock.acquire wait X 0
+a 5 5 Lock.acquire wait Y 0
+a 6 6 Lock.release release Y
+a 7 7 Lock.acquire wait Y 0
+a 8 8 Lock.release release Y
+a 9 9 Lock.acquire wait Y 0
+"""
+
+
 @given(programs())
+@example(Waits(trace_of(AGAIN_WITHIN)))
 @settings(max_examples=60, deadline=None)
 def test_the_order_of_locks(waits) -> None:
     wanted = plain_holds(rows_of(waits), waits.trace.span_ns)
@@ -344,7 +368,16 @@ def test_the_order_of_locks(waits) -> None:
         assert order.held_outer[i].tolist() == sorted({outer for _, _, outer in pairs[key]})
 
 
+#: The second object is that of a wait within one for nothing that has a name.
+WITHIN_NOTHING = """
+a 0 5 Lock.acquire wait X 1
+a 10 40 Queue.get wait - 1
+a 12 30 Condition.wait wait C 1
+"""
+
+
 @given(programs())
+@example(Waits(trace_of(WITHIN_NOTHING)))
 @settings(max_examples=60, deadline=None)
 def test_queues(waits) -> None:
     rows, queues = rows_of(waits), waits.queues
@@ -365,6 +398,38 @@ def test_queues(waits) -> None:
         assert queues.at[object] == (times[lengths.index(longest)] if times else 0)
         after = {time: length for o, time, length in changes if o == object}
         assert after == dict(zip(times, lengths))
+
+
+#: Three hold a semaphore for which two wait, after another one has been held.
+THREE_HOLD = """
+z 0 0 Semaphore.acquire wait T 0
+z 2 2 Semaphore.release release T
+a 0 0 Semaphore.acquire wait S 0
+b 0 0 Semaphore.acquire wait S 0
+c 0 0 Semaphore.acquire wait S 0
+v 4 28 Semaphore.acquire wait S 1
+w 4 30 Semaphore.acquire wait S 1
+a 16 16 Semaphore.release release S
+b 28 28 Semaphore.release release S
+c 30 30 Semaphore.release release S
+"""
+
+
+@given(programs())
+@example(Waits(trace_of(THREE_HOLD)))
+@settings(max_examples=60, deadline=None)
+def test_holders_share_the_time_that_others_wait(waits) -> None:
+    queues, delays = waits.queues, []
+    changes = list(zip(queues.object.tolist(), queues.time.tolist(), queues.length.tolist()))
+    held = plain_holds(rows_of(waits), waits.trace.span_ns)
+    for object, start, _, _, end, _ in held:
+        delay = Fraction(0)
+        for time in range(start, end):
+            waiting = [length for o, at, length in changes if o == object and at <= time][-1:]
+            holders = sum(o == object and begin <= time < until for o, begin, _, _, until, _ in held)
+            delay += Fraction(sum(waiting), holders)
+        delays.append(round(delay))
+    assert waits.hold_delay.tolist() == delays
 
 
 @given(programs(), st.sampled_from([WAIT, RELEASE, IO]), st.booleans())

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from tests.waits.findings.test_twin_findings import Plain, row
@@ -420,6 +423,14 @@ def test_a_ring_is_recorded_if_all_of_its_holders_are(holder, how):
     found = findings(waits)
     assert sorted(map(row, found)) == sorted(Plain(waits).findings())
     assert [finding.how for finding in found if finding.kind == "deadlock"] == [how]
+
+
+def test_a_ring_may_be_broken_by_the_first_operation_of_all():
+    trace = trace_of("a 0 60 Lock.acquire~(timed~out) wait X 1\nb 0 100 Lock.acquire wait Y 1\nb 100 110 run")
+    waits = find_waits(replace(trace, sync=replace(trace.sync, holder=np.array([1, 0], np.int32))))
+    found = findings(waits)
+    assert sorted(map(row, found)) == sorted(Plain(waits).findings())
+    assert "broken deadlock" in [finding.kind for finding in found]
 
 
 @pytest.mark.parametrize(("first", "who"), [(90, "h"), (89, "One of 2 threads"), (10, "g")])

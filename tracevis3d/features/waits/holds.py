@@ -296,7 +296,7 @@ def area_at(queue: Queues, object: NDArray[np.int32], time: Ints) -> NDArray[Any
     """
     lasts = np.diff(queue.time, append=0)
     # After the last change of an object nobody waits for it.
-    area = np.concatenate([[0], np.cumsum(np.where(queue.length > 0, queue.length * lasts, 0))])
+    area = np.concatenate([[0], np.cumsum(queue.length * lasts)])
     out = np.zeros(len(object), queue.length.dtype)
     for o in np.unique(object).tolist():
         low, high = np.searchsorted(queue.object, [o, o + 1])

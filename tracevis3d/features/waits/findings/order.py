@@ -109,8 +109,8 @@ class _Apart:
             time = int(ops.start[row])
             self._then.setdefault(int(ops.thread[row]), []).append((time, int(ops.about[row]), time))
         for row in joined.tolist():
-            then = int(ops.start[row]), int(ops.thread[row]), int(ops.end[row])
-            self._then.setdefault(int(ops.about[row]), []).append((-1, *then[1:]))
+            then = int(ops.thread[row]), int(ops.end[row])
+            self._then.setdefault(int(ops.about[row]), []).append((-1, *then))
 
     def ever(self, one: int, other: int) -> bool:
         """Return whether they can't in any run, as far as this one tells."""
