@@ -181,12 +181,15 @@ w 80 80 Lock.release release room
 """
 
 
-#: The holder waits for what two hold; it does not wait for what another one holds; it waits for what is its own.
-FOR_TWO = PASSED_ON.replace("Lock.acquire wait room", "Semaphore.acquire wait room") + """
+#: The holder waits for what two hold; it gets what another one holds without waiting; it waits for its own.
+FOR_TWO = (
+    PASSED_ON.replace("Lock.acquire wait room", "Semaphore.acquire wait room")
+    + """
 v 0 100 write~too
 v 0 0 Semaphore.acquire wait room 0
 v 85 85 Lock.release release room
 """
+)
 #: One has held it before, while yet another holds something else.
 HELD_BEFORE = """
 z 0 0 Lock.acquire wait desk 0
@@ -194,11 +197,14 @@ x 0 0 Lock.acquire wait room 0
 x 3 3 Lock.release release room
 """ + PASSED_ON.replace("w 0 0 Lock", "w 4 4 Lock")
 AT_ONCE = PASSED_ON.replace("wait room 1", "wait room 0")
-FOR_ITS_OWN = PASSED_ON + """
+FOR_ITS_OWN = (
+    PASSED_ON
+    + """
 w 1 90 deeper
 w 2 2 Lock.acquire wait own 0
 w 5 75 Lock.acquire~(timed~out) wait own 1
 """
+)
 
 
 def crowd():

@@ -8,6 +8,7 @@ cylinder whose axis is time, one ruler for all. ``paper`` 1 is the paper's pictu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from ....drawing.builder import DrawingBuilder
 from ....drawing.frame import Frame
 from ....drawing.palettes import BASE, parse
-from ....drawing.primitives import Drawing, LegendEntry
+from ....drawing.primitives import Drawing, LegendEntry, Tubes, Wedges
 from ....drawing.selector import Selector
 from ....errors import UsageError
 from ....progress import Progress
@@ -70,6 +71,39 @@ _FRAME = parse("e69f00")[0]
 _QUIET = 0.25
 
 
+@dataclass(frozen=True, eq=False)
+class _Waits:
+    """The waits that are drawn, and in which colours.
+
+    Attributes
+    ----------
+    found, chosen, short : Shown
+        All correspondences in sight, those with funnels of their own, and those that are merged.
+    color : int32 (chosen,)
+    bars : Wedges
+        Dark bars of threads that keep others waiting.
+    vain : Tubes or None
+        The funnels of waits that nobody ends.
+    several, merged, steps : int
+        How many signs of waits for several objects, merged shapes, and steps of the critical path there are.
+    held, line, rail : int
+        Palette indices.
+    """
+
+    found: corr.Shown
+    chosen: corr.Shown
+    short: corr.Shown
+    color: Indices
+    bars: Wedges
+    vain: Tubes | None
+    several: int
+    merged: int
+    steps: int
+    held: int
+    line: int
+    rail: int
+
+
 def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress: Progress) -> Drawing:
     """Draw the threads of one trace.
 
@@ -94,11 +128,10 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     """
     profile.check_order(traces, "threads")
     (trace,) = traces
-    p = parameters
     progress(0.0, "finding waits")
-    waits = waits_of(trace, p.rules)
-    finding = story(waits, p)
-    p = staged(waits, p, finding)
+    waits = waits_of(trace, parameters.rules)
+    finding = story(waits, parameters)
+    p = staged(waits, parameters, finding)
     if p.object and p.object not in waits.ops.objects:
         raise UsageError(f"object={p.object}: no thread waits for an object of this name")
     progress(0.3, "placing rows")
@@ -109,67 +142,25 @@ def draw(traces: Sequence[Trace], parameters: Parameters, frame: Frame, progress
     colors = color_calls(picture, drawing.paint, about, finding)
     rows = thread_colors(picture, drawing.paint)
     stacks = _draw_rows(drawing, picture, colors)
-
-    found = corr.shown(picture)
-    chosen = found.only(_longest(picture, found))
-    color = _draw_funnels(drawing, picture, chosen, rows, colors, about)
-    line, held = drawing.color(_LINE), drawing.color(_HELD)
-    drawing.add(*certainty.lines(picture, chosen, line))
-    bars = dark_bars.bars(picture, finding, held)
-    vain = corr.open_funnels(picture, in_vain(picture, finding), held)
-    drawing.add(bars, vain)
-    several = corr.several(picture, chosen, color)
-    drawing.add(*several)
-    marked = _rows_named(picture, p.markers, "markers")[chosen.release_row]
-    drawing.add(*corr.markers(picture, chosen.only(marked), color[marked]))
-    merging = _rows_named(picture, p.aggregates, "aggregates")[found.row] & ~corr.no_delay(picture, found)
-    short = found.only(~found.alone & merging)
-    merged = corr.aggregated(picture, short, rows)
-    drawing.add(merged)
-    rail, steps = drawing.color(_RAIL), 0
-    if p.path:
-        way, steps = corr.rail(picture, rail)
-        drawing.add(way)
-
+    drawn = _draw_waits(drawing, picture, rows, colors, about, finding)
     progress(0.8, "writing labels")
-    above = _write(drawing, picture, colors, rows, chosen, color, frame, finding)
-    drawing.measure(captions.time_axis(picture, bars))
-    first = int(rows[0]) if len(rows) else 0
-    drawing.explain(
-        legends.signs(
-            picture,
-            chosen,
-            len(several),
-            len(merged),
-            first,
-            rail if steps else -1,
-            LegendEntry(
-                dark_bars.MEANS.get(finding.kind, dark_bars.HOLDS), held, stands_for=Selector(kinds=("hold",))
-            )
-            if finding is not None and len(bars)
-            else None,
-            [*above, *stacks, *legends.in_vain(vain), *certainty.entries(picture, chosen, line)],
-        ),
-        legends.longest_pairs(picture, chosen, color) if finding is None else None,
-    )
-    first_of_all = callout(picture, finding, held)
-    # A picture of one finding tells nothing of others.
-    others = legends.callouts(picture, chosen.only(about[chosen.wait]), color[about[chosen.wait]])
-    # Beside what is to be seen first one more is enough; a picture of that alone needs none.
-    drawing.point_out(*first_of_all, *others[: 1 - bool(p.finding) if first_of_all else None])
+    above = _write(drawing, picture, colors, rows, drawn.chosen, drawn.color, frame, finding)
+    drawing.measure(captions.time_axis(picture, drawn.bars))
+    _explain(drawing, picture, drawn, rows, [*above, *stacks], finding)
+    _point_out(drawing, picture, drawn, about, finding)
     drawing.keep_uncovered(QUEUE, RUNNING, LIVE_BYTES)
-    drawing.note(*noted.notes(picture, found, chosen, short))
+    drawing.note(*noted.notes(picture, drawn.found, drawn.chosen, drawn.short))
     drawing.meaning |= metadata(waits, drawing.meaning[KIND])
-    drawing.meaning |= {corr.MERGED: corr.merged_meaning(picture, short)}
+    drawing.meaning |= {corr.MERGED: corr.merged_meaning(picture, drawn.short)}
     progress(1.0, "drawn")
     return drawing.finish(
         picture.camera,
         finding.heading if finding is not None else noted.title(trace, waits),
         **_counts(picture),
         waits=len(waits.own),
-        correspondences=len(chosen),
-        correspondences_merged=len(short),
-        steps_of_the_critical_path=steps,
+        correspondences=len(drawn.chosen),
+        correspondences_merged=len(drawn.short),
+        steps_of_the_critical_path=drawn.steps,
         resolution_ns=max((cut.resolution for cut in picture.cuts), default=0),
     )
 
@@ -197,6 +188,35 @@ def _draw_rows(drawing: DrawingBuilder, picture: Layout, colors: CallColors) -> 
     drawing.add(split)
     drawing.meaning |= {over.SPLITTER: of_split, KIND: group_bands.meaning(picture)}
     return stacks
+
+
+def _draw_waits(
+    drawing: DrawingBuilder, picture: Layout, rows: Indices, calls: CallColors, about: NDArray[np.bool_],
+    finding: Finding | None,
+) -> _Waits:  # fmt: skip
+    """Draw what goes from waits to their releases, and who keeps others waiting; return what that is."""
+    p = picture.parameters
+    found = corr.shown(picture)
+    chosen = found.only(_longest(picture, found))
+    color = _draw_funnels(drawing, picture, chosen, rows, calls, about)
+    line, held = drawing.color(_LINE), drawing.color(_HELD)
+    drawing.add(*certainty.lines(picture, chosen, line))
+    bars = dark_bars.bars(picture, finding, held)
+    vain = corr.open_funnels(picture, in_vain(picture, finding), held)
+    drawing.add(bars, vain)
+    several = corr.several(picture, chosen, color)
+    drawing.add(*several)
+    marked = _rows_named(picture, p.markers, "markers")[chosen.release_row]
+    drawing.add(*corr.markers(picture, chosen.only(marked), color[marked]))
+    merging = _rows_named(picture, p.aggregates, "aggregates")[found.row] & ~corr.no_delay(picture, found)
+    short = found.only(~found.alone & merging)
+    merged = corr.aggregated(picture, short, rows)
+    drawing.add(merged)
+    rail, steps = drawing.color(_RAIL), 0
+    if p.path:
+        way, steps = corr.rail(picture, rail)
+        drawing.add(way)
+    return _Waits(found, chosen, short, color, bars, vain, len(several), len(merged), steps, held, line, rail)
 
 
 def _draw_funnels(
@@ -261,6 +281,39 @@ def _write(
         named = wedge_names if p.paper == 1.0 else captions.function_names
         drawing.write(*named(picture, call_color, p.labels))
     return entries
+
+
+def _explain(
+    drawing: DrawingBuilder, picture: Layout, drawn: _Waits, rows: Indices, more: list[LegendEntry],
+    finding: Finding | None,
+) -> None:  # fmt: skip
+    """Write the legends of signs, and of who waits for whom longest."""
+    holding = None
+    if finding is not None and len(drawn.bars):
+        text = dark_bars.MEANS.get(finding.kind, dark_bars.HOLDS)
+        holding = LegendEntry(text, drawn.held, stands_for=Selector(kinds=("hold",)))
+    lines = certainty.entries(picture, drawn.chosen, drawn.line)
+    first, rail = int(rows[0]) if len(rows) else 0, drawn.rail if drawn.steps else -1
+    drawing.explain(
+        legends.signs(
+            picture, drawn.chosen, drawn.several, drawn.merged, first, rail, holding,
+            [*more, *legends.in_vain(drawn.vain), *lines],
+        ),
+        legends.longest_pairs(picture, drawn.chosen, drawn.color) if finding is None else None,
+    )  # fmt: skip
+
+
+def _point_out(
+    drawing: DrawingBuilder, picture: Layout, drawn: _Waits, about: NDArray[np.bool_], finding: Finding | None
+) -> None:
+    """Point out what is to be seen first, and the longest waits that it is about."""
+    first_of_all = callout(picture, finding, drawn.held)
+    # A picture of one finding tells nothing of others.
+    mine = about[drawn.chosen.wait]
+    others = legends.callouts(picture, drawn.chosen.only(mine), drawn.color[mine])
+    # Beside what is to be seen first one more is enough; a picture of that alone needs none.
+    most = 1 - bool(picture.parameters.finding) if first_of_all else None
+    drawing.point_out(*first_of_all, *others[:most])
 
 
 def _longest(picture: Layout, found: corr.Shown) -> NDArray[Any]:
