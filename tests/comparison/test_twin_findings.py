@@ -46,6 +46,7 @@ from tracevis3d.features.comparison.findings.moves import (
 from tracevis3d.features.comparison.findings.order import find_pairs, offsets, out_of_order
 from tracevis3d.features.comparison.findings.ranking import rank as code_rank
 from tracevis3d.features.comparison.findings.stretches import stretches
+from tracevis3d.features.comparison.matching.identity import Renamed
 from tracevis3d.features.comparison.matching.match import compare
 
 TAUS = st.sampled_from(["0.3", "0.5", "0.8"])
@@ -154,6 +155,11 @@ def among(many, others):
     return traced(("main", 300, [*[leaf("f", 1)] * many, *[leaf("tick")] * others]))
 
 
+def timeless(many, held):
+    """A function is called that calls so many others, all in no time."""
+    return traced(("main", 0, [("f", 0, [leaf("x", 0)] * held)] * many))
+
+
 def apart(many):
     """Functions are called of which none follows another."""
     return traced(
@@ -171,6 +177,14 @@ def in_two_places(times, first, second):
     """A function is called in two places, and takes longer in one of them."""
     places = [(name, 10, [leaf("f", own)] * times) for name, own in (("one", first), ("two", second))]
     return traced(("main", 300, places))
+
+
+def through(wrappers, own=10):
+    """What a function does is called through others."""
+    work = ("go", own, [leaf(name, 100 * own) for name in "abcdef"])
+    for name in reversed(wrappers):
+        work = (name, own, [work])
+    return traced(("main", 30 * own, [work, leaf("rest", 100 * own)]))
 
 
 def recursing(name, times, depth, own=50):
@@ -245,6 +259,9 @@ def test_own_times_without_stalls(pair):
 @example((renamed_in_two_places("old", 2000, 100), renamed_in_two_places("new", 100, 2000)), "0.3")
 @example((recursing("old", 1, 2), recursing("new", 2, 6)), "0.3")
 @example((recursing("old", 1, 2, own=0), recursing("old", 1, 3, own=0)), "0.3")
+@example((timeless(2, 1), timeless(5, 1)), "0.3")
+@example((timeless(2, 9), timeless(5, 0)), "0.3")
+@example((through([], 0), through(["start", "safely"], 0)), "0.3")
 @settings(max_examples=120, deadline=None)
 def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
     evidence = evidence_of(pair, tau)
@@ -269,6 +286,19 @@ def test_what_has_another_name_elsewhere_and_is_called_here_in_one_trace_alone_h
         expected = Plain(evidence).stretches()
         assert len(expected) == 1
         all_same(stretches(evidence), expected)
+        all_same(detours(evidence), Plain(evidence).detours())
+
+
+def test_what_is_renamed_is_one_finding_with_all_its_paths():
+    def run(name, *times):
+        places = [(f"place{i}", 50, [leaf(name, own)] * (2 + i)) for i, own in enumerate(times)]
+        return traced(("main", 300, [*places, leaf("rest")]))
+
+    renamed = [Renamed("lock", "guard", 91.0)]
+    evidence = evidence_of((run("lock", 10, 900), run("guard", 2000, 900)), renamed=renamed)
+    expected = Plain(evidence).detours()
+    assert [one["functions"] for one in expected] == [("lock", "guard")]
+    all_same(detours(evidence), expected)
 
 
 def paced(small, large=100_000, other=None):
@@ -289,16 +319,17 @@ def parts(run, slow=1, between=1):
         # Called from here, the first function is slower still.
         return ("within", 10, [leaf("s0", round((20 + k * run % 3) * slow**1.6)) for k in range(4)])
 
-    def gaps(k):
+    def gaps(k, calls=6):
         return [
-            x for i in range(6) for x in ((200 + (i + k) * run % 7) * between, leaf(f"g{i % 2}", 101 + i))
+            x for i in range(calls) for x in ((200 + (i + k) * run % 7) * between, leaf(f"g{i % 2}", 101 + i))
         ]
 
     callers = [
         ("first", 50, part("f", 1) * 3),
         ("second", 50 * slow, [*part("s", slow)[:9], within(), *part("s", slow)[9:]]),
     ]
-    return traced(("main", 309, [*callers, ("gaps", 20, gaps(0)), ("gaps", 20, gaps(1))]))
+    once = [(f"{calls} calls", 20, gaps(0, calls)) for calls in (6, 7, 8)]
+    return traced(("main", 309, [*callers, ("gaps", 20, gaps(0)), ("gaps", 20, gaps(1)), *once]))
 
 
 def sections(run, factors):
@@ -768,14 +799,6 @@ def slight(more):
     below = [renamed, ("wrapper", 0, [work]) if more else work]
     swapped = ("swap", 10, [leaf("p", 10), leaf("q", 10)][:: -1 if more else 1])
     return traced(("main", 300, [*below, swapped, *[leaf("tick", 10)] * 2500]))
-
-
-def through(wrappers):
-    """What a function does is called through others."""
-    work = ("go", 10, [leaf(name) for name in "abcdef"])
-    for name in reversed(wrappers):
-        work = (name, 10, [work])
-    return traced(("main", 300, [work, leaf("rest")]))
 
 
 def test_ten_findings_are_reported_unless_more_are_asked_for():

@@ -102,7 +102,7 @@ def in_place(evidence: Evidence) -> tuple[Ints, Ints]:
         first.append(np.cumsum(n) - n)
     of = paths.of_call[1][ordered[1]]
     rank = np.arange(len(of)) - first[1][of]
-    place = (2 * rank + 1) * count[0][of] // np.maximum(2 * count[1][of], 1)
+    place = (2 * rank + 1) * count[0][of] // (2 * count[1][of])
     return ordered[0][first[0][of] + place], ordered[1]
 
 
@@ -134,8 +134,8 @@ def groups(evidence: Evidence) -> Groups:
     of = np.repeat(np.arange(len(n)), n)
     begin = first[:-1]
     if evidence.exact:
-        total = np.add.reduceat(extra, begin) if len(n) else np.empty(0)
-        before = np.add.reduceat(evidence.pace * own[0], begin) if len(n) else np.empty(0)
+        total = np.add.reduceat(extra, begin)
+        before = np.add.reduceat(evidence.pace * own[0], begin)
         wide = np.full(len(n), np.inf)
         ratio = np.log(np.maximum(before + total, 1) / np.maximum(before, 1))
         return Groups(a, b, extra, first, function[begin], -wide, wide, total, ratio)
@@ -143,15 +143,15 @@ def groups(evidence: Evidence) -> Groups:
     out = np.minimum(1 + n // PER_STALL, (n - 1) // 2)
     # Where A makes fewer calls, one that stalled is the counterpart of several.
     kinds, stands_for = _different(a, of, len(n))
-    most = np.maximum.reduceat(stands_for, begin) if len(n) else n
+    most = np.maximum.reduceat(stands_for, begin)
     out_a = np.minimum((1 + kinds // PER_STALL) * most, (n - 1) // 2)
     low, high = by_extra[begin + out_a], by_extra[begin + n - 1 - out]
     few = n < _ENOUGH
     low, high = np.where(few, 0.0, low), np.where(few, 0.0, high)
     usual = np.clip(extra, low[of], high[of])
-    change = np.add.reduceat(usual, begin) if len(n) else np.empty(0)
+    change = np.add.reduceat(usual, begin)
     # What calls save that A never made is not known: each of A's counts once.
-    saved = np.add.reduceat(usual / stands_for, begin) if len(n) else np.empty(0)
+    saved = np.add.reduceat(usual / stands_for, begin)
     change = np.where(change < 0, np.minimum(saved, 0.0), change)
     each = np.log(np.maximum(own[1], 1) / np.maximum(own[0], 1)) - math.log(evidence.pace)
     by_ratio = each[np.lexsort((each, of))]

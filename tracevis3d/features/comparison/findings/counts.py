@@ -97,7 +97,6 @@ def _reported_by(evidence: Evidence, nodes: Ints, sides: tuple[int, ...] = (0, 1
     side = np.array(sides)[:, None]
     while _NAMELESS.search(evidence.label(int(nodes[0]), sides[0])):
         below = np.flatnonzero(np.isin(paths.parent, nodes))
-        below = below[(paths.calls[side, below] > 0).all(axis=0)]
         below = below[evidence.state[below] == ALIKE] if both else below
         most = max(
             by_function(evidence, below, sides[0]),
@@ -216,7 +215,7 @@ def new_functions(evidence: Evidence) -> list[Finding]:
     missing = evidence.calls_of_function == 0
     for s in range(2):
         # A function that stands in for another has the other's number in the other trace.
-        chosen = missing[1 - s, paths.function[1 - s]] & (paths.calls[s] > 0)
+        chosen = missing[1 - s, paths.function[1 - s]]
         chosen[_mere_wrappers(evidence)] = False
         for nodes in by_function(evidence, np.flatnonzero(chosen), s):
             # Code without a name is reported by what it calls, which the other trace may call elsewhere.
