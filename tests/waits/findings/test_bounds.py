@@ -199,6 +199,19 @@ PROGRAMS = {
     "looks in two functions": (waits_in_two("Event.wait", "E"), ["polling"]),
     "sleeps in two functions": (waits_in_two("time.sleep", "-"), []),
     "takes little": (takes_between(3), ["polling"]),
+    "took something before": (
+        [(who, a + 100, b + 100, *rest) for who, a, b, *rest in takes_between(3)]
+        + [("s", at, at + 2, "Queue.get", "wait", "Q", 0) for at in (2, 6)],
+        ["polling"],
+    ),
+    "polls for one thing, and for nothing that has a name": (
+        [
+            ("main", 0, 1000, "run"),
+            ("main", 1, 1, "Event.set", "release", "A"),
+            *[("s", 100 * i, 100 * i + 95, "Event.poll", "wait", "B-"[i // 4], 1) for i in range(8)],
+        ],
+        [],
+    ),
     "takes something half of the time": (takes_between(4), []),
     "is woken each time": (
         [

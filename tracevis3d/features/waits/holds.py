@@ -59,7 +59,7 @@ def holds(ops: Operations, span_ns: int) -> Holds:
     Holds
     """
     acquiring = np.flatnonzero(ops.holds & (ops.kind == WAIT))
-    releasing = np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0))
+    releasing = np.flatnonzero(ops.kind == RELEASE)
     a, a_object = ops.per_object(acquiring)
     r, r_object = ops.per_object(releasing)
     can_be_held = np.zeros(len(ops.objects), np.bool_)

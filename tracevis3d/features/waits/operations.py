@@ -269,7 +269,7 @@ def without_places(ops: Operations) -> Operations:
     got, object = ops.per_object(np.flatnonzero(ops.holds))
     if not len(got):
         return ops
-    gave, given = ops.per_object(np.flatnonzero((ops.kind == RELEASE) & (ops.gives >= 0)))
+    gave, given = ops.per_object(np.flatnonzero(ops.kind == RELEASE))
     threads = int(ops.thread.max()) + 1
     takers = np.unique(object.astype(np.int64) * threads + ops.thread[got])
     givers = np.unique(given.astype(np.int64) * threads + ops.thread[gave])

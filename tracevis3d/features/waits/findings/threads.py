@@ -169,7 +169,7 @@ def _too_early(waits: Waits, row: int) -> tuple[int, str]:
     """Return the last signal before a wait in vain, when nobody waited, and words about it; -1: none."""
     ops = waits.ops
     signal = not ops.asks[row] and ops.state[row] != _IDLE and ops.wants[row] == ops.gifts.index(GIFT)
-    if not signal or ops.first[row] == ops.first[row + 1]:
+    if not signal:
         return -1, ""
     object = int(ops.object[ops.first[row]])
     gave, of = ops.per_object(np.flatnonzero((ops.kind == RELEASE) & (ops.gives == ops.wants[row])))
@@ -318,9 +318,8 @@ def _exchanging(waits: Waits) -> dict[int, Ints]:
     What no other thread ever gives or takes, such as its own lock, is no exchange; reading and writing is.
     """
     ops = waits.ops
-    gives = (ops.kind == RELEASE) & (ops.gives >= 0)
     takes = (ops.kind == WAIT) & (ops.ending == DONE) & (ops.state != _SLEEP)
-    rows = np.flatnonzero(gives | takes)
+    rows = np.flatnonzero((ops.kind == RELEASE) | takes)
     which, object = ops.per_object(rows)
     low, high = np.full(len(ops.objects), len(waits.trace.threads)), np.full(len(ops.objects), -1)
     np.minimum.at(low, object, ops.thread[which])
