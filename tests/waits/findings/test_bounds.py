@@ -209,6 +209,7 @@ PROGRAMS = {
             ("main", 0, 1000, "run"),
             ("main", 1, 1, "Event.set", "release", "A"),
             *[("s", 100 * i, 100 * i + 95, "Event.poll", "wait", "B-"[i // 4], 1) for i in range(8)],
+            *[("t", 100 * i, 100 * i + 95, "Event.poll", "wait", "A-"[i // 4], 1) for i in range(8)],
         ],
         [],
     ),
@@ -455,10 +456,10 @@ def test_who_causes_nine_tenths_of_a_delay_is_named_alone(first, who):
     assert f"{who} reads or writes" in over_io.sentence
 
 
-def takes_the_count_alone(times):
-    """While one holds Y, the other takes X alone so many times, and then goes on to Y, as once before."""
+def takes_the_count_alone(times, goes_on=True):
+    """While one holds Y, the other takes X alone so many times, and then may go on to Y, as once before."""
     rows = both("r", 0, "X", "Y")
-    for i in range(times + 1):
+    for i in range(times + goes_on):
         at, last = 20 * (i + 1), i == times
         taken, back = ("Lock.acquire", "wait"), ("Lock.release", "release")
         rows += [
@@ -470,7 +471,10 @@ def takes_the_count_alone(times):
     return rows
 
 
-@pytest.mark.parametrize(("times", "told"), [(199, True), (200, False)])
-def test_what_is_not_wanted_200_times_is_taken_for_the_rule_of_the_program(times, told):
-    found = findings(find_waits(trace_of(lines(takes_the_count_alone(times)))))
+@pytest.mark.parametrize(
+    ("times", "goes_on", "told"),
+    [(199, True, True), (200, True, False), (2, False, True), (3, False, False)],
+)
+def test_what_is_wanted_at_none_of_three_or_200_times_is_taken_for_the_rule(times, goes_on, told):
+    found = findings(find_waits(trace_of(lines(takes_the_count_alone(times, goes_on)))))
     assert ("lock order" in [finding.kind for finding in found]) == told
