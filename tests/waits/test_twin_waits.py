@@ -200,6 +200,7 @@ b 45 45 SetEvent release Y
 
 
 @given(programs())
+@example(Waits(trace_of("a 5 5 Event.set release E\nb 0 5 Event.wait wait E 1")))
 @example(Waits(trace_of(WAITS_WITHIN)))
 @example(Waits(trace_of(NEXT_THREAD_WITHIN)))
 @example(Waits(trace_of(WITHIN_BEFORE)))
@@ -281,6 +282,21 @@ def plain_holds(rows, span):
     return [tuple(hold) for hold in out]
 
 
+#: One waits for what nobody holds, or gets then, while something else is held.
+NOBODY_HOLDS = """
+a 0 0 Lock.acquire wait X 0
+a 2 2 Lock.release release X
+b 5 20 Lock.acquire~(timed~out) wait X 1
+c 3 3 Lock.acquire wait Y 0
+"""
+
+
+def held_by_the_first():
+    """The recording names the first thread as the holder of what another one waits for."""
+    trace = trace_of("a 0 20 run\nb 2 9 Lock.acquire wait L 1")
+    return Waits(replace(trace, sync=replace(trace.sync, holder=np.zeros(1, np.int32))))
+
+
 #: A lock's release is not the first that is given.
 AFTER_ANOTHER_GIFT = """
 a 0 0 Barrier.arrive release B
@@ -293,6 +309,8 @@ a 9 9 Lock.acquire wait X 0
 @given(programs(), st.lists(st.tuples(st.integers(0, 2), st.integers(0, 60)), max_size=8))
 @example(Waits(trace_of("a 0 1 Lock.acquire wait X 0")), [(0, 50)])
 @example(Waits(trace_of(AFTER_ANOTHER_GIFT)), [])
+@example(Waits(trace_of(NOBODY_HOLDS)), [])
+@example(held_by_the_first(), [])
 @settings(max_examples=80, deadline=None)
 def test_who_held_what(waits, questions) -> None:
     rows, held, ops = rows_of(waits), waits.held, waits.ops
@@ -327,6 +345,15 @@ def test_who_held_what(waits, questions) -> None:
         assert (int(waits.held_by[r.row]), SOURCES[waits.held_by_source[r.row]]) == (holder, source)
 
 
+#: The first operation of all releases what another thread holds.
+PASSED_ON_BY_THE_FIRST = """
+a 5 5 Lock.release release L
+b 0 0 Lock.acquire wait L 0
+b 1 1 Lock.acquire wait M 0
+b 6 6 Lock.release release M
+b 10 10 Lock.acquire wait L 0
+b 12 12 Lock.release release L
+"""
 #: One lock is acquired within another three times.
 AGAIN_WITHIN = """
 a 0 0 Lock.acquire wait X 0
@@ -340,6 +367,7 @@ a 9 9 Lock.acquire wait Y 0
 
 @given(programs())
 @example(Waits(trace_of(AGAIN_WITHIN)))
+@example(Waits(trace_of(PASSED_ON_BY_THE_FIRST)))
 @settings(max_examples=60, deadline=None)
 def test_the_order_of_locks(waits) -> None:
     wanted = plain_holds(rows_of(waits), waits.trace.span_ns)
@@ -432,7 +460,17 @@ def test_holders_share_the_time_that_others_wait(waits) -> None:
     assert waits.hold_delay.tolist() == delays
 
 
+#: Two waits, each with a call within it.
+CALLS_WITHIN = """
+a 0 10 Lock.acquire wait X 1
+a 2 5 inner
+a 20 30 Lock.acquire wait X 1
+a 22 25 inner
+"""
+
+
 @given(programs(), st.sampled_from([WAIT, RELEASE, IO]), st.booleans())
+@example(Waits(trace_of(CALLS_WITHIN)), WAIT, False)
 @settings(max_examples=60, deadline=None)
 def test_the_time_in_operations_is_that_of_equation_4(waits, kind, contended) -> None:
     calls = waits.trace.calls

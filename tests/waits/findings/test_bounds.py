@@ -114,6 +114,19 @@ def passed_on(releaser):
     ]  # fmt: skip
 
 
+def leads(idle):
+    """Four threads hold a lock for 10 each, of which they wait so long for work."""
+    rows = [("main", 0, 100, "run")]
+    for i in range(4):
+        who, at = f"t{i}", 20 * i + 5
+        rows += [
+            (who, at - 5, at, "Lock.acquire", "wait", "T", 1),
+            (who, at, at + idle, "Queue.get", "wait", "Q", 1),
+            (who, at + 10, at + 10, "Lock.release", "release", "T"),
+        ]  # fmt: skip
+    return rows
+
+
 def both(thread, at, first, second):
     """A thread acquires two locks, one after the other."""
     rows = [
@@ -328,7 +341,31 @@ PROGRAMS = {
     ),
     "signalled later": (in_vain(1, " (timed out)", 51), ["given up"]),
     "passed on": (passed_on("other"), []),
+    "passed on, and given back at another time": (
+        [
+            *passed_on("other"),
+            ("other", 110, 110, "Lock.acquire", "wait", "L", 0),
+            ("other", 112, 112, "Lock.release", "release", "L"),
+        ],
+        [],
+    ),
     "given back": (passed_on("h"), ["held over I/O"]),
+    "given back by no function, as another one runs": (
+        [*passed_on("h"), ("z", 0, 100, "late (/src/late.py:77)")],
+        ["held over I/O"],
+    ),
+    "take turns at waiting for seven tenths": (leads(7), ["leader and followers"]),
+    "take turns at waiting for less": (leads(6), []),
+    "reads in the first nanosecond": (
+        [
+            ("h", 0, 0, "Lock.acquire", "wait", "K", 0),
+            ("h", 0, 1, "read", "io", "file"),
+            ("h", 1, 1, "Lock.release", "release", "K"),
+            ("v", 0, 1, "Lock.acquire", "wait", "K", 1),
+            ("v", 2, 2, "Lock.release", "release", "K"),
+        ],
+        ["held over I/O"],
+    ),
     "hardly one, and another": (
         [
             ("h", 0, 0, "Lock.acquire", "wait", "K", 0),
