@@ -155,9 +155,9 @@ def among(many, others):
     return traced(("main", 300, [*[leaf("f", 1)] * many, *[leaf("tick")] * others]))
 
 
-def timeless(many, held):
-    """A function is called that calls so many others, all in no time."""
-    return traced(("main", 0, [("f", 0, [leaf("x", 0)] * held)] * many))
+def timeless(*held):
+    """A function is called again and again, and calls so many others each time, all in no time."""
+    return traced(("main", 0, [("f", 0, [leaf("x", 0)] * many) for many in held]))
 
 
 def apart(many):
@@ -259,8 +259,10 @@ def test_own_times_without_stalls(pair):
 @example((renamed_in_two_places("old", 2000, 100), renamed_in_two_places("new", 100, 2000)), "0.3")
 @example((recursing("old", 1, 2), recursing("new", 2, 6)), "0.3")
 @example((recursing("old", 1, 2, own=0), recursing("old", 1, 3, own=0)), "0.3")
-@example((timeless(2, 1), timeless(5, 1)), "0.3")
-@example((timeless(2, 9), timeless(5, 0)), "0.3")
+@example((timeless(1, 1), timeless(1, 1, 1, 1, 1)), "0.3")
+@example((timeless(9, 9), timeless(0, 0, 0, 0, 0)), "0.3")
+@example((timeless(4, 4), timeless(1, 1, 1, 1, 1)), "0.3")  # as many calls in all
+@example((timeless(3), timeless(1, 0)), "0.3")  # one more, with one fewer in all
 @example((through([], 0), through(["start", "safely"], 0)), "0.3")
 @settings(max_examples=120, deadline=None)
 def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
