@@ -263,6 +263,8 @@ def test_own_times_without_stalls(pair):
 @example((timeless(9, 9), timeless(0, 0, 0, 0, 0)), "0.3")
 @example((timeless(4, 4), timeless(1, 1, 1, 1, 1)), "0.3")  # as many calls in all
 @example((timeless(3), timeless(1, 0)), "0.3")  # one more, with one fewer in all
+# What has another name in one run calls its old one in the other.
+@example((traced([leaf("one"), leaf("one")]), traced(("other", 9, [leaf("one"), leaf("other")]))), "0.3")
 @example((through([], 0), through(["start", "safely"], 0)), "0.3")
 @settings(max_examples=120, deadline=None)
 def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
@@ -799,7 +801,8 @@ def slight(more):
     renamed = ("new" if more else "old", 0, [leaf(name, 10) for name in "xyz" for _ in range(6)])
     work = ("go", 0, [leaf(name, 10) for name in "abc" for _ in range(6)])
     below = [renamed, ("wrapper", 0, [work]) if more else work]
-    swapped = ("swap", 10, [leaf("p", 10), leaf("q", 10)][:: -1 if more else 1])
+    steps = [leaf("p", 10), leaf("q", 10)]
+    swapped = ("swap", 10, [*steps * 8, *steps[:: -1 if more else 1]])
     return traced(("main", 300, [*below, swapped, *[leaf("tick", 10)] * 2500]))
 
 

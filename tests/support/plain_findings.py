@@ -85,7 +85,7 @@ class Plain:
         ids = (comparison.identity.a, comparison.identity.b)
         self.traces = [Trace(*each) for each in zip(comparison.traces, ids, paths.of_call, strict=True)]
         self.most_time = max(*(t.time for t in self.traces), 1)
-        self.most_calls = max(*(t.n for t in self.traces), 1)
+        self.most_calls = max(t.n for t in self.traces)
         self.judge()
         self.measure()
         self.labels = [""] * len(self.identity)

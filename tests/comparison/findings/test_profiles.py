@@ -409,25 +409,27 @@ def joined(program):
     return total
 
 
-def plain_changes(a, b, pace, most):
+def plain_changes(a, b, pace, most, rates):
     """Return the functions, by themselves or with all below, that differ by more than chance; how surely."""
-    found = {}
+    found, expected = {}, pace * rates[1] / rates[0]
     for name in "abcd":
         for itself in (True, False):
             old, new = (
                 sum(count for path, count in side.items() if (path[-1] == name if itself else name in path))
                 for side in (a, b)
             )
-            z = 2 * ((new + 0.375) ** 0.5 - (pace * (old + 0.375)) ** 0.5) / (1 + pace) ** 0.5
+            samples = old * rates[0], new * rates[1]
+            more = (samples[1] + 0.375) ** 0.5 - (expected * (samples[0] + 0.375)) ** 0.5
+            z = 2 * more / (1 + expected) ** 0.5
             is_near = max(new, pace * old) < 1.15 * min(new, pace * old)
             if abs(z) >= LEAST_SIGNIFICANCE and abs(new - pace * old) >= 0.01 * most and not is_near:
                 found[name, itself] = z
     return found
 
 
-@given(_program, _program)
+@given(_program, _program, st.sampled_from([(1, 1), (0.5, 0.5), (0.5, 2)]))
 @settings(max_examples=40, deadline=None)
-def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
+def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b, rates):
     folder = tmp_path_factory.mktemp("pair")
     pair = (profile(folder, "a", a), profile(folder, "b", b))
     evidence = Evidence(compare(*pair, identity="exact", cache=False))
@@ -435,9 +437,9 @@ def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
     left = [joined(a), joined(b)]
     most = whole = max(sum(side.values()) for side in left)
     gone = {}
-    for finding in weight_changes(evidence, evidence.weights):
+    for number, finding in enumerate(weight_changes(evidence, replace(evidence.weights, rate=rates))):
         name, itself = finding.functions[0] or finding.functions[1], finding.details["itself"]
-        expected = plain_changes(*left, evidence.pace, most)
+        expected = plain_changes(*left, evidence.pace, most, rates)
         assert finding.details["deviations"] == pytest.approx(max(abs(z) for z in expected.values()))
         assert finding.details["deviations"] == pytest.approx(abs(expected[name, itself]))
         assert finding.kind == ("heavier" if expected[name, itself] > 0 else "lighter")
@@ -446,7 +448,8 @@ def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
             for side in left
         )
         assert finding.score == pytest.approx(min(abs(new - evidence.pace * old) / whole, 1.0))
-        assert finding.details["weight"] == [old, new]
+        assert (finding.details["weight"], finding.details["round"]) == ([old, new], number)
+        assert finding.details["samples"] == [old * rates[0], new * rates[1]]
         places = Counter()
         for s, side in enumerate(left):
             for path, count in side.items():
@@ -460,7 +463,7 @@ def test_functions_are_found_as_by_the_plain_twin(tmp_path_factory, a, b):
                 gone[path] = name
             for side in left:
                 side[path] = 0
-    assert not plain_changes(*left, evidence.pace, most)
+    assert not plain_changes(*left, evidence.pace, most, rates)
 
 
 @given(
@@ -530,7 +533,7 @@ def test_the_pace_is_what_most_functions_have():
     assert pace_of(large, np.append(b, large[20:])) == 1
 
 
-@given(st.lists(st.tuples(st.integers(-1, 30), st.integers(0, 4)), max_size=30))
+@given(st.lists(st.tuples(st.integers(-1, 30), st.integers(0, 4)), min_size=1, max_size=30))
 def test_a_path_is_recursive_if_a_caller_is_its_function(nodes):
     parent = [min(above, i - 1) for i, (above, _) in enumerate(nodes)]
     function = [f for _, f in nodes]

@@ -215,7 +215,7 @@ def new_functions(evidence: Evidence) -> list[Finding]:
     missing = evidence.calls_of_function == 0
     for s in range(2):
         # A function that stands in for another has the other's number in the other trace.
-        chosen = missing[1 - s, paths.function[1 - s]]
+        chosen = missing[1 - s, paths.function[1 - s]] & (paths.calls[s] > 0)
         chosen[_mere_wrappers(evidence)] = False
         for nodes in by_function(evidence, np.flatnonzero(chosen), s):
             # Code without a name is reported by what it calls, which the other trace may call elsewhere.

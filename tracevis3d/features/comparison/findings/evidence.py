@@ -150,8 +150,8 @@ class Evidence:
 
     @property
     def most_calls(self) -> float:
-        """Calls of the larger trace, at least 1."""
-        return float(max(*self.calls, 1))
+        """Calls of the larger trace."""
+        return float(max(self.calls))
 
     @cached_property
     def pace(self) -> float:

@@ -100,7 +100,7 @@ def not_recursive(parent: NDArray[np.int32], function: Ints) -> NDArray[np.bool_
     n = len(parent)
     size, place, order = (np.empty(n, np.int64) for _ in range(3))
     outermost = np.empty(n, np.uint8)
-    until = np.zeros(int(function.max(initial=-1)) + 1, np.int64)
+    until = np.zeros(int(function.max()) + 1, np.int64)
     find_not_recursive(parent, function, size, place, order, until, outermost)
     return outermost.astype(np.bool_)
 
