@@ -189,6 +189,17 @@ a 5 30 Condition.wait wait C 1
 a 50 90 Event.wait wait E 1
 c 30 30 Condition.notify release C
 """
+#: Who gets a lock without waiting ends no round of those that wait for it.
+BESIDE_A_BARRIER = """
+z 0 0 Barrier.arrive release B
+w 0 0 Lock.acquire wait L 0
+w 1 1 Lock.release release L
+w 2 30 Lock.acquire wait L 1
+a 3 3 Lock.acquire wait L 0
+a 10 10 Lock.release release L
+a 12 12 Lock.acquire wait L 0
+b 20 20 Lock.release release L
+"""
 ANY_AND_ALL = """
 a 0 20 WaitForMultipleObjects wait X,Y 1
 a 30 50 WaitForMultipleObjects~(all) wait X,Y 1
@@ -205,6 +216,7 @@ b 45 45 SetEvent release Y
 @example(Waits(trace_of(NEXT_THREAD_WITHIN)))
 @example(Waits(trace_of(WITHIN_BEFORE)))
 @example(Waits(trace_of(ANY_AND_ALL)))
+@example(Waits(trace_of(BESIDE_A_BARRIER)))
 @settings(max_examples=80, deadline=None)
 def test_who_woke_whom(waits) -> None:
     rows = rows_of(waits)

@@ -70,7 +70,7 @@ def findings(waits: Waits) -> list[Finding]:
     list of Finding
     """
     roles = np.array([role(label) for label in waits.trace.functions.label], np.int8)
-    if not len(waits.trace) or not ((roles == _READS).any() and (roles == _WRITES).any()):
+    if not len(waits.trace) or not (roles == _WRITES).any():
         return []
     ops = waits.ops
     rows, object = ops.per_object(np.flatnonzero(ops.kind == WAIT))
