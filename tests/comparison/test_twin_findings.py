@@ -336,10 +336,11 @@ def parts(run, slow=1, between=1):
     return traced(("main", 309, [*callers, ("gaps", 20, gaps(0)), ("gaps", 20, gaps(1)), *once]))
 
 
-def sections(run, factors):
-    """Parts of a run, each of many short functions, that take so many times as long."""
+def sections(run, factors, last=8):
+    """Parts of a run, each of several short functions, that take so many times as long."""
+    many = [*[8] * (len(factors) - 1), last]
     callers = [
-        (f"section{s}", 20, [leaf(f"{s}.{i}", round((200 + i * run % 7) * factor)) for i in range(8)])
+        (f"section{s}", 20, [leaf(f"{s}.{i}", round((200 + i * run % 7) * factor)) for i in range(many[s])])
         for s, factor in enumerate(factors)
     ]
     return traced(("main", 300, callers))
@@ -356,6 +357,8 @@ def tiny(own):
 @example((paced(30), paced(10)))
 @example((paced(10, other="gone"), paced(30, other="new")))
 @example((sections(1, (1,) * 9), sections(2, (1, 1, 1, 1, 1, 1, 2, 2.3, 2.6))))
+@example((sections(1, (1,) * 9, last=4), sections(2, (*[1] * 8, 2.3), last=4)))  # just enough functions
+@example((sections(1, (1,) * 9, last=3), sections(2, (*[1] * 8, 2.3), last=3)))
 @example((parts(1), parts(2, slow=2)))
 @example((parts(1, slow=2), parts(2)))
 @example((parts(1), parts(2, between=4)))
@@ -406,6 +409,11 @@ def waiting(between, whole=3000):
     return traced(("main", whole - 2000 - between, [leaf("a"), between, leaf("b")]))
 
 
+def brief(step):
+    """A run that does much else, and at last two short calls in one order or in the other."""
+    return traced(("main", 300, [*[leaf("tick", 10)] * 600, *[leaf("a", 10), leaf("b", 10)][::step]]))
+
+
 def in_itself(step):
     """A root call calls its own function, which calls two others in one order or in the other."""
     return traced(("main", 300, [("main", 300, [leaf("a"), leaf("b", 900)][::step])]))
@@ -423,6 +431,7 @@ def rounds(*parts):
 @example((waiting(100, 10_000), waiting(200, 10_000)))  # a hundredth of the time more
 @example((waiting(100, 10_000), waiting(199, 10_000)))
 @example((in_itself(1), in_itself(-1)))
+@example((brief(1), brief(-1)))  # too short to be looked at
 @example((two_callers(1, 5000), two_callers(-1)))
 @example((two_callers(1), two_callers(-1, 5000)))
 # What comes before a call in one trace comes in the round before in the other.

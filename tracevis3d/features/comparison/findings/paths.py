@@ -131,7 +131,7 @@ class _Side:
         #: The share of the run's time or calls, whichever is more: times alone are the machine's, too.
         self.weight: Floats = np.maximum(
             (before[here + self.length] - before[here]) / max(float(own.sum()), 1.0),
-            (inside[here + self.length] - inside[here]) / max(len(calls), 1),
+            (inside[here + self.length] - inside[here]) / len(calls),
         )
         order = np.argsort(self.parent, kind="stable")
         self._children = order
@@ -156,9 +156,6 @@ class _Side:
         found = [path]
         while len(found) < _MOST_WRAPPED:
             heaviest = int(self._heaviest[path])
-            if heaviest >= 0 and self.node[heaviest] >= 0:
-                below = self.children(np.array([path]))
-                heaviest = int(below[np.argmax(self.weight[below])]) if len(below) else -1
             if heaviest < 0 or self.weight[heaviest] < max(_WRAPS * float(self.weight[path]), self.worth):
                 break
             found.append(heaviest)
@@ -250,8 +247,8 @@ class _Laying:
         for s, (side, front) in enumerate(zip(self.sides, fronts)):
             side.node[front] = self.count + of[s]
             reached.append(front)
-        parent = (keys // max(self.functions, 1) - 1).astype(np.int32)
-        function = (keys % max(self.functions, 1)).astype(np.int32)
+        parent = (keys // self.functions - 1).astype(np.int32)
+        function = (keys % self.functions).astype(np.int32)
         self._add(parent, np.stack([function, self.names[1][function]]))
         alone = []
         for s, (side, front) in enumerate(zip(self.sides, fronts)):
