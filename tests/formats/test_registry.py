@@ -11,6 +11,7 @@ import pytest
 
 from tracevis3d.errors import InputError, UsageError
 from tracevis3d.formats import registry, unpack
+from tracevis3d.formats.text import lines
 from tracevis3d.machine import memory as memory_limit
 from tracevis3d.plugins import Contribution
 
@@ -201,3 +202,12 @@ def test_what_is_read_in_another_form_says_in_which(tmp_path, data, what):
     path.write_bytes(data)
     with pytest.raises(InputError, match=what):
         registry.recognise(path)
+
+
+@pytest.mark.parametrize(
+    "noise", [b"", bytes(900), "caf\u00e9 \u6f22\u5b57".encode() * 90, b"\x1b[1m" * 90, b"\x01\x0e"]
+)
+def test_text_is_told_from_what_is_none_with_zeros_and_other_scripts_too(noise):
+    said = b"main;work 12\n" * 40
+    assert lines(said + noise + said, is_cut=False)[:40] == [b"main;work 12"] * 40
+    assert lines(bytes([7, 65, 66, 67] * 300) + said + noise, is_cut=False) == []

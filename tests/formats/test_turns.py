@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.kernels.formats.lay.turns import find_bounds, pair_turns
+from tracevis3d.kernels.formats.lay.turns import find_bounds, find_who_runs, pair_turns
 
 
 @settings(max_examples=60, deadline=None)
@@ -28,3 +28,20 @@ def test_the_first_and_last_rows_of_groups_are_those_of_sorting(rows):
     for one in range(3):
         mine = sorted((k for k in range(len(rows)) if group[k] == one), key=lambda k: place[k])
         assert (first[one], last[one]) == ((mine[0], mine[-1]) if mine else (-1, -1))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), *[st.integers(-1, 2)] * 6, st.integers(0, 1)), max_size=14))
+def test_who_runs_is_whom_the_last_switch_of_the_processor_began(rows):
+    is_switch, comes, other, leaves, name, by, runs, cpu = np.array(rows, np.int64).reshape(-1, 8).T.copy()
+    other = other + 1
+    said = [column.copy() for column in (leaves, name, by, runs)]
+    find_who_runs(is_switch.astype(bool), cpu, comes, other, *said, *np.full((2, 2), -1, np.int64))
+    for row in range(len(rows)):
+        last = max((k for k in range(row) if is_switch[k] and cpu[k] == cpu[row]), default=-1)
+        running = comes[last] if last >= 0 else -1
+        knows = is_switch[row] and leaves[row] < 0
+        assert said[0][row] == (max(running, 0) if knows else leaves[row])
+        assert said[1][row] == (other[last] if knows and last >= 0 else name[row])
+        assert said[2][row] == (running if not is_switch[row] and by[row] < 0 else by[row])
+        assert said[3][row] == (max(running, 0) if runs[row] < 0 else runs[row])

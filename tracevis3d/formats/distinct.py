@@ -37,9 +37,10 @@ def distinct(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     if high - low >= _SPREAD:
         return _by_hash(np.ascontiguousarray(values, np.int64))
     is_there = np.zeros(high - low + 1, np.bool_)
-    is_there[values - low] = True
+    place = values - low if low else values
+    is_there[place] = True
     number = np.cumsum(is_there) - 1
-    return np.flatnonzero(is_there) + low, number[values - low]
+    return np.flatnonzero(is_there) + low, number[place]
 
 
 def numbered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -94,6 +95,24 @@ def by_index(index: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     """
     short = index.astype(np.uint16) if count <= _SHORT else index
     return np.argsort(short, kind="stable")
+
+
+def chosen(columns: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return some rows of a table; one column after the other is several times as fast as all at once.
+
+    Parameters
+    ----------
+    columns : int64 (columns, n)
+    rows : int64 (k,)
+
+    Returns
+    -------
+    int64 (columns, k)
+    """
+    found = np.empty((len(columns), len(rows)), np.int64)
+    for column, values in zip(found, columns, strict=True):
+        values.take(rows, out=column, mode="clip")
+    return found
 
 
 def places_among(values: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.int64]:

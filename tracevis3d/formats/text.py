@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +23,8 @@ _UTF8_BOM = codecs.BOM_UTF8
 #: Bytes examined to detect UTF-16 without a byte order mark.
 _LOOK = 256
 _PIECE = 1 << 18
+#: All but zero, tab, line feed, vertical tab, form feed, carriage return and escape.
+_CONTROLS = bytes([*range(1, 9), *range(14, 27), *range(28, 32)])
 #: Bytes in which the end of the last whole line is searched for.
 _TAIL = 1 << 20
 #: Progress is reported every this many lines.
@@ -158,6 +161,24 @@ def read_lines(
     return recording.finish(Source(), split)
 
 
+@lru_cache(maxsize=2)
+def is_binary(head: bytes) -> bool:
+    """Return whether bytes are no text: every twentieth is a control character that texts don't have.
+
+    Zeros are none: UTF-16 has them, and so have logs where a disk was full.
+
+    Parameters
+    ----------
+    head : bytes
+        The first bytes of a file.
+
+    Returns
+    -------
+    bool
+    """
+    return 20 * (len(head) - len(head.translate(None, _CONTROLS))) > len(head)
+
+
 def lines(head: bytes, is_cut: bool) -> list[bytes]:
     """Return the non-empty lines of ``head``; the last one is left out if ``head`` is cut there.
 
@@ -171,12 +192,18 @@ def lines(head: bytes, is_cut: bool) -> list[bytes]:
     Returns
     -------
     list of bytes
-        Without white space at their ends.
+        Without white space at their ends; none of what is no text.
     """
-    found = bytes(utf8(head)).splitlines()
+    return list(_lines(head, is_cut))
+
+
+@lru_cache(maxsize=2)
+def _lines(head: bytes, is_cut: bool) -> tuple[bytes, ...]:
+    """Return the same; formats look at the same bytes, one after the other."""
+    found = [] if is_binary(head) else bytes(utf8(head)).splitlines()
     if is_cut and len(found) > 1:
         found.pop()
-    return [line for line in (line.strip() for line in found) if line]
+    return tuple(line for line in (line.strip() for line in found) if line)
 
 
 def places(data: NDArray[np.uint8], byte: bytes) -> NDArray[np.int64]:

@@ -358,8 +358,10 @@ class Taken:
         -------
         first, stop, owner : int64 (k,)
         """
-        rows = slice(None) if self._is_one_list else self._number == field
-        return self._begin[rows], self._end[rows], self._owner[rows]
+        if self._is_one_list:
+            return self._begin, self._end, self._owner
+        rows = np.flatnonzero(self._number == field)
+        return self._begin.take(rows), self._end.take(rows), self._owner.take(rows)
 
 
 def _count_damage(state: Ints, stop: Ints, n: int, problems: Problems) -> None:

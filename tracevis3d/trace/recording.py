@@ -1013,7 +1013,8 @@ class _Tables:
         self._texts = texts
         self._built = built
         self._origin = origin
-        self._map = thread_map
+        # Of no thread, -1, it is -1.
+        self._map = np.append(thread_map, np.int32(-1))
         self._functions = function_map
 
     def _names(self, table: str) -> Strings:
@@ -1030,18 +1031,25 @@ class _Tables:
         return innermost(built.calls, built.first, built.count, thread, time)
 
     def _new(self, thread: NDArray[np.int32]) -> NDArray[np.int32]:
-        return np.where(thread >= 0, self._map[np.maximum(thread, 0)], -1).astype(np.int32)
+        return self._map[thread]
 
     def sync(self) -> Sync:
         if "sync" not in self._tables:
             return Sync(names=self._names("sync"), objects=self._names("objects"))
         rows = self._times(self._tables["sync"])
         flat = self._tables["objects"]["object"]
-        order = np.lexsort((rows["start"], rows["thread"]))
-        bounds = np.concatenate(([0], np.cumsum(rows["n_objects"])))
-        lengths = rows["n_objects"][order]
-        first = np.concatenate(([0], np.cumsum(lengths))).astype(np.int64)
-        taken = np.arange(first[-1]) + np.repeat(bounds[:-1][order] - first[:-1], lengths)
+        # Threads are few, as a rule: short keys are sorted by radix.
+        thread = rows["thread"] + 1
+        if len(self._map) < np.iinfo(np.uint16).max:
+            thread = thread.astype(np.uint16)
+        order = np.lexsort((rows["start"], thread))
+        sizes = rows["n_objects"]
+        first = np.concatenate(([0], np.cumsum(sizes[order]))).astype(np.int64)
+        if (sizes == 1).all():
+            taken = order
+        else:
+            begins = np.cumsum(sizes) - sizes
+            taken = np.arange(first[-1]) + np.repeat(begins[order] - first[:-1], sizes[order])
         event = rows["event"][order]
         call = np.full(len(event), -1, np.int64)
         known = event >= 0

@@ -16,7 +16,9 @@ from tests.conftest import ROOT
 from tracevis3d.errors import InputError, MissingDependency
 from tracevis3d.formats import registry
 from tracevis3d.formats.perfetto import format as perfetto
+from tracevis3d.formats.perfetto.packets import PACKET_TAG, varint
 from tracevis3d.kernels.formats.protobuf import track_events as kernels
+from tracevis3d.kernels.formats.protobuf.bundles import find_bundles
 from tracevis3d.progress import silent
 from tracevis3d.trace.model import RELEASE, WAIT
 
@@ -495,6 +497,66 @@ def test_the_kernel_reads_what_the_typed_messages_say(tmp_path_factory, packets,
 def typed_only(data, state, *rest):
     """Stop at each packet."""
     return kernels.DONE if state[kernels.AT] >= len(data) else kernels.OTHER
+
+
+NUMBERS = st.integers(0, 3) | st.sampled_from((2**32 - 1, 2**32, 2**64 - 1))
+QUIET = st.lists(st.tuples(st.sampled_from((3, 10, 10, 79, 98, 98, 8)), NUMBERS), max_size=3)
+BUNDLES = st.tuples(st.binary(max_size=5), QUIET, st.sampled_from((1, 1, 1, 1, 2, 11)))
+
+
+def numbered(*numbers):
+    """Return numbers of seven bits a byte."""
+    found = bytearray()
+    for number in numbers:
+        while number > 0x7F:
+            found.append(number & 0x7F | 0x80)
+            number >>= 7
+        found.append(number)
+    return bytes(found)
+
+
+def bundles_of(data, at):
+    """Return begin, end and sequence of the bundles from a place on, and where the last one's packet ends."""
+    found = []
+    while at < len(data) and data[at] == PACKET_TAG:
+        size, p = varint(data, at + 1)
+        stop = p + size
+        packet = data[:stop]
+        if size < 1 or stop > len(data) or data[p] != 0x0A:
+            break
+        size, begin = varint(packet, p + 1)
+        p, sequence = begin + size, 0
+        if size < 0 or p > stop:
+            break
+        while p < stop:
+            tag, p = varint(packet, p)
+            value, p = varint(packet, p)
+            if tag not in (3 << 3, 10 << 3, 79 << 3, 98 << 3) or not 0 <= value < 1 << 32:
+                return found, at
+            sequence = value if tag == 10 << 3 else sequence
+        found.append((begin, begin + size, sequence))
+        at = stop
+    return found, at
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(BUNDLES, max_size=6), st.binary(max_size=6), st.integers(0, 120), st.integers(0, 3))
+def test_bundles_are_found_as_by_a_loop(packets, noise, at, begin):
+    data = b""
+    for bundle, rest, field in packets:
+        packet = numbered(field << 3 | 2, len(bundle)) + bundle
+        packet += b"".join(numbered(number << 3, value) for number, value in rest)
+        data += numbered(PACKET_TAG, len(packet)) + packet
+    data = bytes(begin) + data[:at] + noise + data[at:]
+    first, stop, sequence = np.zeros((3, 20), np.int64)
+    column = np.frombuffer(memoryview(data or b"\0"), np.uint8)
+    count, after = find_bundles(column, begin, first, stop, sequence)
+    found = list(zip(*(column[:count].tolist() for column in (first, stop, sequence)), strict=True))
+    assert (found, after) == bundles_of(memoryview(data or b"\0"), begin)
+    room = max(count - 1, 0)
+    some, after = find_bundles(column, begin, first[:room], stop[:room], sequence[:room])
+    rest, _ = find_bundles(column, after, first, stop, sequence)
+    assert (some, some + rest) == (room, count)
 
 
 # -- the scheduler -----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ from ...kernels.formats.scan import ftrace as s
 from ...trace.events import BEGIN, END
 from ...trace.model import RELEASE, WAIT
 from ...trace.recording import Recording
-from ..distinct import by_index, distinct, packed, places_among
+from ..distinct import by_index, chosen, distinct, packed, places_among
 
 Ints = NDArray[np.int64]
 
@@ -39,6 +40,8 @@ _FIELDS = {
     STATE: re.compile(rb'\btid = (\d{1,9}).*?\bpid = (\d{1,9}).*?name = "([^"]*)"'),
     EXIT: re.compile(rb"\bret = (-?\d{1,18})"),
 }
+#: Columns of begins and ends: thread, line, rank among those of one line, kind, function, and time.
+_EVENT: tuple[type[np.integer[Any]], ...] = np.int64, np.int64, np.int64, np.uint8, np.int32, np.int64
 _CPU = re.compile(rb"\bcpu_id = (\d{1,9})\b")
 OFF, PREEMPTED = "linux:schedule", "linux:schedule (preempted)"
 
@@ -188,13 +191,14 @@ class KernelEvents:
         for place, column in enumerate((s.NUMBER, s.TIME, s.CPU)):
             made[place] = rows[:, column]
         made[7] = rows[:, s.TID]
-        sort = np.ascontiguousarray(rows[:, s.KIND])
+        of_row = rows.T
+        sort = np.ascontiguousarray(of_row[s.KIND])
         for kind, of in ((SWITCH, s.SWITCH), (WAKING, s.WAKING), (ENTRY, s.ENTRY), (EXIT, s.EXIT)):
             here = np.flatnonzero(sort == of)
-            made[3, here] = kind
+            made[3][here] = kind
             if kind == SWITCH:
-                leaves, comes = rows[here, s.FIRST], rows[here, s.SECOND]
-                made[4, here], made[5, here], made[6, here] = leaves, comes, rows[here, s.VALUE]
+                leaves, comes, value = (of_row[at].take(here) for at in (s.FIRST, s.SECOND, s.VALUE))
+                made[4][here], made[5][here], made[6][here] = leaves, comes, value
                 tids, which = distinct(np.stack([leaves, comes], axis=1).reshape(-1))
                 last = np.empty(len(tids) if len(here) else 0, np.int64)
                 # Of several rows the last one stays.
@@ -204,8 +208,8 @@ class KernelEvents:
                 for tid, number, at in zip(tids.tolist(), numbers.tolist(), rows[row, s.NUMBER].tolist()):
                     self._name_switched(tid, at, name(number))
             elif kind == WAKING:
-                woken = rows[here, s.FIRST]
-                made[4, here], made[7, here] = woken, rows[here, s.VALUE]
+                woken = of_row[s.FIRST].take(here)
+                made[4][here], made[7][here] = woken, of_row[s.VALUE].take(here)
                 tids, which = distinct(woken)
                 first = np.empty(len(tids) if len(here) else 0, np.int64)
                 first[which[::-1]] = here[::-1]
@@ -251,7 +255,7 @@ class KernelEvents:
         rows = self._in_order()
         line, time, cpu, kind, leaves, value, text, said = rows
         turn = np.flatnonzero(kind == SWITCH)
-        switches = rows[:, turn]
+        switches = chosen(rows, turn)
         running, unknown = said, np.flatnonzero(said < 0)
         if len(unknown):
             running = said.copy()
@@ -265,11 +269,11 @@ class KernelEvents:
         off, back = (at // 2 for at in _paired(both, np.arange(len(both)) % 2 == 0))
         some = switches[4, off] > 0
         off, back = off[some], back[some]
-        tids, of = distinct(switches[4, off])
+        tids, of = distinct(switches[4].take(off))
         order = by_index(of, len(tids))
         off, back = off[order], back[order]
-        off_line, off_time, gone, asleep = (switches[column, off] for column in (0, 1, 4, 6))
-        back_line, back_time = (switches[column, back] for column in (0, 1))
+        off_line, off_time, gone, asleep = (switches[column].take(off) for column in (0, 1, 4, 6))
+        back_line, back_time = (switches[column].take(back) for column in (0, 1))
         asleep = asleep != 0
         module = (("module", "scheduler"),)
         away = np.where(asleep, recording.function(OFF, containers=module),
@@ -291,17 +295,18 @@ class KernelEvents:
                          np.concatenate([line, switches[0], at_line]),
                          np.concatenate([time, switches[1], at_ns]), busy),
         ]  # fmt: skip
-        columns = [_column(parts, number) for number in range(6)]
+        columns = [_column(parts, number, dtype) for number, dtype in enumerate(_EVENT)]
         order = np.lexsort(packed(columns[2], columns[1], columns[0]))
-        thread, at_line, _, what, function, at_ns = (column[order] for column in columns)
+        thread, at_line, _, what, function, at_ns = (column.take(order) for column in columns)
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         sleeps = place[np.flatnonzero(asleep)] + recording.n_events
         waking = np.flatnonzero((kind == WAKING) & (running >= 0))
         tids, which = distinct(thread)
         numbers = np.array([self.thread(recording, tid) for tid in tids.tolist()], np.int64)
-        wakes = time[waking], cpu[waking], leaves[waking], running[waking]
-        rests = gone[asleep], off_time[asleep], back_time[asleep], sleeps
+        wakes = time.take(waking), cpu.take(waking), leaves.take(waking), running.take(waking)
+        rest = np.flatnonzero(asleep)
+        rests = gone.take(rest), off_time.take(rest), back_time.take(rest), sleeps
         self._add_sync(recording, (tids, numbers), wakes, rests)
         return at_line, numbers[which], what, function, at_ns
 
@@ -392,9 +397,9 @@ class KernelEvents:
                 )  # fmt: skip
 
 
-def _column(parts: list[tuple[Ints | int, ...]], number: int) -> Ints:
+def _column(parts: list[tuple[Ints | int, ...]], number: int, dtype: type[np.integer[Any]]) -> NDArray[Any]:
     """Return one column of all parts; one value stands for all rows of a part."""
-    column = np.empty(sum(len(np.atleast_1d(part[0])) for part in parts), np.int64)
+    column = np.empty(sum(len(np.atleast_1d(part[0])) for part in parts), dtype)
     at = 0
     for part in parts:
         stop = at + len(np.atleast_1d(part[0]))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...kernels.formats.scan import go as kernels
 from ...trace.problems import Problems
+from ..distinct import chosen
 
 Ints = NDArray[np.int64]
 
@@ -153,7 +154,7 @@ def tables_of(data: memoryview, begin: int, problems: Problems, *, is_old: bool)
         problems.add("truncated", f"byte {int(state[kernels.CUT]) - 1:,}")
     events, strings, stacks, frames = out
     events = _in_nanoseconds(events, problems, is_old=is_old)
-    events = _chosen(events, _by_batches(events))
+    events = chosen(events, _by_batches(events))
     texts = [
         str(data[low : low + length], "utf-8", "replace")
         for low, length in strings[:, 2:].tolist()
@@ -214,7 +215,7 @@ def _in_nanoseconds(events: Ints, problems: Problems, *, is_old: bool) -> Ints:
     else:
         numbers, first = np.unique(generation[says], return_index=True)
         factor = 1e9 / events[kernels.A, says][first].astype(np.float64)
-    events = events if timed.all() else _chosen(events, np.flatnonzero(timed))
+    events = events if timed.all() else chosen(events, np.flatnonzero(timed))
     if is_old:
         # The end of a system call is written when a processor is there again, with the time when it was over.
         for which, column in _OLD_LATE.items():
@@ -233,16 +234,8 @@ def _in_nanoseconds(events: Ints, problems: Problems, *, is_old: bool) -> Ints:
         f"byte {events[kernels.AT, int(np.argmin(good))]:,}" if len(good) else "",
         int((~good).sum()),
     )
-    kept: Ints = events if good.all() else _chosen(events, np.flatnonzero(good))
+    kept: Ints = events if good.all() else chosen(events, np.flatnonzero(good))
     return kept
-
-
-def _chosen(events: Ints, rows: Ints) -> Ints:
-    """Return some events; one column after the other is several times as fast as all at once."""
-    chosen = np.empty((len(events), len(rows)), np.int64)
-    for column, values in zip(chosen, events, strict=True):
-        values.take(rows, out=column, mode="clip")
-    return chosen
 
 
 def _by_batches(events: Ints) -> Ints:

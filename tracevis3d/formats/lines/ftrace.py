@@ -22,7 +22,7 @@ from ...trace.model import Source
 from ...trace.recording import Recording
 from .. import names, registry
 from ..ctf.kernel import ENTRY, EXIT, SWITCH, WAKING, KernelEvents
-from ..text import read_text
+from ..text import is_binary, read_text
 
 if TYPE_CHECKING:
     from ...trace.model import Trace
@@ -76,6 +76,8 @@ def sniff(head: bytes, name: str) -> float:
     float
         How sure it is, 0 to 1.
     """
+    if is_binary(head):
+        return registry.NO
     rows = [row for row in head.splitlines()[:200] if row.strip() and not row.startswith(_COMMENTS)]
     if len(rows) > 1 and len(head) >= registry.HEAD:
         rows.pop()

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.formats.protobuf import track_events as kernels
+from ...kernels.formats.protobuf.bundles import find_bundles
 from ...kernels.formats.protobuf.fields import BYTES, FIXED32, FIXED64, VARINT
 from ...kernels.intern import InternedNames
 from ...kernels.trace.pair_spans import pair_spans
@@ -46,10 +47,8 @@ _FRAMES = {
 _MAX_UNPACKED = 1 << 28
 #: Ways in which events of the old kind have ids, as the kernel numbers them.
 _IDS = (None, "unscoped_id", "local_id", "global_id")
-#: What a bundle of the scheduler's events begins with, and fields of numbers behind it that change nothing:
-#: user, sequence, process, and machine.
-_BUNDLE_TAG, _SEQUENCE_TAG = b"\x0a", 10 << 3
-_QUIET = frozenset((3 << 3, _SEQUENCE_TAG, 79 << 3, 98 << 3))
+#: Bundles of the scheduler's events that are found at once.
+_BUNDLES = 4096
 _STATE_CLEARED, _NEEDS_STATE = 1, 2
 _SLICE_BEGIN, _SLICE_END, _INSTANT, _COUNTER = 1, 2, 3, 4
 _FLOW_FIELDS = (
@@ -198,6 +197,7 @@ class PacketReader:
         self._open_spans: dict[tuple[Any, ...], list[int]] = {}
         self._typed_packets = 0
         self._scheduler = Scheduler(protos, recording)
+        self._bundles: NDArray[np.int64] = np.empty((3, _BUNDLES), np.int64)
         self._measures = Measures(protos)
         self._heaps = HeapGraphs(recording)
         #: What takes names of functions apart.
@@ -247,7 +247,8 @@ class PacketReader:
             if result == kernels.FULL:
                 self.rows.grow(texts)
             else:
-                at = self._take_next(data, at, depth)
+                begin, at = at, self._take_bundles(data, column, at)
+                at = self._take_next(data, at, depth) if at == begin else at
             steps += 1
             if (result == kernels.FULL or steps % 10_000 == 0) and at is not None:
                 forget(data, at)
@@ -326,8 +327,6 @@ class PacketReader:
 
     def _take(self, at: int, packed: memoryview, depth: int) -> None:
         problems = self._recording.problems
-        if self._is_bundle(packed):
-            return
         try:
             packet = self._decode(bytes(packed))
         except Exception as error:  # protobuf's backends raise different ones
@@ -363,24 +362,16 @@ class PacketReader:
             event = {field.name: value for field, value in fields["track_event"].ListFields()}
             self._track_event(at, fields, event, number, sequence)
 
-    def _is_bundle(self, packed: memoryview) -> bool:
-        """Take a packet that holds no more than a bundle of the scheduler's events; False for any other."""
-        if packed[:1] != _BUNDLE_TAG:
-            return False
-        size, begin = varint(packed, 1)
-        if size < 0 or begin + size > len(packed):
-            return False
-        sequence, at = 0, begin + size
-        while at < len(packed):
-            tag, at = varint(packed, at)
-            value, at = varint(packed, at)
-            if tag not in _QUIET or not 0 <= value < 1 << 32:
-                return False
-            sequence = value if tag == _SEQUENCE_TAG else sequence
-        self._sequence(sequence)
-        self._typed_packets += 1
-        self._scheduler.add(packed[begin : begin + size])
-        return True
+    def _take_bundles(self, data: memoryview, column: NDArray[np.uint8], at: int) -> int:
+        """Take packets that hold no more than a bundle of the scheduler's events; return where they end."""
+        first, stop, sequence = self._bundles
+        count, at = find_bundles(column, at, first, stop, sequence)
+        for number in np.unique(sequence[:count]).tolist():
+            self._sequence(number)
+        self._typed_packets += count
+        for low, high in zip(first[:count].tolist(), stop[:count].tolist(), strict=True):
+            self._scheduler.add(data[low:high])
+        return int(at)
 
     def _other(
         self, at: int, packet: Any, packed: memoryview, number: int, sequence: _Sequence, depth: int

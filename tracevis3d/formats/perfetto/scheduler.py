@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.lay.turns import find_who_runs
 from ...kernels.formats.scan import ftrace as s
 from ...kernels.intern import InternedNames
 from ...trace.recording import Recording
 from ..ctf.kernel import KernelEvents
-from ..distinct import by_index, distinct
+from ..distinct import distinct
 from ..wire import Messages, Taken
 
 Ints = NDArray[np.int64]
@@ -196,24 +197,9 @@ class Scheduler:
     def _know_who_runs(rows: Ints) -> None:
         """Fill in, by each processor's last switch, who is stopped and who wakes."""
         cpus, of = distinct(rows[s.CPU])
-        order = by_index(of, len(cpus))
-        of = of[order]
-        kind, first, second, value = (rows[column, order] for column in (s.KIND, s.FIRST, s.SECOND, s.VALUE))
-        is_switch = kind == s.SWITCH
-        at = np.maximum.accumulate(np.where(is_switch, np.arange(len(of)), -1)) if len(of) else order
-        before = np.append(-1, at[:-1])[: len(of)]
-        same = (before >= 0) & (of[before] == of)
-        running = np.where(same, second[before], -1)
-        # 0 is the idle thread: of whom nothing is known, nothing is made.
-        unknown = np.flatnonzero(is_switch & (first < 0))
-        rows[s.FIRST, order[unknown]] = np.maximum(running[unknown], 0)
-        # Names are those that the switches to a thread say.
-        unknown = unknown[same[unknown]]
-        rows[s.NAME, order[unknown]] = rows[s.OTHER, order[before[unknown]]]
-        wakes = np.flatnonzero((kind == s.WAKING) & (value < 0))
-        rows[s.VALUE, order[wakes]] = running[wakes]
-        nobody = np.flatnonzero(rows[s.TID, order] < 0)
-        rows[s.TID, order[nobody]] = np.maximum(running[nobody], 0)
+        columns = (s.SECOND, s.OTHER, s.FIRST, s.NAME, s.VALUE, s.TID)
+        unknown = np.full((2, len(cpus)), -1, np.int64)
+        find_who_runs(rows[s.KIND] == s.SWITCH, of, *(rows[column] for column in columns), *unknown)
 
 
 def _ranks(of: Ints) -> Ints:
@@ -226,8 +212,9 @@ def _in_order(parts: list[_Columns]) -> Ints:
     sizes = [len(part[1]) for part in parts]
     time = np.concatenate([part[1] for part in parts])
     order = np.argsort(time, kind="stable")
-    rows = np.full((s.COLUMNS, len(order)), -1, np.int64)
+    # No one asks for what is not among these columns.
+    rows = np.empty((s.COLUMNS, len(order)), np.int64)
     for number, column in enumerate(_OF_PART):
         values = [np.broadcast_to(part[number], size) for part, size in zip(parts, sizes, strict=True)]
-        rows[column] = np.concatenate(values)[order]
+        np.concatenate(values).take(order, out=rows[column], mode="clip")
     return rows

@@ -19,7 +19,7 @@ from ....progress import Progress, part
 from ....trace.model import WAIT
 from ....trace.recording import Recording
 from ... import names, registry
-from ...text import read_text
+from ...text import is_binary, read_text
 from ..documents import finish
 from ..samples import COUNTED, SAMPLE_NS, FrameTree, add_timed, add_weighed
 
@@ -75,7 +75,7 @@ def sniff(head: bytes, name: str) -> float:
     float
         How sure it is, 0 to 1.
     """
-    if b"\0" in head[:4096]:
+    if b"\0" in head[:4096] or is_binary(head):
         return registry.NO
     if head.startswith(b"# ========\n# captured on"):
         return registry.SURE

@@ -19,7 +19,7 @@ from ....progress import Progress, part
 from ....trace.recording import Recording
 from ... import registry
 from ...distinct import distinct
-from ...text import read_text
+from ...text import is_binary, read_text
 from ...unpack import whole
 from ..documents import add_function, finish
 from ..samples import FrameTree, add_timed, add_weighed, tree_of_stacks
@@ -58,6 +58,8 @@ def sniff(head: bytes, name: str) -> float:
         return registry.SURE
     if head.startswith(b"# austin: "):
         return registry.SURE
+    if is_binary(head):
+        return registry.NO
     rows = [line for line in head.decode("utf-8", "replace").splitlines()[:20] if line and line[0] != "#"]
     good = sum(_SAMPLE.fullmatch(row) is not None for row in rows[:-1])
     return registry.SURE if good and good >= 0.8 * len(rows[:-1]) else registry.NO
