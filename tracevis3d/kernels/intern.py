@@ -115,6 +115,13 @@ def intern_all(data, low, high, table, hashes, starts, lengths, state, number): 
     state[0] = len(low)
 
 
+@inline
+def _slot(value, mask):  # type: ignore[no-untyped-def]
+    """Return where a value is looked for first; values that differ in high bits alone lie apart, too."""
+    mixed = np.uint64(value) ^ (np.uint64(value) >> np.uint64(32))
+    return np.int64((mixed * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & mask)
+
+
 @kernel
 def number_values(values, table, keys, state, number):  # type: ignore[no-untyped-def]
     """Number equal values alike, in the order of their appearance, until there is no room for a new one.
@@ -131,15 +138,14 @@ def number_values(values, table, keys, state, number):  # type: ignore[no-untype
     number : int32 (n,)
         Filled.
     """
-    factor, shift = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
     mask = np.uint64(len(table) - 1)
     for known in range(state[1]):
-        slot = np.int64(((np.uint64(keys[known]) * factor) >> shift) & mask)
+        slot = _slot(keys[known], mask)
         while table[slot] >= 0:
             slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
         table[slot] = known
     for i in range(state[0], len(values)):
-        slot = np.int64(((np.uint64(values[i]) * factor) >> shift) & mask)
+        slot = _slot(values[i], mask)
         while table[slot] >= 0 and keys[table[slot]] != values[i]:
             slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
         if table[slot] < 0:

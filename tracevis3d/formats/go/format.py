@@ -9,6 +9,9 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...errors import InputError, Unreadable
 from ...progress import Progress, part
 from ...trace.model import Source
@@ -81,11 +84,20 @@ def read(path: Path, progress: Progress) -> Trace:
     progress(0.2, "reading events")
     tables = tables_of(data, _HEADER_BYTES, recording.problems, is_old=minor < _TODAY)
     progress(0.5, "following goroutines")
-    at = hand_over(tables, recording)
-    if not len(at):
+    parts = hand_over(tables, recording)
+    if not parts:
         raise Unreadable(f"{path}: no goroutine does anything in it")
     progress(0.7, "building calls")
-    return recording.finish(Source(), names.split, lambda event: f"byte {int(at[event]):,}")
+    return recording.finish(Source(), names.split, lambda event: f"byte {_byte(parts, event):,}")
+
+
+def _byte(parts: list[NDArray[np.int64]], event: int) -> int:
+    """Return an event's byte."""
+    for part_of in parts:
+        if event < len(part_of):
+            return int(part_of[event])
+        event -= len(part_of)
+    raise IndexError(event)
 
 
 FORMAT = registry.Format(

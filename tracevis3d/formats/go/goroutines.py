@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.lay.goroutines import follow_streams
 from ..distinct import distinct, packed
 from .tables import Tables
 
@@ -104,13 +105,20 @@ class _Moves:
         self._parts.append(part if known.all() else [column[known] for column in part])
 
     def ordered(self, generation: Ints | None) -> list[Ints]:
-        """Return all columns, by goroutine; by their times if no generations are given."""
+        """Return goroutine, event, time, state, reason, stack and by of the changes that are any.
+
+        They are ordered by goroutine, then as they happened: by their times if no generations are given.
+        """
         columns = [np.concatenate(of) for of in zip([np.empty(0, np.int64)] * 9, *self._parts)]
         goroutine, after, rank, event, time = columns[:5]
-        keys = (rank, after if generation is not None else time)
-        by_part = () if generation is None else (generation[event],)
-        order = np.lexsort((event, *packed(*keys, *by_part, goroutine)))
-        return [column[order] for column in columns]
+        keys = (event, rank, after if generation is not None else time)
+        by_part = () if generation is None else (generation.take(event),)
+        order = np.lexsort(packed(*keys, *by_part, goroutine))
+        # A status says nothing new of a goroutine that is known.
+        goroutine, rank = goroutine.take(order), rank.take(order)
+        kept = (rank > 0) | _firsts(goroutine)
+        order = order if kept.all() else order[kept]
+        return [column.take(order) for column in (columns[0], *columns[3:])]
 
 
 def moves_of(tables: Tables) -> Moves:
@@ -127,17 +135,16 @@ def moves_of(tables: Tables) -> Moves:
     found = _Moves()
     running = _old_moves(tables, found) if tables.is_old else _moves(tables, found)
     columns = found.ordered(None if tables.is_old else tables.generation)
-    goroutine, _, rank, event, time, state, reason, stack, by = columns
-    # A status says nothing new of a goroutine that is known.
-    first = np.append(True, goroutine[1:] != goroutine[:-1])[: len(goroutine)]
-    kept = first | (rank > 0)
-    goroutine, event, time, state, reason, stack, by = (
-        column[kept] for column in (goroutine, event, time, state, reason, stack, by)
-    )
-    first = np.append(True, goroutine[1:] != goroutine[:-1])[: len(goroutine)]
+    goroutine, event, time, state, reason, stack, by = columns
+    first = _firsts(goroutine)
     return Moves(
         goroutine, _ascending(time, first), state, reason, stack, by, event, list(found.reasons), running
     )
+
+
+def _firsts(goroutine: Ints) -> NDArray[np.bool_]:
+    """Return which changes are the first of a goroutine."""
+    return np.append(True, goroutine[1:] != goroutine[:-1])[: len(goroutine)]
 
 
 def _ascending(time: Ints, first: NDArray[np.bool_]) -> Ints:
@@ -152,6 +159,13 @@ def _ascending(time: Ints, first: NDArray[np.bool_]) -> Ints:
         return np.asarray(np.maximum.accumulate(time - low + group * room) - group * room + low)
     starts = np.append(np.flatnonzero(first), len(time)).tolist()
     return np.concatenate([np.maximum.accumulate(time[a:b]) for a, b in pairwise(starts)])
+
+
+def _among(kind: Ints, *kinds: int) -> NDArray[np.bool_]:
+    """Return which events are of some kinds; one is a byte."""
+    table: NDArray[np.bool_] = np.zeros(256, np.bool_)
+    table[list(kinds)] = True
+    return table[kind]
 
 
 def _last_before(changes: NDArray[np.bool_], begins: NDArray[np.bool_]) -> Ints:
@@ -172,8 +186,8 @@ def _moves(tables: Tables, found: _Moves) -> Ints:
     # A status says who runs on a thread; of another thread's it is known before that one's events.
     runs = is_status & ((status == RUNNING) | (status == SYSCALL))
     here = runs & (b == stream)
-    starts = np.isin(kind, (_START, _CREATE_SYSCALL, _SWITCH, _SWITCH_DESTROY))
-    ends = np.isin(kind, (_DESTROY, _DESTROY_SYSCALL, _STOP, _BLOCK, _LEAVE_LATE))
+    starts = _among(kind, _START, _CREATE_SYSCALL, _SWITCH, _SWITCH_DESTROY)
+    ends = _among(kind, _DESTROY, _DESTROY_SYSCALL, _STOP, _BLOCK, _LEAVE_LATE)
     running, seq = _who_runs(tables, starts | here, ends, np.flatnonzero(runs & ~here))
     rows = np.flatnonzero
 
@@ -224,27 +238,15 @@ def _who_runs(
 
     ``elsewhere`` are events of other streams that say who runs on one, from the beginning of its generation.
     """
-    kind, stream, generation = tables.kind, tables.stream, tables.generation
-    a, b = tables.said[0], tables.said[1]
-    is_status = (kind == _STATUS) | (kind == _STATUS_STACK)
-    n = len(kind)
-    # Rows of other streams' statuses come before those of their generation.
-    row = np.concatenate([np.arange(n), elsewhere])
-    order = np.lexsort(
-        (row, np.repeat([1, 0], [n, len(elsewhere)]), generation[row], np.append(stream, b[elsewhere]))
-    )
-    of_stream = np.append(stream, b[elsewhere])[order]
-    row, is_own = row[order], order < n
-    changes = ~is_own | starts[row] | ends[row]
-    begins = np.append(True, of_stream[1:] != of_stream[:-1])[: len(row)]
-    before = _last_before(changes, begins)
-    change = row[np.maximum(before, 0)]
-    is_end = (before < 0) | (is_own[before] & ends[change] & ~starts[change])
-    who = np.where(is_end, -1, a[change])
-    seq = np.where(is_status[change] | (generation[change] != generation[row]), 0, b[change])
-    seq = np.where(is_end | (kind[change] == _CREATE_SYSCALL), 0, seq)
-    running, after = np.full((2, n), -1, np.int64)
-    running[row[is_own]], after[row[is_own]] = who[is_own], seq[is_own]
+    kind, a, b = tables.kind, tables.said[0], tables.said[1]
+    where = b[elsewhere]
+    order = np.lexsort((elsewhere, tables.generation[elsewhere], where))
+    goes_on = starts & (kind != _STATUS) & (kind != _STATUS_STACK) & (kind != _CREATE_SYSCALL)
+    running, after = np.empty((2, len(kind)), np.int64)
+    follow_streams(
+        tables.stream, tables.generation, starts, ends, goes_on, a, b, elsewhere[order], where[order],
+        running, after,
+    )  # fmt: skip
     return running, after
 
 
@@ -252,8 +254,8 @@ def _old_moves(tables: Tables, found: _Moves) -> Ints:
     """Add what events of Go 1.21 and before say; return who runs where each is written."""
     kind, stream, time = tables.kind, tables.stream, tables.time
     a = tables.said[0]
-    starts = np.isin(kind, (_OLD_START, _OLD_START_LOCAL, _OLD_START_LABEL))
-    stops = np.isin(kind, (*_OLD_STOPS, _OLD_END, _OLD_SYSTEM_BLOCK))
+    starts = _among(kind, _OLD_START, _OLD_START_LOCAL, _OLD_START_LABEL)
+    stops = _among(kind, *_OLD_STOPS, _OLD_END, _OLD_SYSTEM_BLOCK)
     begins = np.append(True, stream[1:] != stream[:-1])[: len(kind)]
     before = _last_before(starts | stops, begins)
     running = np.where((before >= 0) & starts[before], a[before], -1)

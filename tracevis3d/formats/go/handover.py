@@ -41,7 +41,7 @@ _CREATIONS = {False: (14, 47), True: (13,)}
 _OLD_REASONS = ("mark termination", "sweep termination")
 
 
-def hand_over(tables: Tables, recording: Recording) -> Ints:
+def hand_over(tables: Tables, recording: Recording) -> list[Ints]:
     """Give a recording all that a trace says.
 
     Parameters
@@ -52,12 +52,12 @@ def hand_over(tables: Tables, recording: Recording) -> Ints:
 
     Returns
     -------
-    int64 (events,)
-        The byte that each event of a call is from.
+    list of int64 (events,)
+        The byte that each event of a call is from, in parts; none where no goroutine does anything.
     """
     moves = moves_of(tables)
     if not len(moves.goroutine):
-        return np.empty(0, np.int64)
+        return []
     return _HandOver(tables, moves, recording).run()
 
 
@@ -72,10 +72,10 @@ class _HandOver:
         self._roots, self._names = self._entries()
         self._threads = self._name_threads(self._names)
 
-    def run(self) -> Ints:
+    def run(self) -> list[Ints]:
         """Hand over everything."""
-        at = self._states()
-        more = [
+        parts = [
+            self._states(),
             self._machine(_COLLECTIONS, _COLLECTOR, self._collections),
             self._machine(_STOPS, _STOPPED, self._why_stopped),
         ]
@@ -83,7 +83,7 @@ class _HandOver:
         self._tasks()
         self._logs()
         self._counters()
-        return np.concatenate([at, *more])
+        return parts
 
     # -- names -------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...kernels.formats.scan import go as kernels
 from ...trace.problems import Problems
-from ..distinct import chosen
+from ..distinct import chosen, distinct, numbered
 
 Ints = NDArray[np.int64]
 
@@ -112,13 +112,19 @@ class _Numbers:
 
     def find(self, generation: Ints, number: Ints) -> Ints:
         """Return the row of each; -1 if there is none."""
-        if not len(self._rows):
+        if not len(self._rows) or not len(number):
             return np.full(len(number), -1, np.int64)
-        fits = (number > -_MOST) & (number < _MOST) & np.isin(generation, self._generations)
-        key = self._key(generation, np.where(fits, number, 0))
-        at = np.searchsorted(self._keys, key, side="right") - 1
+        parts, part = distinct(generation)
+        place = np.searchsorted(self._generations, parts)
+        is_known = self._generations[np.minimum(place, len(self._generations) - 1)] == parts
+        # Above all keys, so that it is none of them.
+        begin = np.where(is_known, place, len(self._generations)) * (2 * _MOST)
+        fits = (number > -_MOST) & (number < _MOST)
+        # Few different ones are named again and again.
+        keys, of = numbered(begin[part] + np.where(fits, number, _MOST))
+        at = np.searchsorted(self._keys, keys, side="right") - 1
         found = np.maximum(at, 0)
-        return np.where(fits & (at >= 0) & (self._keys[found] == key), self._rows[found], -1)
+        return np.where((at >= 0) & (self._keys[found] == keys), self._rows[found], -1)[of]
 
 
 def tables_of(data: memoryview, begin: int, problems: Problems, *, is_old: bool) -> Tables:
@@ -153,8 +159,9 @@ def tables_of(data: memoryview, begin: int, problems: Problems, *, is_old: bool)
     if state[kernels.CUT]:
         problems.add("truncated", f"byte {int(state[kernels.CUT]) - 1:,}")
     events, strings, stacks, frames = out
-    events = _in_nanoseconds(events, problems, is_old=is_old)
-    events = chosen(events, _by_batches(events))
+    is_timed = _in_nanoseconds(events, problems, is_old=is_old)
+    order = _by_batches(events)
+    events = chosen(events, order if is_timed.all() else order[is_timed[order]])
     texts = [
         str(data[low : low + length], "utf-8", "replace")
         for low, length in strings[:, 2:].tolist()
@@ -201,8 +208,11 @@ def _scan(
         kernels.scan_go(data, begin, kernels.ARGUMENTS, is_dry, state, *out)
 
 
-def _in_nanoseconds(events: Ints, problems: Problems, *, is_old: bool) -> Ints:
-    """Return timed events, with nanoseconds for ticks; a generation without a frequency uses another's."""
+def _in_nanoseconds(events: Ints, problems: Problems, *, is_old: bool) -> NDArray[np.bool_]:
+    """Make ticks nanoseconds, and return which events have a time.
+
+    A generation without a frequency uses another's.
+    """
     kind, generation = events[kernels.KIND], events[kernels.GENERATION]
     is_frequency = kind == _FREQUENCY[is_old]
     says = np.flatnonzero(is_frequency)
@@ -215,26 +225,26 @@ def _in_nanoseconds(events: Ints, problems: Problems, *, is_old: bool) -> Ints:
     else:
         numbers, first = np.unique(generation[says], return_index=True)
         factor = 1e9 / events[kernels.A, says][first].astype(np.float64)
-    events = events if timed.all() else chosen(events, np.flatnonzero(timed))
     if is_old:
         # The end of a system call is written when a processor is there again, with the time when it was over.
         for which, column in _OLD_LATE.items():
-            late = (events[kernels.KIND] == which) & (events[column] != 0)
+            late = (kind == which) & (events[column] != 0)
             events[kernels.TIME, late] = events[column, late]
     mine = np.minimum(np.searchsorted(numbers, events[kernels.GENERATION]), len(numbers) - 1)
     # In two parts: a product of 2**53 and more would lose nanoseconds.
     time = events[kernels.TIME]
-    base = int(time[time >= 0].min(initial=_LATEST))
+    base = int(time.min(initial=_LATEST, where=timed & (time >= 0)))
     span = (time - base).astype(np.float64) * factor[mine]
     start = float(base) * factor[mine]
     good = (time >= 0) & (span + start < _LATEST)
+    bad = timed & ~good
     time[:] = np.rint(np.where(good, span, 0)) + np.rint(np.where(good, start, 0))
     problems.add(
         "bad time",
-        f"byte {events[kernels.AT, int(np.argmin(good))]:,}" if len(good) else "",
-        int((~good).sum()),
+        f"byte {events[kernels.AT, int(np.argmax(bad))]:,}" if len(bad) else "",
+        int(bad.sum()),
     )
-    kept: Ints = events if good.all() else chosen(events, np.flatnonzero(good))
+    kept: NDArray[np.bool_] = good & timed
     return kept
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...jit import kernel
 
 #: Kinds of events (``trace.events``).
@@ -83,6 +85,47 @@ def lay_changes(  # type: ignore[no-untyped-def]
             thread[row], kind[row], function[row] = of[i], END, -1
             at[row], said_at[row] = until[i], byte[i]
             row += 1
+
+
+@kernel
+def follow_streams(  # type: ignore[no-untyped-def]
+    stream, generation, starts, ends, goes_on, who, number, other, other_stream, running, after
+):
+    """Say for each event who runs just before it where it is written.
+
+    Parameters
+    ----------
+    stream, generation : int64 (events,)
+        What wrote the event, and in which part of the trace; ordered by both.
+    starts, ends : bool (events,)
+        Whether from then on the goroutine of ``who`` runs there, and whether none does.
+    goes_on : bool (events,)
+        Whether ``number`` says what the goroutine's next event comes after.
+    who, number : int64 (events,)
+    other, other_stream : int64 (others,)
+        Events that say who runs elsewhere, from the beginning of their generation, and where; ordered by
+        ``other_stream``, then generation.
+    running, after : int64 (events,)
+        Filled: the goroutine (-1: none), and what the event comes after (0: not known).
+    """
+    runs, said, said_in, o = np.int64(-1), np.int64(0), np.int64(0), 0
+    for row in range(len(stream)):
+        if row == 0 or stream[row] != stream[row - 1]:
+            runs, said = np.int64(-1), np.int64(0)
+        while o < len(other) and (
+            other_stream[o] < stream[row]
+            or (other_stream[o] == stream[row] and generation[other[o]] <= generation[row])
+        ):
+            if other_stream[o] == stream[row]:
+                runs, said = who[other[o]], np.int64(0)
+            o += 1
+        running[row] = runs
+        after[row] = said if said_in == generation[row] else np.int64(0)
+        if starts[row]:
+            runs, said_in = who[row], generation[row]
+            said = number[row] if goes_on[row] else np.int64(0)
+        elif ends[row]:
+            runs, said = np.int64(-1), np.int64(0)
 
 
 @kernel

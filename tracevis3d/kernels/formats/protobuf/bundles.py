@@ -1,4 +1,3 @@
-
 """Perfetto's packets that hold no more than a bundle of the scheduler's events.
 
 Source: https://perfetto.dev/docs/reference/trace-packet-proto
