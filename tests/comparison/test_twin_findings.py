@@ -32,6 +32,7 @@ from tracevis3d.features.comparison.findings.find import (
     _explains,
     _from_cold_disk,
     _goes_with,
+    _grouped,
     find,
 )
 from tracevis3d.features.comparison.findings.likeness import groups_of, most_alike
@@ -111,7 +112,7 @@ def test_evidence_is_that_of_the_plain_twin(pair, tau, data):
         assert evidence.way(node) == plain.way(node)
     for s, t in enumerate(plain.traces):
         heads = t.heads(nodes)
-        low, high = sorted(data.draw(st.tuples(*[st.integers(-1, max(t.end, default=0) + 1)] * 2)))
+        low, high = sorted(data.draw(st.tuples(*[st.sampled_from([-1, *t.start, *t.end])] * 2)))
         for window, inside in (
             (None, heads),
             ((low, high), [i for i in heads if t.end[i] > low and t.start[i] < high]),
@@ -278,12 +279,22 @@ def test_what_is_called_in_one_trace_alone_or_more_often(pair, tau):
     all_same(stretches(evidence), plain.stretches())
 
 
-def test_what_has_another_name_elsewhere_and_is_called_here_in_one_trace_alone_has_no_match():
-    def run(name, more, extra=0):
-        large = ("sum", 10, [(name, 400, [leaf("value", 50)])] * 5)
-        other = ("other", 900, [*map(leaf, "pqrst"), *[leaf(name)] * more, *[leaf("extra")] * extra])
-        return traced(("main", 300, [large, other, *[leaf("rest")] * 30]))
+def another_name(name, more, extra=0):
+    """A function is called in one place, and so many times in another."""
+    large = ("sum", 10, [(name, 400, [leaf("value", 50)])] * 5)
+    other = ("other", 900, [*map(leaf, "pqrst"), *[leaf(name)] * more, *[leaf("extra")] * extra])
+    return traced(("main", 300, [large, other, *[leaf("rest")] * 30]))
 
+
+@pytest.mark.parametrize("s", [0, 1])
+def test_a_path_of_one_trace_has_the_name_that_it_has_there(s):
+    evidence = evidence_of((another_name("old", 2 - 2 * s), another_name("new", 2 * s)), "0.5")
+    alone = np.flatnonzero(evidence.paths.calls[1 - s] == 0)
+    assert {evidence.label(int(node)) for node in alone} == {("old", "new")[s]}
+
+
+def test_what_has_another_name_elsewhere_and_is_called_here_in_one_trace_alone_has_no_match():
+    run = another_name
     # What is beside it without a match still has none.
     for pair in ((run("old", 2), run("new", 0)), (run("old", 1), run("new", 1, extra=1))):
         evidence = evidence_of(pair, "0.5")
@@ -522,6 +533,18 @@ def test_the_group_of_a_pair_of_calls():
     # Nothing is more alike than all of it.
     assert groups_of(evidence_of(same, "1"), [(0, 0)]) == [None]
     assert groups_of(evidence_of(same), []) == []
+
+
+def test_a_finding_is_in_the_group_of_its_calls_or_of_the_most_similar_one():
+    run = traced([("f", 9, [leaf("x"), leaf("y")]), ("g", 9, [leaf("p"), leaf("q")])])
+    evidence = evidence_of((run, run))
+    for examples, best, group in (
+        ((0, 0), None, (0, 0)), ((3, 3), 0, (3, 3)), ((3, -1), 3, (3, 3)), ((-1, 3), 3, (3, 3)),
+        ((0, -1), 3, None), ((-1, 0), 3, None), ((0, -1), 0, (0, 0)), ((0, -1), None, None),
+    ):  # fmt: skip
+        details = {} if best is None else {"most_alike": {"call": best}}
+        finding = Finding("only", 0.1, ("", ""), examples=examples, details=details)
+        assert [f.group for f in _grouped(evidence, [finding])] == [group]
 
 
 def worked(old, new):
