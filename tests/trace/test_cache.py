@@ -110,6 +110,22 @@ def test_names_of_symbols_beside_a_profile_are_part_of_its_content(recording, tm
     assert known_files.content_hash(beside) == known_files.content_hash(alone)
 
 
+@pytest.mark.parametrize("packing", ["", ".gz", ".zst"])
+def test_stacks_beside_records_are_part_of_their_content(tmp_path, packing):
+    """Of both files, whichever is opened."""
+    records, stacks = tmp_path / "run.records.tsv", tmp_path / f"run.stacks.tsv{packing}"
+    records.write_text("records")
+    alone = known_files.content_hash(records)
+    stacks.write_text("stacks")
+    both = known_files.content_hash(records), known_files.content_hash(stacks)
+    stacks.write_text("other stacks")
+    changed = known_files.content_hash(records), known_files.content_hash(stacks)
+    assert len({alone, *both, *changed}) == 5
+    stacks.unlink()
+    (tmp_path / "walk.stacks.tsv").write_text("stacks of others")
+    assert known_files.content_hash(records) == alone
+
+
 def test_folder_is_known_by_names_and_bytes(tmp_path):
     trace = tmp_path / "uftrace.data"
     trace.mkdir()

@@ -24,6 +24,8 @@ _TICK_NS = 100_000_000
 _PIECE = 1 << 20
 #: What ends the name of a file of symbols, which lies beside a profile and names what that has addresses of.
 SYMBOLS = ".syms.json"
+#: Ends of the names of two files that are one recording, and what may be behind them where one is packed.
+_TOGETHER, _PACKED = (".records.tsv", ".stacks.tsv"), ("", ".gz", ".zst")
 
 
 def folder() -> Path:
@@ -92,8 +94,8 @@ def last_use(path: Path) -> float:
 def content_hash(path: Path) -> str:
     """Return the SHA-256 of a file's bytes in hexadecimal; of a folder, that of its files' names and bytes.
 
-    Names of symbols beside a profile (:data:`SYMBOLS`) are part of it. A file that did not change since it
-    was last requested is not read again.
+    Names of symbols beside a profile (:data:`SYMBOLS`) are part of it, as are stacks beside memray's records.
+    A file that did not change since it was last requested is not read again.
 
     Parameters
     ----------
@@ -115,11 +117,25 @@ def content_hash(path: Path) -> str:
             name = entry.relative_to(path).as_posix()
             whole.update(f"{name}\0{_hash_of_file(entry)}\n".encode("utf-8", "surrogateescape"))
         return whole.hexdigest()
-    beside = path.with_suffix(SYMBOLS)
-    if beside.is_file():
+    beside = _beside(path)
+    if beside is not None:
         both = f"{_hash_of_file(path)}\0{_hash_of_file(beside)}"
         return hashlib.sha256(both.encode()).hexdigest()
     return _hash_of_file(path)
+
+
+def _beside(path: Path) -> Path | None:
+    """Return the file beside another one that is part of what that says."""
+    symbols = path.with_suffix(SYMBOLS)
+    if symbols.is_file():
+        return symbols
+    for mine, other in (_TOGETHER, _TOGETHER[::-1]):
+        for packed in _PACKED:
+            if path.name.lower().endswith(mine + packed):
+                stem = path.name[: -len(mine + packed)]
+                found = (path.with_name(f"{stem}{other}{packing}") for packing in _PACKED)
+                return next((candidate for candidate in found if candidate.is_file()), None)
+    return None
 
 
 def _hash_of_file(path: Path) -> str:
