@@ -325,3 +325,13 @@ def test_an_arrow_from_nowhere_is_no_release() -> None:
         )  # fmt: skip
         ops = operations(replace(trace, flows=flows), Rules((), (FlowRule(("send",)),)))
         assert ops.kind.tolist() == kinds
+
+
+def test_an_arrow_may_go_to_the_first_call_of_all() -> None:
+    trace = trace_of("b 6 9 loop\na 0 9 loop")
+    flows = Flows(
+        np.array([1]), np.array([0]), np.array([1], np.int32), np.array([0], np.int32),
+        np.array([4]), np.array([6]), np.array([0], np.int32), Strings.of(["send"]),
+    )  # fmt: skip
+    ops = operations(replace(trace, flows=flows), Rules((), (FlowRule(("send",)),)))
+    assert ops.kind.tolist() == [RELEASE]

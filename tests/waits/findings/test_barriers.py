@@ -228,6 +228,14 @@ def test_a_wait_at_a_barrier_to_which_nobody_comes_is_for_nobody() -> None:
         assert (found.score_ns, found.count) == (300, 1)
 
 
+def test_a_round_that_ends_after_a_wait_has_not_ended_it() -> None:
+    rows = [(who, at, at, "Barrier.arrive", "release", "B") for who, at in (("b", 0), ("c", 30), ("a", 60))]
+    rows += [("b", 0, 50, "Barrier.wait", "wait", "B", 1), ("a", 60, 60, "Barrier.wait", "wait", "B", 0)]
+    waits = find_waits(trace_of(lines(rows)))
+    (wait,) = waits.own.tolist()
+    assert (waits.trace.threads.name[waits.woken_by[wait]], waits.woken_at[wait]) == ("c", 30)
+
+
 def test_who_comes_unrecorded_is_woken_by_the_last_that_comes_as_it_waits() -> None:
     """Of which round it is nobody knows, whoever else comes to some."""
     rows = [("a", at, at, "Barrier.arrive", "release", "B") for at in (40, 50)]
