@@ -357,6 +357,14 @@ def sections(run, factors, last=8):
     return traced(("main", 300, callers))
 
 
+def around(run, slow):
+    """A function and the five that it calls, the first of them at once, may all be as slow."""
+    call = ("f", 2000 * slow, [leaf(f"g{i}", (1000 + i) * slow) for i in range(5)])
+    return traced(
+        ("main", 300, [*[call] * 4, *[leaf(f"r{i}", 1000 + 20 * (i * run % 5)) for i in range(14)]])
+    )
+
+
 def tiny(own):
     """Few nanoseconds."""
     return traced(("main", 40, [leaf("f", own), *[leaf(f"g{i}", 5) for i in range(6)]]))
@@ -364,6 +372,8 @@ def tiny(own):
 
 @given(any_pairs())
 @example((tiny(1), tiny(2)))
+@example((around(1, 1), around(2, 2)))
+@example((traced(("main", 1000, [leaf("f", 500)])), traced(("main", 1200, [leaf("f", 600)]))))
 @example((paced(10), paced(30)))
 @example((paced(30), paced(10)))
 @example((paced(10, other="gone"), paced(30, other="new")))
