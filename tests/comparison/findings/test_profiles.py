@@ -501,6 +501,14 @@ def test_a_hundredth_of_all_samples_is_worth_a_finding(tmp_path, new, is_found):
     assert found == ([(("c", "c"), new / 10_000)] if is_found else [])
 
 
+@pytest.mark.parametrize(("more", "mostly"), [(0, False), (1, True)])
+def test_more_than_half_of_a_weight_is_most_of_it(tmp_path, more, mostly):
+    a = profile(tmp_path, "a", PROGRAM)
+    b = profile(tmp_path, "b", {**PROGRAM, "main;sort;new": 200 + more, "main;plan;new": 200 - more})
+    first = found(a, b).found[0]
+    assert (first.functions, first.details["mostly"]) == (("", "new"), mostly)
+
+
 @pytest.mark.parametrize("samples", [(1, 1), (1, 3), (3, 1)])
 def test_one_sample_stands_for_itself(tmp_path, samples):
     pair = [profile(tmp_path, name, {"main;work": n}) for name, n in zip("ab", samples, strict=True)]
