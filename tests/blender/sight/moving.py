@@ -38,7 +38,7 @@ def main():
     explore = ".operators.explore."
     state = support.extension(explore + "overlay").state
     zoom, veil = support.extension(explore + "motion.zoom"), support.extension(explore + "sight.veil")
-    marks = support.extension(explore + "marks")
+    marks, pointer = support.extension(explore + "marks"), support.extension(explore + "pointer")
     draw = support.extension(".operators.overlay.draw")
     element_metadata = support.extension(".tracevis3d.scene.window.element_metadata")
     selection, trace_state = (
@@ -78,16 +78,17 @@ def main():
                     x, y = window.pixel(a.low[left] + a.size[left] * [0.5, 0.0, 0.5])
                     yield apart, x, y, int(holds.calls[0][i])
 
+    def met(x, y):
+        """Return the call of A under a pixel of the window; None if there is none."""
+        at = x - window.region.x, y - window.region.y
+        with window.inside():
+            hit = pointer.under(bpy.context, window.region, window.area.spaces.active, *at)
+        return hit and hit.traces.get(keys[0])
+
     # A click with Ctrl lets a call and its match start together; another one takes that back.
-    for apart, x, y, call in matched():
-        if abs(apart) <= 0.05:
-            continue
-        window.move(x, y)
-        yield support.soon(lambda call=call: state.hit is not None and state.hit.traces.get(keys[0]) == call)
-        if state.hit is not None and state.hit.traces.get(keys[0]) == call:
-            break
-    else:
-        raise AssertionError("no call with a match that starts elsewhere is in sight")
+    x, y, call = next((x, y, c) for apart, x, y, c in matched() if abs(apart) > 0.05 and met(x, y) == c)
+    window.move(x, y)
+    yield lambda: state.hit is not None and state.hit.traces.get(keys[0]) == call
     window.press("LEFTMOUSE", x, y, ctrl=True)
     yield lambda: view.tracevis3d.compare.align.startswith(f"A:{call}=B:")
     yield support.at_rest()

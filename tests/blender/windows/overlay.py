@@ -149,9 +149,12 @@ def main():
         assert not explore.banner_is_shown(), name
 
     def spot(name):
-        """Return a pixel under which an element is, about the middle of the region."""
+        """Return a pixel under which an element is, and no box of text over it, about the middle."""
+        boxes = [t.box for made in draw.regions[region.as_pointer()].shown.values() for t in made.targets]
         for y in range(round(0.3 * region.height), round(0.8 * region.height), 7):
             for x in range(round(0.3 * region.width), round(0.7 * region.width), 7):
+                if any(left <= x <= right and low <= y <= high for left, low, right, high in boxes):
+                    continue
                 with here():
                     hit = pointer.under(bpy.context, region, area.spaces.active, x, y)
                 if hit is not None:
