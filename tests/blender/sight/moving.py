@@ -86,9 +86,16 @@ def main():
         return hit and hit.traces.get(keys[0])
 
     # A click with Ctrl lets a call and its match start together; another one takes that back.
-    x, y, call = next((x, y, c) for apart, x, y, c in matched() if abs(apart) > 0.05 and met(x, y) == c)
-    window.move(x, y)
-    yield lambda: state.hit is not None and state.hit.traces.get(keys[0]) == call
+    for apart, x, y, call in matched():
+        if abs(apart) <= 0.05 or met(x, y) != call:
+            continue
+        # A text may lie over it.
+        window.move(x, y)
+        yield support.soon(lambda call=call: state.hit is not None and state.hit.traces.get(keys[0]) == call)
+        if state.hit is not None and state.hit.traces.get(keys[0]) == call:
+            break
+    else:
+        raise AssertionError("no call with a match that starts elsewhere is in sight")
     window.press("LEFTMOUSE", x, y, ctrl=True)
     yield lambda: view.tracevis3d.compare.align.startswith(f"A:{call}=B:")
     yield support.at_rest()

@@ -525,6 +525,13 @@ def test_how_sure_a_difference_is():
     assert np.count_nonzero(np.abs(z) > LEAST_SIGNIFICANCE) < 40
 
 
+def test_at_most_half_of_the_samples_may_be_as_before():
+    for small, pace in ((20, 1.5), (21, 1)):
+        # Of 20 samples nobody can tell whether they are more than before; of 400 one can.
+        before = np.array([160.0] + small * [8.0])
+        assert pace_of(before, 1.5 * before) == pytest.approx(pace)
+
+
 def test_the_pace_is_what_most_functions_have():
     a = np.full(20, 100.0)
     b = 2 * a
