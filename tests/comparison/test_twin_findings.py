@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.comparison.test_findings import found, leaf, trace_of, traced
 from tests.support.plain_findings import Plain
+from tests.support.plain_match import traces
 from tests.support.run_pairs import any_pairs
 from tests.support.synthetic import from_depths
 from tracevis3d.features.comparison.findings.counterparts import groups, in_place
@@ -24,7 +25,7 @@ from tracevis3d.features.comparison.findings.counts import (
 )
 from tracevis3d.features.comparison.findings.disturbances import drifts, importing, stalls
 from tracevis3d.features.comparison.findings.durations import changed, extra_times, pace, times
-from tracevis3d.features.comparison.findings.evidence import Evidence, Finding
+from tracevis3d.features.comparison.findings.evidence import Evidence, Finding, outermost, rounded
 from tracevis3d.features.comparison.findings.find import (
     KINDS,
     _as_stalls,
@@ -102,6 +103,9 @@ def test_evidence_is_that_of_the_plain_twin(pair, tau, data):
     assert evidence.calls_of_function.tolist() == of_function
     if not plain.n:
         return
+    for factor in (0.5, 2.0):  # of all
+        assert evidence.share(-factor * plain.most_time, 0) == min(factor, 1)
+        assert evidence.share(0, -factor * plain.most_calls) == min(factor, 1)
     nodes = sorted(data.draw(st.sets(st.integers(0, plain.n - 1))))
     same(
         {**evidence.about(np.array(nodes, np.int64)), "nodes": nodes},
@@ -119,6 +123,28 @@ def test_evidence_is_that_of_the_plain_twin(pair, tau, data):
         ):
             longest = sorted(inside, key=lambda i: (-t.lasted[i], i))
             assert evidence.longest_calls(np.array(nodes, np.int64), s, 3, window) == longest[:3]
+
+
+@given(traces(functions=2), st.data())
+def test_calls_that_their_own_path_does_not_call(trace, data):
+    n, paths = len(trace.calls), st.integers(0, 2)
+    of = np.array(data.draw(st.lists(paths, min_size=n, max_size=n)), np.int32)
+    chosen = data.draw(st.sets(paths))
+    plain = [
+        i for i, up in enumerate(trace.calls.parent.tolist())
+        if of[i] in chosen and not (up >= 0 and of[up] == of[i])
+    ]  # fmt: skip
+    flags = np.array([path in chosen for path in range(3)])
+    assert outermost(trace.calls, of, flags).tolist() == plain
+
+
+@given(st.integers(-(10**12), 10**12), st.integers(-(10**12), 10**12))
+def test_of_two_sums_of_times_the_larger_one_is_the_first(one, other):
+    sizes = rounded(np.array([one, other, one + 1e-5]))
+    assert (sizes[0] > sizes[1], sizes[0] == sizes[1]) == (abs(one) > abs(other), abs(one) == abs(other))
+    assert sizes[0] == sizes[2]
+    # Half a nanosecond is no digit that differs by chance.
+    assert rounded(np.array([0.5, 0])).tolist() != [0, 0]
 
 
 def renamed(name, many):
@@ -372,6 +398,7 @@ def tiny(own):
 
 @given(any_pairs())
 @example((tiny(1), tiny(2)))
+@example((traced(("main", 1, [leaf("f", 1)])), traced(("main", 2, [leaf("f", 2)]))))
 @example((around(1, 1), around(2, 2)))
 @example((traced(("main", 1000, [leaf("f", 500)])), traced(("main", 1200, [leaf("f", 600)]))))
 @example((paced(10), paced(30)))
@@ -838,6 +865,13 @@ def busy(more):
     return traced(("main", 300, [large, *few, *[leaf("tick", 10)] * 2500]))
 
 
+def tested(name, times):
+    """A unit of work is done so often, and as often a function of this name is called."""
+    work = (name, 10, [leaf("x"), leaf("y"), leaf("z")])
+    test = ("test", 10, [leaf(f"part{i}", 5000) for i in range(6)])
+    return traced(("main", 300, [*[test] * times, *[work] * times]))
+
+
 def slight(more):
     """A run that does much else: a little comes in another order, by another name, and through another."""
     renamed = ("new" if more else "old", 0, [leaf(name, 10) for name in "xyz" for _ in range(6)])
@@ -867,6 +901,8 @@ def test_ten_findings_are_reported_unless_more_are_asked_for():
 @example((through([]), through(["start", "safely"])), "0.3", 9)
 @example((rooted(False), rooted(True)), "0.3", 9)
 @example((rooted(True), rooted(False)), "0.3", 9)
+@example((timeless(*[3] * 10), timeless(*[3] * 4, *[2] * 8)), "0.3", 9)  # the score of a finding is 0
+@example((tested("old", 10), tested("new", 20)), "0.3", 9)
 @settings(max_examples=120, deadline=None)
 def test_what_is_reported_and_in_which_order(pair, tau, top):
     comparison = compare(*pair, tau=tau, identity="exact", cache=False)

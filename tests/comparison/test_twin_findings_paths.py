@@ -301,3 +301,31 @@ def test_similar_is_above_the_threshold(tau, joined):
     same = ("same", 1, [])
     comparison = compared(one(("x", 50, [same])), one(("y", 50, [same])), tau=tau)
     assert len(check(comparison).renamed) == joined
+
+
+@pytest.mark.parametrize(("places", "joined"), [(1, 1), (2, 0)])
+def test_what_is_called_in_two_more_places_is_no_evidence(places, joined):
+    elsewhere = [(f"user{i}", 10, [("same", 1, [])]) for i in range(places)]
+    a, b = (one((name, 50, [("same", 1, [])]), *elsewhere) for name in ("x", "y"))
+    assert len(check(compared(a, b)).renamed) == joined
+    # So it is if only one of the runs calls it there.
+    assert len(check(compared(one(("x", 50, [("same", 1, [])])), b)).renamed) == joined
+
+
+def test_runs_without_a_duration_are_laid_by_their_calls():
+    a, b = (one((name, 0, [("same", 0, [])]), own=0) for name in ("x", "y"))
+    assert len(check(compared(a, b)).renamed) == 1
+
+
+def test_a_nanosecond_is_all_of_a_run_that_takes_no_longer():
+    work, rest = ("work", 0, [("step", 0, [])] * 3), [("rest", 0, [])] * 4
+    comparison = compared(one(work, *rest, own=1), one(("around", 1, [work]), *rest, own=0), tau="0.9")
+    assert not check(comparison).detours
+
+
+@pytest.mark.parametrize(("share", "wraps"), [(49, 0), (50, 1)])
+def test_what_wraps_may_be_the_first_call(share, wraps):
+    work = ("work", share, [])
+    around = ("around", 100 - share, [work, *[("other", 0, [])] * 4])
+    rest = [("rest", 0, []) for _ in range(100)]
+    assert len(check(compared([work, *rest], [around, *rest], tau="0.9")).detours) == wraps

@@ -188,6 +188,8 @@ def test_times_of_samples_don_t_matter_nor_what_is_weighed(tmp_path):
     assert a.samples.are_timed
     (only,) = found(a, b).found
     assert (only.kind, only.functions) == ("heavier", ("plan", "plan"))
+    # Nor how often a function is met after another.
+    assert only.calls == (1, 1)
 
 
 def test_what_a_finding_does_not_count_is_said(tmp_path):
@@ -305,6 +307,18 @@ def test_a_profile_with_more_samples_a_second_weighs_no_more(tmp_path):
     (only,) = found(a, rated(tmp_path, "c", {**before, "plan": 400}, 4000)).found
     assert (only.functions, only.details["weight"]) == (("plan", "plan"), [200_000_000, 400_000_000])
     assert only.details["samples"] == [200, 100]
+
+
+@pytest.mark.parametrize(("before", "pace"), [(3, 1), (80, 2)])
+def test_the_pace_is_of_samples_whatever_they_weigh(tmp_path, before, pace):
+    """Few samples are too few, however much they weigh."""
+    pair = [
+        rated(tmp_path, name, {f"f{i}": 4 * count for i in range(9)}, interval)
+        for name, count, interval in (("a", before, 4000), ("b", 2 * before, 1000))
+    ]
+    for a, b, factor in ((*pair, pace), (*pair[::-1], 1 / pace)):
+        evidence = Evidence(compare(a, b, identity="exact", cache=False))
+        assert evidence.pace == pytest.approx(factor)
 
 
 def test_profiles_that_weigh_different_things_are_not_compared(tmp_path):
@@ -499,6 +513,16 @@ def test_a_hundredth_of_all_samples_is_worth_a_finding(tmp_path, new, is_found):
     evidence = Evidence(compare(a, b, identity="exact", cache=False))
     found = [(f.functions, f.score) for f in weight_changes(evidence, evidence.weights)]
     assert found == ([(("c", "c"), new / 10_000)] if is_found else [])
+
+
+def test_a_finding_is_about_all_of_a_profile_at_most(tmp_path):
+    """What is gone would be more than all of the other one, at its pace."""
+    usual = {f"main;f{i}": 30 for i in range(9)}
+    a = profile(tmp_path, "a", {**usual, "main;gone": 2000})
+    b = profile(tmp_path, "b", {stack: 3 * count for stack, count in usual.items()})
+    first = found(a, b).found[0]
+    assert (first.functions, first.score) == (("gone", ""), 1)
+    assert first.details["pace"] == pytest.approx(3)
 
 
 @pytest.mark.parametrize(("more", "mostly"), [(0, False), (1, True)])

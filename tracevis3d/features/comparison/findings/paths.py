@@ -125,14 +125,11 @@ class _Side:
         np.add.at(own, self.paths.place, self_times(calls))
         self.self_time = own
         self.all_calls = np.bincount(self.paths.place, minlength=n).astype(np.int64)
-        before = np.concatenate(([0], np.cumsum(own)))
-        here = np.arange(n)
-        inside = np.concatenate(([0], np.cumsum(self.all_calls)))
+        time, below = own.astype(np.float64), self.all_calls.astype(np.float64)
+        add_up(self.parent, time)
+        add_up(self.parent, below)
         #: The share of the run's time or calls, whichever is more: times alone are the machine's, too.
-        self.weight: Floats = np.maximum(
-            (before[here + self.length] - before[here]) / max(float(own.sum()), 1.0),
-            (inside[here + self.length] - inside[here]) / len(calls),
-        )
+        self.weight: Floats = np.maximum(time / max(own.sum(), 1), below / len(calls))
         order = np.argsort(self.parent, kind="stable")
         self._children = order
         self._first = np.searchsorted(self.parent[order], np.arange(-1, n + 1))
