@@ -865,7 +865,7 @@ def busy(more):
     return traced(("main", 300, [large, *few, *[leaf("tick", 10)] * 2500]))
 
 
-def tested(name, times):
+def worked_off(name, times):
     """A unit of work is done so often, and as often a function of this name is called."""
     work = (name, 10, [leaf("x"), leaf("y"), leaf("z")])
     test = ("test", 10, [leaf(f"part{i}", 5000) for i in range(6)])
@@ -902,7 +902,7 @@ def test_ten_findings_are_reported_unless_more_are_asked_for():
 @example((rooted(False), rooted(True)), "0.3", 9)
 @example((rooted(True), rooted(False)), "0.3", 9)
 @example((timeless(*[3] * 10), timeless(*[3] * 4, *[2] * 8)), "0.3", 9)  # the score of a finding is 0
-@example((tested("old", 10), tested("new", 20)), "0.3", 9)
+@example((worked_off("old", 10), worked_off("new", 20)), "0.3", 9)
 @settings(max_examples=120, deadline=None)
 def test_what_is_reported_and_in_which_order(pair, tau, top):
     comparison = compare(*pair, tau=tau, identity="exact", cache=False)
