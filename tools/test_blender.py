@@ -45,8 +45,9 @@ _TIMEOUT = 420.0
 _LONGEST = 120
 #: Where a program keeps compiled kernels from one run to the next.
 _KERNELS = "/var/cache/tracevis3d"
-#: Software draws each pixel: the large one takes twice as long, and has room for what explains a view.
-_SCREEN, _LARGE_SCREEN = "1280x800", "1920x1080"
+#: Software draws each pixel: the large one takes twice as long as the small one. What explains a view needs
+#: the middle one.
+_SCREEN, _MIDDLE_SCREEN, _LARGE_SCREEN = "1280x800", "1600x900", "1920x1080"
 #: What Blender prints of a file in which something is amiss, and what it prints of a machine without devices.
 _COMPLAINT = re.compile(r"error|warning|traceback|not found|unknown", re.IGNORECASE)
 _OF_THE_MACHINE = re.compile(r"\b(system\.path|cycles|EGL_BAD_MATCH)\b")
@@ -255,15 +256,26 @@ class Way:
             self.linking(trace),
             Turn("the time strip in a window", "windows/strip.py", *strips, done="stripped"),
             *[at_live_views] * bool(self.memory),
+            *self.shared(
+                Turn("forms of views in a window", "sight/forms.py", threaded, sphinx[0], done="formed"),
+                Turn("stand in a view with a headset", "sight/immersion.py", threaded, done="stood"),
+            ),
+            Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
         )
         self.windows(
             self.overlays(trace),
             Turn("an overlay on other screens", "windows/overlay_screens.py", trace, done="screened"),
+            *self.shared(
+                Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
+                Turn("see more of a view in a window", "sight/seeing.py", trace, done="seen"),
+                Turn("open source files from a window", "windows/source.py", done="sourced"),
+            ),
+            screen=_MIDDLE_SCREEN,
+        )
+        self.windows(
             Turn("the workspace in a window", "windows/workspace.py", trace, *sphinx, done="worked"),
             *self.shared(
                 Turn("align, brush, move, in a window", "sight/moving.py", *sphinx, done="moved"),
-                Turn("see more of a view in a window", "sight/seeing.py", trace, done="seen"),
-                Turn("open source files from a window", "windows/source.py", done="sourced"),
                 Turn(
                     "read an icicle of several threads in a window",
                     "sight/reading.py",
@@ -271,14 +283,6 @@ class Way:
                     done="read",
                 ),
             ),
-            *self.shared(
-                Turn("forms of views in a window", "sight/forms.py", threaded, sphinx[0], done="formed"),
-            ),
-            *self.shared(
-                Turn("cut a slab out in a window", "sight/slabs.py", trace, done="cut"),
-                Turn("stand in a view with a headset", "sight/immersion.py", threaded, done="stood"),
-            ),
-            Turn("explore by the tool in a window", "windows/tool.py", done="tooled"),
             screen=_LARGE_SCREEN,
         )
         self.without_extension()

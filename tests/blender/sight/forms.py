@@ -113,4 +113,4 @@ def point_at_the_mural(at, pointer, selection, explore, collection):
     yield lambda: not explore.state.exploring
 
 
-support.drive(main(), place, "formed", patience=90.0)
+support.drive(main(), place, "formed", patience=90.0, smooth=False)

@@ -209,4 +209,4 @@ def main():
     yield support.at_rest()
 
 
-support.drive(main(), place, "moved")
+support.drive(main(), place, "moved", smooth=False)

@@ -61,8 +61,8 @@ def main():
         window.event_simulate(type=kind, value="PRESS", x=x, y=y, **keys)
         window.event_simulate(type=kind, value="RELEASE", x=x, y=y, **keys)
 
-    def by_the_legend(name):
-        """Point at an entry, click it, take it back, show it alone, and leave it."""
+    def by_the_legend(name, alone):
+        """Point at an entry, click it, and take it back; if ``alone``, show it alone, too, and undo that."""
         yield support.at_rest()
         (made,) = draw.regions[region.as_pointer()].shown.values()
         explained = content.contents.of(settings.active_in(window.scene)).explained
@@ -104,6 +104,8 @@ def main():
         press("ESC", x, y)
         yield lambda: not chosen()
         assert explore.state.exploring
+        if not alone:
+            return
         window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=beside, y=y)
         press("LEFTMOUSE", beside, y)
         press("LEFTMOUSE", beside, y)
@@ -164,8 +166,8 @@ def main():
     def is_selected(collection):
         return any(selection.selected(key) for key in trace_state.keys_of(collection))
 
-    def by_hand(name):
-        """Point, click, turn the wheel, drag, search, look at the page, undo, as a newcomer does."""
+    def by_hand(name, search):
+        """Point, click, turn the wheel, drag, look at the page, undo, as a newcomer does; if so, search."""
         collection = settings.active_in(window.scene)
         with here():
             bpy.ops.view3d.view_all("EXEC_DEFAULT", center=False)
@@ -193,14 +195,15 @@ def main():
         window.event_simulate(type="LEFTMOUSE", value="RELEASE", x=x + 80, y=y)
         yield support.at_rest()
         assert explore.state.brush is None, name
-        # The search's field, the page, and all of it again.
-        press("SLASH", x, y)
-        yield support.at_rest()
-        # The field, then the dialog.
-        for _ in range(2):
-            press("ESC", x, y)
+        if search:
+            press("SLASH", x, y)
             yield support.at_rest()
+            # The field, then the dialog.
+            for _ in range(2):
+                press("ESC", x, y)
+                yield support.at_rest()
         assert explore.state.exploring, name
+        # The page, and all of it again.
         press("NUMPAD_0", x, y)
         yield lambda: page.is_page(window.scene)
         yield support.at_rest()
@@ -360,9 +363,10 @@ def main():
             yield lambda k=k, wanted=wanted: is_open(k) == wanted
             # Two quick clicks would be a double one.
             yield 0.5
-        yield from by_the_legend(name)
+        # What is the same for all views is tried with the first.
+        yield from by_the_legend(name, alone=number == 0)
         yield from by_a_callout(name)
-        yield from (by_the_data if name in NEW else by_hand)(name)
+        yield from (by_the_data(name) if name in NEW else by_hand(name, search=number == 0))
         press("ESC", *at)
         yield support.at_rest()
         assert not explore.state.exploring

@@ -143,4 +143,4 @@ def main():
     yield lambda: not state.exploring
 
 
-support.drive(main(), place, "dragged", patience=60.0)
+support.drive(main(), place, "dragged", patience=60.0, smooth=False)

@@ -164,4 +164,4 @@ def main():
     yield over(x, y)
 
 
-support.drive(main(), place, "tooled", patience=120.0)
+support.drive(main(), place, "tooled", patience=120.0, smooth=False)
