@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from random import Random
 
 import numpy as np
 import pytest
@@ -11,7 +12,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.waits.sync_traces import lines, trace_of
-from tracevis3d.features.waits.operations import DONE, FAILED, TIMED_OUT, UNFINISHED, operations
+from tracevis3d.features.waits.operations import (
+    DONE,
+    FAILED,
+    TIMED_OUT,
+    UNFINISHED,
+    operations,
+    state_of_call,
+)
 from tracevis3d.features.waits.rules import STATES, FlowRule, Rule, Rules
 from tracevis3d.trace.model import IO, RELEASE, WAIT, Flows, Strings
 
@@ -19,70 +27,74 @@ NAMES = ("K.grab", "K.drop", "K.peek", "read", "loop")
 KINDS = {"wait": WAIT, "release": RELEASE, "io": IO}
 
 
-@st.composite
-def rules(draw):
+def rules_of(pick, count):
     """Return rules of which several may fit a name, and rules for arrows."""
     found = tuple(
         Rule(
-            tuple(draw(st.lists(st.sampled_from([*NAMES, "K.*", "?oop"]), min_size=1, max_size=2))),
-            draw(st.sampled_from(["wait", "wait", "release", "io", "other"])),
-            draw(
-                st.sampled_from(
-                    ["", "X", "{caller}", "{thread}", "T:{thread}", "{process}{function}{caller}"]
-                )
-            ),
-            draw(st.booleans()),
-            draw(st.sampled_from(["object", "room"])),
-            draw(st.sampled_from(["", "", "room", "done"])),
-            draw(st.booleans()),
-            draw(st.sampled_from(["", "T:{name}", "{tid}"])),
-            draw(st.sampled_from([(), (), ("loop",), ("K.p*", "read")])),
-            draw(st.sampled_from([0, 0, 1, 3])),
-            draw(st.booleans()),
-            draw(st.booleans()),
-            draw(st.sampled_from(["", *STATES])),
+            tuple(pick([*NAMES, "K.*", "?oop"]) for _ in range(pick([1, 2]))),
+            pick(["wait", "wait", "release", "io", "other"]),
+            pick(["", "X", "{caller}", "{thread}", "T:{thread}", "{process}{function}{caller}"]),
+            pick([False, True]),
+            pick(["object", "room"]),
+            pick(["", "", "room", "done"]),
+            pick([False, True]),
+            pick(["", "T:{name}", "{tid}"]),
+            pick([(), (), ("loop",), ("K.p*", "read")]),
+            pick([0, 0, 1, 3]),
+            pick([False, True]),
+            pick([False, True]),
+            pick(["", *STATES]),
         )
-        for _ in range(draw(st.integers(0, 5)))
+        for _ in range(count)
     )
     flows = (FlowRule(("post*", "send")), FlowRule(("s*",), "{flow} from {source}"))
-    return Rules(found, flows[: draw(st.integers(0, 2))])
+    return Rules(found, flows[: pick([0, 1, 2])])
+
+
+def program_of(pick, threads, most):
+    """Return a trace of nested calls, some of which are recorded operations, and of arrows."""
+    rows = []
+    recorded = pick([(), ("io",), ("wait", "release", "io")])
+    for thread in threads:
+        time = pick(range(5))
+        for _ in range(pick(range(most + 1))):
+            end = time + pick([0, 1, 1, 2, 3, 9])
+            for begin, stop in [(time, end), (time, end), (time + 1, end)][: pick([1, 2, 3])]:
+                row = (thread, begin, max(stop, begin), pick(NAMES))
+                if recorded and pick([False, True]):
+                    row += (pick(recorded), pick(["-", "X", "T:a,X", "T:b", "c"]))
+                    row += pick([(), (0,), (1,), (2,)])
+                    how = pick(["", "", "", " (timed out)", " (failed)"])
+                    row = (*row[:3], row[3] + how, *row[4:])
+                rows.append(row)
+            time = end + pick([1, 2, 3])
+    trace = trace_of(lines(rows))
+    n, count = pick(range(7)), len(trace.calls)
+    if count and n:
+        source, target = (np.array([pick(range(-1, count)) for _ in range(n)]) for _ in range(2))
+        start = np.sort([pick(range(trace.span_ns + 1)) for _ in range(n)])
+        of = [np.where(ends >= 0, trace.calls.thread[ends], -1).astype(np.int32) for ends in (source, target)]
+        name = np.array([pick([0, 1, 2]) for _ in range(n)], np.int32)
+        names = Strings.of(["posted", "send", "other"])
+        trace = replace(trace, flows=Flows(source, target, *of, start, start, name, names))
+    processes = tuple(pick("pq") for _ in range(len(trace.threads)))
+    return replace(trace, threads=replace(trace.threads, process=processes))
 
 
 @st.composite
-def programs(draw):
-    """Return a trace of nested calls, some of which are recorded operations, and of arrows."""
-    rows = []
-    threads = "abc"[: draw(st.integers(1, 3))]
-    recorded = draw(st.sampled_from([(), ("io",), ("wait", "release", "io")]))
-    for thread in threads:
-        time = draw(st.integers(0, 4))
-        for _ in range(draw(st.integers(0, 5))):
-            end = time + draw(st.sampled_from([0, 1, 1, 2, 3, 9]))
-            for begin, stop in [(time, end), (time, end), (time + 1, end)][: draw(st.integers(1, 3))]:
-                row = (thread, begin, max(stop, begin), draw(st.sampled_from(NAMES)))
-                if recorded and draw(st.booleans()):
-                    row += (
-                        draw(st.sampled_from(recorded)),
-                        draw(st.sampled_from(["-", "X", "T:a,X", "T:b", "c"])),
-                    )
-                    row += draw(st.sampled_from([(), (0,), (1,), (2,)]))
-                    how = draw(st.sampled_from(["", "", "", " (timed out)", " (failed)"]))
-                    row = (*row[:3], row[3] + how, *row[4:])
-                rows.append(row)
-            time = end + draw(st.integers(1, 3))
-    trace = trace_of(lines(rows))
-    n, count = draw(st.integers(0, 6)), len(trace.calls)
-    if count and n:
-        calls = st.lists(st.integers(-1, count - 1), min_size=n, max_size=n)
-        source, target = np.array(draw(calls)), np.array(draw(calls))
-        at = st.lists(st.integers(0, trace.span_ns), min_size=n, max_size=n)
-        start = np.sort(np.array(draw(at)))
-        of = [np.where(ends >= 0, trace.calls.thread[ends], -1).astype(np.int32) for ends in (source, target)]
-        name = np.array(draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)), np.int32)
-        names = Strings.of(["posted", "send", "other"])
-        trace = replace(trace, flows=Flows(source, target, *of, start, start, name, names))
-    processes = tuple(draw(st.sampled_from("pq")) for _ in range(len(trace.threads)))
-    return replace(trace, threads=replace(trace.threads, process=processes))
+def small(draw):
+    """Return a small program, and a few rules."""
+
+    def pick(options):
+        return draw(st.sampled_from(options))
+
+    return program_of(pick, "abc"[: pick([1, 2, 3])], 5), rules_of(pick, pick(range(6)))
+
+
+def large(seed):
+    """Return a program in which most may happen, and rules."""
+    pick = Random(seed).choice
+    return program_of(pick, "abc", 12), rules_of(pick, 6)
 
 
 def fits(patterns, name):
@@ -255,18 +267,37 @@ JOINS_NOBODY = (
     in_process("a 0 2 K.join wait T:b 1\nb 0 9 K.join wait - 1"),
     Rules((Rule(("K.*",), "wait", thread="T:{tid}"),), ()),
 )
+#: A function is called by the second of all functions, and by none.
+CALLED_BY_NONE = (
+    in_process("a 0 9 loop\na 10 19 read\na 10 15 K.grab\na 20 25 K.grab"),
+    Rules((Rule(("K.*",), "wait", "{caller}"),), ()),
+)
+#: The first object of all is a thread; arrows come after its end.
+JOINS_FIRST = (
+    replace(
+        in_process("a 0 2 K.join\nb 0 9 loop"),
+        flows=Flows(
+            np.array([0]), np.array([1]), np.array([0], np.int32), np.array([1], np.int32),
+            np.array([0]), np.array([0]), np.array([0], np.int32), Strings.of(["send"]),
+        ),
+    ),
+    Rules((Rule(("K.*",), "wait", "T:b", thread="T:{tid}"),), (FlowRule(("send",)),)),
+)  # fmt: skip
 NONE = (
     in_process("a 0 2 K.grab wait X 1\na 3 3 read release X"),
     Rules((Rule(("K.*",), "other", own=True),), ()),
 )
 
 
-@given(programs(), rules())
-@example(*NAMED)
-@example(*NONE)
-@example(*JOINS_NOBODY)
+@given(small() | st.builds(large, st.integers(0, 1 << 32)))
+@example(NAMED)
+@example(NONE)
+@example(JOINS_NOBODY)
+@example(CALLED_BY_NONE)
+@example(JOINS_FIRST)
 @settings(max_examples=60, deadline=None)
-def test_operations_are_those_of_the_plain_twin(trace, rules) -> None:
+def test_operations_are_those_of_the_plain_twin(program) -> None:
+    trace, rules = program
     ops = operations(trace, rules)
     gift = [*ops.gifts, None]
     found = [
@@ -296,10 +327,37 @@ def test_operations_are_those_of_the_plain_twin(trace, rules) -> None:
 
 @pytest.mark.parametrize(("lasts", "blocked"), [(2, False), (3, True), (4, True)])
 def test_what_is_not_recorded_has_blocked_from_the_least_time_on(lasts, blocked) -> None:
-    trace = trace_of(f"a 5 {5 + lasts} K.grab wait X")
-    assert trace.sync.contended.tolist() == [-1]
-    ops = operations(trace, Rules((Rule(("K.*",), "wait", blocks=3),), ()))
-    assert ops.blocked.tolist() == [blocked]
+    for recorded in (" wait X", ""):
+        trace = trace_of(f"a 5 {5 + lasts} K.grab{recorded}")
+        assert trace.sync.contended.tolist() == [-1] * bool(recorded)
+        ops = operations(trace, Rules((Rule(("K.*",), "wait", blocks=3),), ()))
+        assert ops.blocked.tolist() == [blocked]
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "state"),
+    [
+        ("nap", "nap", "sleep"),
+        ("mine", "mine", "signal"),
+        ("T.mine (t.py:1)", "T.mine", "contention"),
+        ("mine (t.py:1)", "mine", None),
+        ("K.grab", "K.grab", None),
+        ("deep", "deep", None),
+        ("other", "other", None),
+    ],
+)
+def test_what_calls_wait_for_that_no_recorder_records(name, label, state) -> None:
+    rules = Rules(
+        (
+            Rule(("K.*",), "wait"),
+            Rule(("deep",), "wait", own=True, within=("loop",)),
+            Rule(("nap",), "wait", state="sleep"),
+            Rule(("mine",), "wait", own=True),
+            Rule(("T.mine",), "wait", own=True, holds=True),
+        ),
+        (),
+    )
+    assert state_of_call(name, label, rules) == (STATES.index(state) if state else -1)
 
 
 def test_a_thread_was_not_idle_before_its_first_call() -> None:
@@ -316,11 +374,10 @@ def test_a_thread_was_not_idle_before_its_first_call() -> None:
 
 
 def test_an_arrow_from_nowhere_is_no_release() -> None:
-    trace = trace_of("a 0 9 loop\nb 0 2 loop\nb 6 9 loop")
-    target = int(np.flatnonzero(trace.calls.start == 6)[0])
-    for source, thread, kinds in ((0, 0, [RELEASE, WAIT]), (-1, -1, [])):
+    trace = trace_of("a 0 2 loop\na 6 9 loop\nb 0 9 loop")
+    for source, thread, kinds in ((2, 1, [WAIT, RELEASE]), (-1, -1, [])):
         flows = Flows(
-            np.array([source]), np.array([target]), np.array([thread], np.int32), np.array([1], np.int32),
+            np.array([source]), np.array([1]), np.array([thread], np.int32), np.array([0], np.int32),
             np.array([4]), np.array([6]), np.array([0], np.int32), Strings.of(["send"]),
         )  # fmt: skip
         ops = operations(replace(trace, flows=flows), Rules((), (FlowRule(("send",)),)))

@@ -70,7 +70,7 @@ CASES = [
         "ns, 2 calls).",
         "read in A, get in B: the same work below other callers (900 ns and 800 ns)"),
     ("moved",("read","read"),_WAY,(1,1),(900,800),(1,1),
-     {"parts":[[_part("read","main")],[_part("read","a"),_part("b","a")]]},
+     {"parts":[[_part("read","main")],[_part("read","a"),_part("b","c")]]},
         "What A does below `main` in `read` (900 ns, 1 call), B does below `a` in `read`, `b` (800 ns, "
         "1 call).",
         "read in A, read in B: the same work below other callers (900 ns and 800 ns)"),
@@ -96,9 +96,9 @@ CASES = [
         "it). Nothing in B matches it.",
         "read below step: 3 times in A, not in B (900 ns)"),
     ("alone",("read",""),_WAY[:1],(3,0),(900,0),(3,0),
-     _ALONE|{"elsewhere":2,"with":["b","c"],"most_alike":_ALIKE},
+     _ALONE|{"elsewhere":2,"with":["b","c","d"],"most_alike":_ALIKE},
         "Only A calls `read`: 3 times, 900 ns (B calls it twice, elsewhere). So often it calls `b`, "
-        "`c` there, too. The most similar call in B is `parse` below `main > run` (similarity 0.75).",
+        "`c`, `d` there, too. The most similar call in B is `parse` below `main > run` (similarity 0.75).",
         "read: 3 times in A, not in B (900 ns)"),
     ("alone",("read",""),_WAY[:1]+_WAY[-1:],(1,0),(900,0),(1,0),
      _ALONE|{"most_alike":_ALIKE|{"path":["main","run","step","go","parse"]}},
@@ -118,7 +118,7 @@ CASES = [
         "Only A calls `read` on 2 call paths: 3 times, 900 ns with 4 calls below (B never calls it). "
         "Nothing in B matches it.",
         "read: 3 times in A, not in B (900 ns)"),
-    ("repetitions",("read","read"),_WAY,(2,3),(900,1900),(5,1),_REPETITIONS,
+    ("repetitions",("read","get"),_WAY,(2,3),(900,1900),(5,1),_REPETITIONS,
         "`read` is called twice in A and 3 times in B below `… > run > step`: 900 ns and 1.9 µs, with "
         "all below 5 and 1 call.",
         "read below step: twice in A, 3 times in B"),
@@ -133,7 +133,7 @@ CASES = [
         "> step`: 900 ns and 1.9 µs, with all below 5 and 9 calls. In all, A calls it twice and B 4 "
         "times.",
         "read: twice in A, 3 times in B"),
-    ("offset",("read","read"),_WAY,(1,1),(900,1900),(1,1),_OFFSET,
+    ("offset",("read","get"),_WAY,(1,1),(900,1900),(1,1),_OFFSET,
         "Everything from `read` on starts 500 ns later in B: after `init`, `wait` waits 900 ns in A "
         "and 1.9 µs in B.",
         "Everything from read on starts 500 ns later in B"),
@@ -175,7 +175,7 @@ CASES = [
         "B stalls twice, for 900 ns in all: the longest takes 700 ns, in `read`, from 2.5 µs on. Other "
         "calls like it take no longer than in the other run.",
         "B stalls twice, for 900 ns in all"),
-    ("drift",("read","read"),_WAY,(1,1),(900,1900),(1,1),{"start":False,"factor":2.111},
+    ("drift",("read","get"),_WAY,(1,1),(900,1900),(1,1),{"start":False,"factor":2.111},
         "Everything in `read` below `… > run > step` takes 2.11 times as long in B, stalls left out "
         "(900 ns and 1.9 µs with them). The rest of the run does not.",
         "Everything in read below … > run > step takes 2.11 times as long in B, stalls left out (900 "
@@ -251,6 +251,18 @@ CASES = [
     ("alike",("",""),(),(0,0),(900,1900),(1,2),{"kind":"samples","total":[600,1]},
         "The profiles are alike: 600 samples and 1 sample, and no function differs by more than "
         "chance explains.",
+        "The profiles are alike"),
+    ("alike",("",""),(),(0,0),(900,1900),(1,2),{"kind":"cpu (ns)","total":[600,1],"samples":[300,299]},
+        "The profiles are alike: 600 ns cpu and 1 ns cpu, and no function differs by more than chance "
+        "explains in 300 and 299 samples.",
+        "The profiles are alike"),
+    ("alike",("",""),(),(0,0),(900,1900),(1,2),{"kind":"cpu (ns)","total":[600,1],"samples":[300,301]},
+        "The profiles are alike: 600 ns cpu and 1 ns cpu, and no function differs by more than chance "
+        "explains.",
+        "The profiles are alike"),
+    ("alike",("",""),(),(0,0),(900,1900),(1,2),{"kind":"heap (bytes)","total":[600,1],"samples":[1,1]},
+        "The profiles are alike: 600 B heap and 1 B heap, and no class differs by 15 %, and by 1 % of the "
+        "whole.",
         "The profiles are alike"),
     ("alike",("",""),(),(0,0),(900,1900),(1,2),{"same_calls":True,"most_ns":0},
         "Both runs make the same 1 call in the same order.",
