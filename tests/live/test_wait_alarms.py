@@ -20,8 +20,8 @@ from tracevis3d.views.registry import live_forms, watchers
 
 MS = 1_000_000
 OPERATIONS = ("Lock.acquire", "Lock.release", "Queue.get", "Queue.put", "Thread.join",
-              "Lock.acquire (timed out)", "Queue.get (failed)", "Semaphore.release")  # fmt: skip
-OBJECTS = ("Lock-1 a", "Lock-2 b", "Lock-3 c", "Queue-1 jobs", "Thread:t1", "Thread:t0")
+              "Lock.acquire (timed out)", "Queue.get (failed)", "Semaphore.release", "Gate.pass")  # fmt: skip
+OBJECTS = ("Lock-1 a", "Lock-2 b", "Lock-3 c", "Queue-1 jobs", "Thread:t1", "Thread:t0", "Thread:t9")
 WAIT, RELEASE = 0, 1
 
 
@@ -112,11 +112,39 @@ def test_a_lock_that_was_passed_on_is_held_by_who_got_it() -> None:
     assert feed.look(320, 560) == {"deadlock": (0, 1)}
 
 
-def test_a_lock_that_was_passed_on_and_released_is_held_by_nobody_known() -> None:
+@pytest.mark.parametrize("at", [311, 400])
+def test_a_lock_that_was_passed_on_and_released_is_held_by_nobody_known(at) -> None:
     feed = Feed()
-    feed.did((1, "Lock.acquire", "Lock-2 b", 5, 311), (1, "Lock.release", "Lock-2 b", 400, 400))
+    feed.did((1, "Lock.acquire", "Lock-2 b", 5, 311), (1, "Lock.release", "Lock-2 b", at, at))
     feed.waits((0, "Lock.acquire", "Lock-2 b", 300, 2), (1, "Lock.acquire", "Lock-1 a", 410, 0))
     assert feed.look(420, 700) == {}
+
+
+def test_who_gets_a_lock_when_another_begins_to_wait_holds_it() -> None:
+    feed = Feed()
+    feed.did((1, "Lock.acquire", "Lock-2 b", 5, 300))
+    feed.waits((0, "Lock.acquire", "Lock-2 b", 300, 2), (1, "Lock.acquire", "Lock-1 a", 310, 0))
+    assert feed.look(600) == {"deadlock": (0, 1)}
+
+
+def test_who_waits_for_the_end_of_no_known_thread_is_in_no_ring() -> None:
+    feed = Feed()
+    feed.waits((0, "Thread.join", "Thread:t9", 10, -1), (1, "Lock.acquire", "Lock-1 a", 10, 0))
+    assert feed.look(300) == {}
+
+
+def test_operations_that_no_rule_knows_say_nothing() -> None:
+    feed = Feed()
+    feed.did((0, "Gate.pass", "Lock-1 a", 0, 100))
+    assert feed.look(300) == {}
+
+
+def test_who_queues_for_what_a_deadlock_holds_is_in_no_convoy() -> None:
+    feed = Feed()
+    feed.waits(
+        (0, "Lock.acquire", "Lock-2 b", 0, 1), *((t, "Lock.acquire", "Lock-1 a", 0, 0) for t in (1, 2, 3))
+    )
+    assert feed.look(1000) == {"deadlock": (0, 1)}
 
 
 def test_waits_may_begin_with_the_feed() -> None:
@@ -135,7 +163,7 @@ def test_who_waits_for_what_has_no_holder_is_in_no_ring() -> None:
 @pytest.mark.parametrize(
     ("operation", "items"),
     [("Queue.put", 1), ("Queue.get", -1), ("Queue.get (failed)", 0), ("Queue.join", 0), ("Lock.acquire", 0),
-     ("Semaphore.release", 0), ("_queue.SimpleQueue.get", 0)],
+     ("Semaphore.release", 0), ("Queue.task_done", 0), ("_queue.SimpleQueue.get", 0)],
 )  # fmt: skip
 def test_what_changes_the_items_of_a_queue(operation, items) -> None:
     assert _item_of.__wrapped__(operation) == items
@@ -178,9 +206,10 @@ def test_who_holds_what_threads_queue_for_is_said_where_it_is_known(holder, word
     assert alarm.sentence.startswith(words)
 
 
-def test_who_released_what_threads_queue_for_holds_it_no_more() -> None:
+@pytest.mark.parametrize("at", [10, 15])
+def test_who_released_what_threads_queue_for_holds_it_no_more(at) -> None:
     feed = Feed()
-    feed.did((0, "Lock.release", "Lock-1 a", 15, 15))
+    feed.did((0, "Lock.release", "Lock-1 a", at, at))
     feed.waits(*((t, "Lock.acquire", "Lock-1 a", 10, 0) for t in (1, 2, 3)))
     assert feed.look(100, 300, 600, 900, 1246) == {"convoy": (1, 2, 3)}
     (alarm,) = feed.alarms.look(feed.growing.now)
@@ -188,10 +217,14 @@ def test_who_released_what_threads_queue_for_holds_it_no_more() -> None:
 
 
 def test_a_wait_that_began_long_ago_counts_for_the_last_half_second() -> None:
-    for end, found in ((1010, {"convoy": (4, 1)}), (1009, {})):
+    for got, end, found in (
+        ("Lock.acquire", 1010, {"convoy": (4, 1)}),
+        ("Lock.acquire", 1009, {}),
+        ("Queue.get", 1010, {}),
+    ):
         feed = Feed()
         feed.waits((1, "Lock.acquire", "Lock-1 a", 10, 0))
-        feed.did((4, "Lock.acquire", "Lock-1 a", 100, end))
+        feed.did((4, got, "Lock-1 a", 100, end))
         assert feed.look(1010) == found
 
 
@@ -205,6 +238,15 @@ def test_half_a_second_of_two_that_wait_is_a_convoy() -> None:
     assert feed.look(511) == {"convoy": (4, 1, 2)}
     (alarm,) = feed.alarms.look(feed.growing.now)
     assert alarm.sentence == "2 threads queue for Lock-1 a: it was passed on 1 time in 500 ms"
+
+
+def test_what_was_passed_on_half_a_second_ago_is_not_counted() -> None:
+    feed = Feed()
+    feed.did((6, "Lock.acquire", "Lock-1 a", 5, 10))
+    feed.waits(*((t, "Lock.acquire", "Lock-1 a", 10, 0) for t in (1, 2)))
+    assert feed.look(510) == {"convoy": (6, 1, 2)}
+    (alarm,) = feed.alarms.look(feed.growing.now)
+    assert alarm.sentence == "thread 6 holds Lock-1 a while 2 threads queue for it, for 500 ms now"
 
 
 def grows(before, *steps) -> bool:
@@ -226,6 +268,18 @@ def test_by_how_much_a_queue_has_to_grow() -> None:
     assert not grows(0, 0, 0, 3, 9, 4, 4)
     assert grows(0, 8, 4, 4, 0, 0, 4)
     assert not grows(0, 9, 4, 4, 0, 0, 3)
+    assert grows(0, 4, 0, 0, 8, 4, 8)
+    assert not grows(10, 0, 0, 3, 9, 4, 4)
+
+
+@pytest.mark.parametrize(("before", "growing"), [(80, True), (81, False)])
+def test_what_a_queue_holds_counts_from_the_least_on(before, growing) -> None:
+    feed = Feed()
+    feed.did(*((1, "Queue.get", "Queue-1 jobs", 10, 10) for _ in range(41)))
+    feed.look(50)
+    feed.did(*((0, "Queue.put", "Queue-1 jobs", 60, 60) for _ in range(before)))
+    feed.did(*((0, "Queue.put", "Queue-1 jobs", at, at) for at in range(100, 700, 30)))
+    assert ("growing queue" in feed.look(705)) == growing
 
 
 def test_what_a_queue_held_before_the_feed_counts() -> None:
@@ -241,6 +295,8 @@ def test_what_a_queue_held_before_the_feed_counts() -> None:
 
 def test_a_queue_grows_beside_one_of_which_little_is_known() -> None:
     feed = Feed()
+    feed.did((0, "Lock.acquire", "Lock-2 b", 0, 0))
+    feed.look(10)
     feed.did((0, "Queue.put", "Lock-1 a", 1100, 1100))
     for step in range(0, 1200, 50):
         feed.did(*((0, "Queue.put", "Queue-1 jobs", step + i, step + i) for i in range(8)))
@@ -284,19 +340,25 @@ def test_a_queue_that_grew_is_reported_though_all_comes_late_and_at_once() -> No
     assert alarm.sentence.startswith("Queue-1 jobs has grown by 108 items in 600 ms to at least 108:")
 
 
-@given(st.lists(st.tuples(st.integers(0, 2_000), st.sampled_from([1, -1])), max_size=30), st.data())
+#: Nanoseconds, also just before a step and at its beginning.
+MOMENTS = st.integers(0, 2_000).map(lambda at: at * MS) | st.builds(
+    lambda step, more: step * 100 * MS + more, st.integers(1, 20), st.sampled_from([-1, 0])
+)
+
+
+@given(st.lists(st.tuples(MOMENTS, st.sampled_from([1, -1])), max_size=30), st.data())
 @settings(deadline=None)
 def test_items_at_the_ends_of_steps(operations, data) -> None:
     """Whatever comes in which order, and whenever it is looked at."""
     known, done = _Object(), []
-    for at in sorted(data.draw(st.lists(st.integers(0, 2_500), min_size=1, max_size=4))):
+    for at in sorted(data.draw(st.lists(MOMENTS, min_size=1, max_size=4))):
         taken = data.draw(st.integers(0, len(operations)))
         done, operations = [*done, *operations[:taken]], operations[taken:]
         for moment, each in done[len(done) - taken :]:
-            known.change(np.array([moment * MS]), each)
-        last = at // 100
-        assert known.samples(at * MS) == [
-            sum(each for moment, each in done if moment // 100 < step)
+            known.change(np.array([moment]), each)
+        last = at // (100 * MS)
+        assert known.samples(at) == [
+            sum(each for moment, each in done if moment // (100 * MS) < step)
             for step in range(max(last - 6, 0), last + 1)
         ]
 

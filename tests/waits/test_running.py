@@ -172,6 +172,14 @@ def test_a_wait_longer_than_its_call_leaves_no_fewer_than_none_running():
     waits = find_waits(trace_of("a 0 10 Event.wait wait E 1"))
     waits.ops.end[0] = 20
     assert running(waits, np.array([0, 10, 20])).tolist() == [0.0, 0.0]
+    assert time_running(waits).tolist() == [0]
+
+
+def test_what_runs_within_no_time_is_nothing():
+    waits = find_waits(trace_of("a 0 20 run"))
+    edges = np.array([0, 10, 10, 20])
+    assert running(waits, edges).tolist() == [1, 0, 1]
+    assert states(waits, np.array([0]), edges)[0, :, DOES.index("computes")].tolist() == [1, 0, 1]
 
 
 def test_a_wait_in_no_call_takes_nothing_from_what_runs():

@@ -19,6 +19,7 @@ from tracevis3d.features.waits.operations import (
     UNFINISHED,
     operations,
     state_of_call,
+    state_of_wait,
 )
 from tracevis3d.features.waits.rules import STATES, FlowRule, Rule, Rules
 from tracevis3d.trace.model import IO, RELEASE, WAIT, Flows, Strings
@@ -267,11 +268,14 @@ JOINS_NOBODY = (
     in_process("a 0 2 K.join wait T:b 1\nb 0 9 K.join wait - 1"),
     Rules((Rule(("K.*",), "wait", thread="T:{tid}"),), ()),
 )
-#: A function is called by the second of all functions, and by none.
+#: A function is called by the first call of all, by another, and by none.
 CALLED_BY_NONE = (
-    in_process("a 0 9 loop\na 10 19 read\na 10 15 K.grab\na 20 25 K.grab"),
+    in_process("a 0 9 loop\na 2 3 K.grab\na 10 19 read\na 10 15 K.grab\na 20 25 K.grab"),
     Rules((Rule(("K.*",), "wait", "{caller}"),), ()),
 )
+#: What waits is no call; the last call of all is not recorded.
+IN_NO_CALL = in_process("a 0 2 K.grab wait X 1\na 3 5 read"), Rules((Rule(("read",), "io", own=True),), ())
+IN_NO_CALL[0].sync.call[:] = -1
 #: The first object of all is a thread; arrows come after its end.
 JOINS_FIRST = (
     replace(
@@ -295,6 +299,7 @@ NONE = (
 @example(JOINS_NOBODY)
 @example(CALLED_BY_NONE)
 @example(JOINS_FIRST)
+@example(IN_NO_CALL)
 @settings(max_examples=60, deadline=None)
 def test_operations_are_those_of_the_plain_twin(program) -> None:
     trace, rules = program
@@ -328,7 +333,7 @@ def test_operations_are_those_of_the_plain_twin(program) -> None:
 @pytest.mark.parametrize(("lasts", "blocked"), [(2, False), (3, True), (4, True)])
 def test_what_is_not_recorded_has_blocked_from_the_least_time_on(lasts, blocked) -> None:
     for recorded in (" wait X", ""):
-        trace = trace_of(f"a 5 {5 + lasts} K.grab{recorded}")
+        trace = trace_of(f"a 0 1 loop\na 5 {5 + lasts} K.grab{recorded}")
         assert trace.sync.contended.tolist() == [-1] * bool(recorded)
         ops = operations(trace, Rules((Rule(("K.*",), "wait", blocks=3),), ()))
         assert ops.blocked.tolist() == [blocked]
@@ -358,6 +363,8 @@ def test_what_calls_wait_for_that_no_recorder_records(name, label, state) -> Non
         (),
     )
     assert state_of_call(name, label, rules) == (STATES.index(state) if state else -1)
+    for ending in ("", " (timed out)"):
+        assert STATES[state_of_wait(name + ending, rules)] == ("sleep" if name == "nap" else "signal")
 
 
 def test_a_thread_was_not_idle_before_its_first_call() -> None:
@@ -375,17 +382,19 @@ def test_a_thread_was_not_idle_before_its_first_call() -> None:
 
 def test_an_arrow_from_nowhere_is_no_release() -> None:
     trace = trace_of("a 0 2 loop\na 6 9 loop\nb 0 9 loop")
-    for source, thread, kinds in ((2, 1, [WAIT, RELEASE]), (-1, -1, [])):
+    for source, thread, at, kinds in (
+        (2, 1, 4, [WAIT, RELEASE]), (2, 1, 2, [WAIT, RELEASE]), (-1, -1, 4, []),
+    ):  # fmt: skip
         flows = Flows(
             np.array([source]), np.array([1]), np.array([thread], np.int32), np.array([0], np.int32),
-            np.array([4]), np.array([6]), np.array([0], np.int32), Strings.of(["send"]),
+            np.array([at]), np.array([6]), np.array([0], np.int32), Strings.of(["send"]),
         )  # fmt: skip
         ops = operations(replace(trace, flows=flows), Rules((), (FlowRule(("send",)),)))
         assert ops.kind.tolist() == kinds
 
 
 def test_an_arrow_may_go_to_the_first_call_of_all() -> None:
-    trace = trace_of("b 6 9 loop\na 0 9 loop")
+    trace = trace_of("b 4 4 loop\na 0 9 loop")
     flows = Flows(
         np.array([1]), np.array([0]), np.array([1], np.int32), np.array([0], np.int32),
         np.array([4]), np.array([6]), np.array([0], np.int32), Strings.of(["send"]),

@@ -590,6 +590,7 @@ def test_the_facts_are_those_of_the_plain_twin(waits, every) -> None:
     assert facts["objects"] == sorted(objects, key=lambda one: -one["waited_ns"])
     ended, of = waits.hubs()
     own = [r for r in rows if r.kind == WAIT and r.blocked and not r.nested]
+    assert [thread["thread"] for thread in facts["threads"]] == list(waits.trace.threads.tid)
     for t, thread in enumerate(facts["threads"]):
         mine = [r for r in own if r.thread == t]
         by = by_owner(mine, lambda r: waits.woken_by[r.row], ("thread", tids), "waits", "waited_ns")

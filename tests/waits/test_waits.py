@@ -19,8 +19,11 @@ from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.operations import operations
 from tracevis3d.features.waits.outcomes import HOW, KINDS_OF_WAITING
 from tracevis3d.features.waits.rules import default_rules, read_rules
-from tracevis3d.features.waits.summary import summary
+from tracevis3d.features.waits.summary import _site, summary, waits_facts
 from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits, find_waits
+from tracevis3d.formats.names import split
+from tracevis3d.trace.model import Source
+from tracevis3d.trace.recording import Recording
 
 MS = 1_000_000
 
@@ -737,3 +740,40 @@ def test_a_worker_that_has_had_work_is_merely_idle_at_the_end():
     main = ("main", 0, 100, "run")
     assert "never released" in kinds_of(lines([main, idle]))
     assert "never released" not in kinds_of(lines([main, *had, idle]))
+
+
+def test_the_facts_of_a_trace_and_of_the_path_to_a_moment() -> None:
+    text = """
+    a 0 9000000 Lock.acquire wait L 1
+    a 9000000 9000000 Lock.acquire wait M 0
+    b 0 5000000 run
+    c 0 8000000 run
+    """
+    trace = trace_of(text)
+    trace = replace(trace, threads=replace(trace.threads, name=("main", "worker", "worker")))
+    waits = find_waits(trace)
+    assert waits_facts(trace) == summary(waits)
+    assert waits_facts(trace, every=True) == summary(waits, every=True) != summary(waits)
+    # Of threads of one name the first is taken.
+    assert waits_facts(trace, end="worker") == summary(waits, waits.path(1)) != summary(waits, waits.path(2))
+    assert (
+        waits_facts(trace, end="main", at="4 ms") == summary(waits, waits.path(0, 4 * MS)) != summary(waits)
+    )
+
+
+def test_where_something_was_done_is_said_as_far_as_it_is_known() -> None:
+    trace = trace_of("a 0 5 f~(/one.py:3)\na 6 9 g~(/two.py:7)")
+    assert _site(trace, 0, 0, 4) == {"thread": "a", "function": "f", "file": "/one.py", "line": 4}
+    assert _site(trace, 0, 1, 0) == {"thread": "a", "function": "g", "file": "/two.py", "line": None}
+    assert _site(trace, 0, -1, 0) == {"thread": "a", "function": None, "file": None, "line": None}
+
+
+def test_without_calls_nothing_is_on_a_stack() -> None:
+    recording = Recording()
+    thread = recording.thread(1, "a")
+    recording.add_sync(
+        thread=[thread], kind=[WAIT], name=[recording.text("sync", "Lock.acquire")], start=[0], end=[9],
+        objects=[[recording.text("objects", "L")]],
+    )  # fmt: skip
+    waits = find_waits(recording.finish(Source(), split))
+    assert (len(waits.trace.calls), waits.function.tolist()) == (0, [-1])

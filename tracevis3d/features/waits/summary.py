@@ -234,13 +234,12 @@ def _objects(waits: Waits) -> list[dict[str, Any]]:
 
 def _by_owner(object: Any, owner: Any, time: Any, owners: int) -> dict[int, list[tuple[int, int, int]]]:
     """Return for each object (owner, count, nanoseconds), the longest first; owners are numbers."""
-    size = max(owners, 1)
-    key = object.astype(np.int64) * size + owner
+    key = object.astype(np.int64) * owners + owner
     pairs, back, count = np.unique(key, return_inverse=True, return_counts=True)
     sums = np.rint(np.bincount(back.reshape(-1), time, len(pairs))).astype(np.int64)
     found: dict[int, list[tuple[int, int, int]]] = {}
-    for i in np.lexsort((-sums, pairs // size)).tolist():
-        o, which = divmod(int(pairs[i]), size)
+    for i in np.lexsort((-sums, pairs // owners)).tolist():
+        o, which = divmod(int(pairs[i]), owners)
         found.setdefault(o, []).append((which, int(count[i]), int(sums[i])))
     return found
 

@@ -59,8 +59,9 @@ class _Object:
 
     Attributes
     ----------
-    taken, released : (int, int)
+    taken : (int, int)
         Time and thread.
+    released : int
     waits : deque of (int, int)
         Start and end of waits that are over.
     items, least : int
@@ -72,7 +73,7 @@ class _Object:
     """
 
     taken: tuple[int, int] = (-(1 << 62), -1)
-    released: tuple[int, int] = (-(1 << 62), -1)
+    released: int = -(1 << 62)
     waits: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=4096))
     items: int = 0
     least: int = 0
@@ -146,14 +147,15 @@ class WaitAlarms:
         bare = _rule_of(operation.partition(" (")[0])
         if not name or bare is None:
             return
-        kind, last = int(batch["kind"][rows[-1]]), int(rows[-1])
+        last = int(rows[-1])
+        kind = int(batch["kind"][last])
         object = self._objects.get(name) or self._objects.setdefault(name, _Object())
         if each := _item_of(operation):
             object.items += len(rows) * each
             object.least = min(object.least, object.items)
             object.change(batch["end"][rows], each)
         if kind == RELEASE:
-            object.released = max(object.released, (int(batch["start"][last]), int(batch["thread"][last])))
+            object.released = max(object.released, int(batch["start"][last]))
         elif kind == WAIT and bare.holds:
             lasted = batch["end"][rows] - batch["start"][rows] >= _LEAST_NS
             mine = rows[lasted]
@@ -174,8 +176,8 @@ class WaitAlarms:
             return -1
         object = self._objects.get(wait.object, _Object())
         if object.taken[0] >= wait.start:
-            return object.taken[1] if object.released[0] < object.taken[0] else -1
-        return wait.holder if object.released[0] < wait.start else -1
+            return object.taken[1] if object.released < object.taken[0] else -1
+        return wait.holder if object.released < wait.start else -1
 
     def _named(self, template: str, wait: OpenWait) -> int:
         """Return the thread of the same process that a wait's object names; -1: none, or several."""
@@ -208,7 +210,8 @@ class WaitAlarms:
     def _deadlock(self, ring: list[OpenWait]) -> Alarm:
         objects = sorted({wait.object for wait in ring})
         if len(ring) == 1:
-            words = f"{self._title(ring[0].thread)} waits for {ring[0].object}, which it holds itself"
+            (alone,) = ring
+            words = f"{self._title(alone.thread)} waits for {alone.object}, which it holds itself"
         else:
             of = [
                 f"{self._title(wait.thread)} for {wait.object}, which {self._title(by.thread)} holds"
@@ -230,9 +233,7 @@ class WaitAlarms:
         for name, object in self._objects.items():
             while object.waits and object.waits[0][1] < since:
                 object.waits.popleft()
-            queue = open_waits.pop(name, [])
-            if object.waits or queue:
-                found += self._convoy(name, object, queue, now)
+            found += self._convoy(name, object, open_waits.pop(name, []), now)
         for name, queue in open_waits.items():
             found += self._convoy(name, _Object(), queue, now)
         return found
@@ -280,6 +281,5 @@ class WaitAlarms:
         return found
 
     def _title(self, thread: int) -> str:
-        threads = self._growing.threads()
-        tid, name = threads[thread][1:] if 0 <= thread < len(threads) else (thread, "")
+        _, tid, name = self._growing.threads()[thread]
         return name or f"thread {tid}"
