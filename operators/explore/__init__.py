@@ -51,7 +51,7 @@ def _before_loading() -> None:
     overlay.forget()
     overlay.state.exploring = False
     background.background.forget()
-    drop.let_go()
+    drop.cancel()
     detail.forget()
     trails.forget()
     sight.forget()

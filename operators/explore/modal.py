@@ -203,8 +203,8 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         zoom.stop()
         window_time.finish()
         transition.finish()
-        drop.let_go()
-        _let_go()
+        drop.cancel()
+        _clean_up()
         state.hit, state.descriptions, state.brush, state.message = None, [], None, ""
         state.pointed = state.pinned = None
         lens.forget()
@@ -306,7 +306,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
         x, y = self._press or (0, 0)
         if not viewport.is_open(self._space.area):
             self._press = self._brush = state.brush = None
-            drop.let_go()
+            drop.cancel()
             return {"RUNNING_MODAL"}
         if slabs.is_held():
             across, up = event.mouse_x - self._space.region.x, event.mouse_y - self._space.region.y
@@ -502,7 +502,7 @@ class TRACEVIS3D_OT_explore(bpy.types.Operator):
                 return {"RUNNING_MODAL"}
             if self._press is not None:
                 slabs.release(as_before=True)
-                drop.let_go()
+                drop.cancel()
                 self._press, self._brush, state.brush = None, None, None
                 redraw()
                 return {"RUNNING_MODAL"}
@@ -655,10 +655,10 @@ def end() -> None:
     if state.exploring:
         state.exploring = False
         zoom.stop()
-        _let_go()
+        _clean_up()
 
 
-def _let_go() -> None:
+def _clean_up() -> None:
     """Give back the timer and the status bar."""
     while _timers:
         bpy.context.window_manager.event_timer_remove(_timers.pop())

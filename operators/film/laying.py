@@ -11,7 +11,7 @@ from mathutils import Quaternion, Vector
 from ...tracevis3d.drawing.projection import SENSOR_MM
 from ...tracevis3d.scene import camera, compat, styles
 from ...tracevis3d.scene.window import viewpoints
-from ...tracevis3d.stories.timeline import Span, Stand, Stop, Take, spans, stops
+from ...tracevis3d.stories.timeline import CameraPose, Span, Stop, Take, spans, stops
 from ..state import settings
 from ..views import arrange
 
@@ -52,7 +52,7 @@ def lay(scene: bpy.types.Scene, film: Any, takes: Sequence[Take]) -> None:
         # What Blender makes of a name, which is cut off where it is long.
         shot.marked = marker.name
         if shot.caption.strip():
-            _write(scene, eye, shot.caption, take.stand, span, keep, f"{_NAME} caption {i + 1}")
+            _write(scene, eye, shot.caption, take.pose, span, keep, f"{_NAME} caption {i + 1}")
     _hide_pages(scene, film, takes, laid)
     scene.frame_start, scene.frame_end = first, laid[-1].end
     scene.camera = eye
@@ -143,17 +143,17 @@ def _move(scene: bpy.types.Scene, eye: Any, made: Sequence[Stop]) -> None:
     corners = _corners(scene)
     before: Quaternion | None = None
     for stop in made:
-        stand = stop.stand
-        turn = Quaternion(stand.rotation)
+        pose = stop.pose
+        turn = Quaternion(pose.rotation)
         if before is not None:
             # The same turn, by the shorter way from the one before.
             turn.make_compatible(before)
         before = turn
-        far = max((math.dist(corner, stand.eye) for corner in corners), default=0.0)
-        eye.location, eye.rotation_quaternion = stand.eye, turn
-        eye.data.lens = SENSOR_MM / 2 / stand.tangent
-        eye.data.shift_x, eye.data.shift_y = stand.shift
-        eye.data.clip_start, eye.data.clip_end = _near(stand), _FAR * max(far, stand.distance)
+        far = max((math.dist(corner, pose.eye) for corner in corners), default=0.0)
+        eye.location, eye.rotation_quaternion = pose.eye, turn
+        eye.data.lens = SENSOR_MM / 2 / pose.tangent
+        eye.data.shift_x, eye.data.shift_y = pose.shift
+        eye.data.clip_start, eye.data.clip_end = _near(pose), _FAR * max(far, pose.distance)
         kind = "BREAKDOWN" if stop.passing else "KEYFRAME"
         for block, names in (
             (eye, ("location", "rotation_quaternion")),
@@ -170,9 +170,9 @@ def _move(scene: bpy.types.Scene, eye: Any, made: Sequence[Stop]) -> None:
         curve.update()
 
 
-def _near(stand: Stand) -> float:
+def _near(pose: CameraPose) -> float:
     """Return where the camera begins to see: near enough for all, far enough for depths to be told apart."""
-    return max(_NEAR * stand.distance, stand.distance - _WIDTHS * stand.width)
+    return max(_NEAR * pose.distance, pose.distance - _WIDTHS * pose.width)
 
 
 def _corners(scene: bpy.types.Scene) -> list[tuple[float, ...]]:
@@ -181,13 +181,13 @@ def _corners(scene: bpy.types.Scene) -> list[tuple[float, ...]]:
 
 
 def _write(
-    scene: bpy.types.Scene, eye: Any, words: str, stand: Stand, span: Span, frame: Any, name: str
+    scene: bpy.types.Scene, eye: Any, words: str, pose: CameraPose, span: Span, frame: Any, name: str
 ) -> None:
     """Write a caption, which is seen while the camera stands still."""
     view = settings.active_in(scene)
     style = styles.named(settings.of(view).style if view is not None else "paper")
-    depth = _CAPTION * _near(stand)
-    pane = camera.Pane.before(depth, stand.tangent, stand.shift, frame)
+    depth = _CAPTION * _near(pose)
+    pane = camera.Pane.before(depth, pose.tangent, pose.shift, frame)
     for _, shown in viewpoints.caption(words, frame, style, pane, name, foot=True):
         eye.users_collection[0].objects.link(shown)
         shown.parent = eye
@@ -207,7 +207,7 @@ def _hide_pages(scene: bpy.types.Scene, film: Any, takes: Sequence[Take], laid: 
     first, last = laid[0].begin, laid[-1].end
     for view in settings.all_in(scene):
         own = arrange.camera_of(view)
-        seen = [span for take, span in zip(takes, laid) if own is not None and _is_at(own, take.stand, scene)]
+        seen = [span for take, span in zip(takes, laid) if own is not None and _is_at(own, take.pose, scene)]
         for shown in _page_of(view):
             if not compat.curves(shown):
                 _hide(shown, False, first - 1)
@@ -226,15 +226,15 @@ def _page_of(view: bpy.types.Collection) -> Iterator[bpy.types.Object]:
             yield shown
 
 
-def _is_at(own: bpy.types.Object, stand: Stand, scene: bpy.types.Scene) -> bool:
+def _is_at(own: bpy.types.Object, pose: CameraPose, scene: bpy.types.Scene) -> bool:
     """Return whether a shot shows what the camera of a view shows."""
     tangent, shift = lens_of(own.data, scene)
     if not tangent:
         return False
     turn = own.matrix_world.to_quaternion()
-    near = (own.matrix_world.translation - Vector(stand.eye)).length < _SAME * stand.distance
-    turned = turn.rotation_difference(Quaternion(stand.rotation)).angle
-    other = math.dist((tangent, *shift), (stand.tangent, *stand.shift))
+    near = (own.matrix_world.translation - Vector(pose.eye)).length < _SAME * pose.distance
+    turned = turn.rotation_difference(Quaternion(pose.rotation)).angle
+    other = math.dist((tangent, *shift), (pose.tangent, *pose.shift))
     return bool(near and turned < _SAME and other < _SAME)
 
 

@@ -170,7 +170,7 @@ class TRACEVIS3D_OT_film_collect(bpy.types.Operator):
         if not preconditions.poll(cls, context, *preconditions.DRAW):
             return False
         scene = context.scene
-        if not len(scene.tracevis3d_bookmarks) and not viewpoints.standing(scene):
+        if not len(scene.tracevis3d_bookmarks) and not viewpoints.cameras_of(scene):
             cls.poll_message_set("There is no bookmark, and no viewpoint: add one, or Explain Differences")
             return False
         return True
@@ -182,7 +182,7 @@ class TRACEVIS3D_OT_film_collect(bpy.types.Operator):
         known = {shot.name for shot in film.shots}
         with settings.quietly():
             film.index = len(film.shots) - 1
-            for name, camera in viewpoints.standing(scene):
+            for name, camera in viewpoints.cameras_of(scene):
                 if name not in known:
                     shot = _new(scene, name)
                     shot.caption = name

@@ -14,7 +14,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...tracevis3d.stories.timeline import Span, Stand, Take, read_back
+from ...tracevis3d.stories.timeline import CameraPose, Span, Take, read_back
 from .. import signals
 from ..state import settings
 from ..views.bookmarks import TRACEVIS3D_PG_bookmark
@@ -113,16 +113,18 @@ def lay(scene: bpy.types.Scene) -> None:
     if not len(film.shots):
         laying.remove(scene, film)
         return
-    takes = [Take(shot.seconds, stand_of(shot), shot.flies) for shot in film.shots]
+    takes = [Take(shot.seconds, pose_of_shot(shot), shot.flies) for shot in film.shots]
     with settings.quietly():
         laying.lay(scene, film, takes)
 
 
-def stand_of(shot: Any) -> Stand:
+def pose_of_shot(shot: Any) -> CameraPose:
     """Return how the camera stands in a shot."""
     w, x, y, z = shot.place.rotation
     focus, shift = shot.place.focus, shot.shift
-    return Stand((focus[0], focus[1], focus[2]), (w, x, y, z), shot.width, shot.tangent, (shift[0], shift[1]))
+    return CameraPose(
+        (focus[0], focus[1], focus[2]), (w, x, y, z), shot.width, shot.tangent, (shift[0], shift[1])
+    )
 
 
 def _lay_again(scene: bpy.types.Scene, *_: Any) -> None:

@@ -211,7 +211,7 @@ def _landmarks(scene: bpy.types.Scene, view: bpy.types.Collection) -> Iterator[i
         point = Vector(callout.point) + Vector(settings.of(view).place)
         words = f"{callout.text}\n{callout.detail}" if callout.detail else callout.text
         yield immersion.landmark(callout.text, words, point, forward, _NEAR * width)
-    for name, stop in viewpoints.standing(scene):
+    for name, stop in viewpoints.cameras_of(scene):
         if stop != eye:
             pose = stop.matrix_world
             ahead = pose.to_quaternion() @ Vector((0.0, 0.0, -1.0))

@@ -82,7 +82,7 @@ def follow() -> None:
         _framed.clear()
         return
     if before[:1] != kind[:1] and (camera := _camera()) is not None:
-        viewport.stand_at(area.spaces.active, camera)
+        viewport.view_from(area.spaces.active, camera)
         framed = Framed(framed.scene, _subject)
     _framed[:] = [area, framed, kind]
     framed(area)

@@ -36,7 +36,7 @@ class Contents:
         explained = last.explained if last is not None else page.stored(collection)
         content = None
         if explained is not None:
-            names = page.names_of(explained, page.near_names(collection))
+            names = page.names_of(explained, page.detail_names(collection))
             content = Content(explained, prepare(names, explained.palette, measure), names)
         self._known[collection.name] = stamps, content
         return content

@@ -29,7 +29,7 @@ def box(collection: bpy.types.Collection, standing: bool = True) -> Box:
     return placement.box(stored.low, stored.high, facing(collection), stored.place if standing else (0, 0, 0))
 
 
-def stand_beside(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
+def place_beside(scene: bpy.types.Scene, collection: bpy.types.Collection) -> None:
     """Let a new view stand beside those that are in the scene."""
     others = [box(other) for other in settings.all_in(scene) if other != collection]
     axis = _AXES[scene.tracevis3d_direction]

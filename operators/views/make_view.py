@@ -224,7 +224,7 @@ def show(
         with settings.quietly():
             stored.low, stored.high = drawing.camera.low, drawing.camera.high
             if new:
-                arrange.stand_beside(scene, collection)
+                arrange.place_beside(scene, collection)
             else:
                 arrange.make_room(scene, collection, before)
         # The user's camera stays, unless it looks at this view.

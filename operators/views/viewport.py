@@ -64,7 +64,7 @@ def look(context: bpy.types.Context, frame: Callable[[bpy.types.Area], bool] | N
     space.clip_end = max(space.clip_end, camera.clip_end)
     if has_room(area):
         space.show_region_ui = True
-    stand_at(space, scene.camera)
+    view_from(space, scene.camera)
     if frame is None:
         space.region_3d.view_perspective = "CAMERA"
     else:
@@ -127,7 +127,7 @@ def _show_colors(shading: bpy.types.View3DShading, scene: bpy.types.Scene) -> No
     shading.background_type = "WORLD"
 
 
-def stand_at(space: bpy.types.SpaceView3D, camera: bpy.types.Object) -> None:
+def view_from(space: bpy.types.SpaceView3D, camera: bpy.types.Object) -> None:
     """Let the view that a person gets when leaving the camera be about the camera's."""
     view = space.region_3d
     view.view_perspective = "PERSP"

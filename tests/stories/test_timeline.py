@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracevis3d.stories.timeline import Marked, Span, Stand, Take, read_back, spans, stops
+from tracevis3d.stories.timeline import CameraPose, Marked, Span, Take, read_back, spans, stops
 
-HERE = Stand((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), 2.0, 0.5)
+HERE = CameraPose((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), 2.0, 0.5)
 # Turned by 90 degrees about x: from above to the front.
-THERE = Stand((50.0, 0.0, 0.0), (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0), 4.0, 0.25, (0.1, 0.0))
+THERE = CameraPose((50.0, 0.0, 0.0), (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0), 4.0, 0.25, (0.1, 0.0))
 takes = st.lists(
     st.builds(Take, st.floats(0.05, 30), st.sampled_from([HERE, THERE]), st.booleans()), max_size=8
 )
@@ -40,9 +40,9 @@ def test_stops(shots):
     assert [stop.frame for stop in made] == sorted(at)
     for i, (shot, span) in enumerate(zip(shots, laid)):
         flies = shot.flies and i > 0
-        assert at[span.arrive].stand == at[span.end].stand == shot.stand
+        assert at[span.arrive].pose == at[span.end].pose == shot.pose
         if span.arrive > span.begin:
-            assert at[span.begin].stand == shots[i - 1].stand
+            assert at[span.begin].pose == shots[i - 1].pose
         assert flies or span.arrive == span.begin
         assert at[span.end].cut == (i + 1 < len(shots) and not shots[i + 1].flies)
         for stop in made:
@@ -51,20 +51,20 @@ def test_stops(shots):
 
 
 def test_a_flight_goes_back_first_and_begins_and_ends_gently():
-    far = Stand((200.0, 0.0, 0.0), HERE.rotation, 2.0, 0.5)
+    far = CameraPose((200.0, 0.0, 0.0), HERE.rotation, 2.0, 0.5)
     shots = [Take(1, HERE), Take(4, far, True)]
     made = stops(shots, spans(shots, 24))
-    way = [stop.stand for stop in made if stop.passing]
+    way = [stop.pose for stop in made if stop.passing]
     assert len(way) == 7
-    assert max(stand.width for stand in way) > 20
-    x = [0.0, *(stand.focus[0] for stand in way), 200.0]
+    assert max(pose.width for pose in way) > 20
+    x = [0.0, *(pose.focus[0] for pose in way), 200.0]
     assert x == sorted(x)
     assert HERE.towards(far, 0.0).focus == HERE.focus
     assert HERE.towards(far, 1.0).focus == far.focus
 
 
 def test_a_turn_takes_the_shorter_way_and_keeps_its_length():
-    other = Stand(THERE.focus, tuple(-x for x in THERE.rotation), 4.0, 0.25, (0.1, 0.0))
+    other = CameraPose(THERE.focus, tuple(-x for x in THERE.rotation), 4.0, 0.25, (0.1, 0.0))
     for goal in (THERE, other):
         middle = HERE.towards(goal, 0.5)
         assert np.linalg.norm(middle.rotation) == pytest.approx(1)

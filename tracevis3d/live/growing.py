@@ -325,11 +325,11 @@ class GrowingTrace:
         living = self._living_now.at(self._rows["memory"], self._batches_gone["memory"], 1 << 62)
         return next((one for one in living if one.session is session), Living(session))
 
-    def begin_retelling(self) -> None:
+    def begin_snapshot(self) -> None:
         """Note that open calls and live blocks follow: other blocks were freed meanwhile."""
         self._reported_again, self._is_all_reported = None, True
 
-    def end_retelling(self) -> None:
+    def end_snapshot(self) -> None:
         """Note that all open calls and live blocks have come: free the other blocks."""
         reported, is_all = self._reported_again, self._is_all_reported
         self._reported_again, self._is_all_reported = None, False

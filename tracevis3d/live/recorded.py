@@ -24,7 +24,7 @@ from ..errors import TraceVisError
 from ..record.output import spool
 from ..record.output.encode import Encoder
 from ..record.output.helper import SUGGESTION
-from ..record.output.writer import File, Sink, serve, stand_aside, teller
+from ..record.output.writer import File, Sink, reporter, run_in_background, serve
 from . import protocol as p
 from .endpoint import Keys
 from .publisher import Publisher
@@ -492,9 +492,9 @@ class _Handed:
                 raise BrokenPipeError("the program is over")
             os.write(self._answer, SUGGESTION + json.dumps(said).encode() + b"\n")
 
-    def teller(self) -> Callable[[str], None]:
+    def reporter(self) -> Callable[[str], None]:
         """Return what sends the last sentence."""
-        send = teller(self._answer)
+        send = reporter(self._answer)
 
         def say(said: str) -> None:
             with self._lock:
@@ -514,7 +514,7 @@ def main(words: list[str]) -> None:
     """
     folder, path, alive, answer, pid = words[0], words[1], int(words[2]), int(words[3]), int(words[4])
     said = json.loads(words[5])
-    stand_aside()
+    run_in_background()
     try:
         start = time.time_ns()
         handed = _Handed(answer)
@@ -536,7 +536,7 @@ def main(words: list[str]) -> None:
         _wait(publisher, alive)
         with contextlib.suppress(OSError):  # the program may have ended meanwhile
             os.write(answer, b"\n")
-    say = handed.teller()
+    say = handed.reporter()
     try:
         sinks: list[Sink] = [File(folder, path)] if path else []
         serve(folder, alive, pid, [*sinks, Published(publisher, start, folder)], say)

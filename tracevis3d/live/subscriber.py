@@ -369,7 +369,7 @@ class Subscriber:
             case p.Ended() if self._session:
                 self._count(message)
                 if self._reported is not None and not self._paused:
-                    self.trace.end_retelling()
+                    self.trace.end_snapshot()
                 self.trace.is_over = True
                 self.state = "ended"
 
@@ -391,10 +391,10 @@ class Subscriber:
         reported = (batch.sequence, batch.published) if batch.again else None
         if reported is not None and reported != self._reported:
             self._cut()
-            self.trace.begin_retelling()
+            self.trace.begin_snapshot()
         elif self._reported is not None and reported is None:
             self._take_small()
-            self.trace.end_retelling()
+            self.trace.end_snapshot()
         self._reported = reported
         self.state = "connected"
         self.rows += len(batch)

@@ -116,7 +116,7 @@ class BufferWriter:
                     try:
                         self._write(last)
                     finally:
-                        self.spool.let_go()
+                        self.spool.release()
                     self.spool.roll()
             except OSError as error:
                 self._fail(error)

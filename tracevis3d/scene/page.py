@@ -86,7 +86,7 @@ def stamps(collection: Any) -> tuple[str, str]:
     Returns
     -------
     (str, str)
-        Of what :func:`keep` has stored, and of what :func:`keep_near_names` has.
+        Of what :func:`keep` has stored, and of what :func:`store_detail_names` has.
     """
     return str(collection.get(_STAMP, "")), str(collection.get(_NEAR_STAMP, ""))
 
@@ -109,7 +109,7 @@ def stored(collection: Any) -> Explanations | None:
     return unpacked(str(collection.get(_EXPLANATIONS, "")))
 
 
-def keep_near_names(collection: Any, source: int, names: tuple[Labels, ...]) -> None:
+def store_detail_names(collection: Any, source: int, names: tuple[Labels, ...]) -> None:
     """Store the names that zooming in has brought, of one of a view's traces.
 
     Parameters
@@ -119,11 +119,11 @@ def keep_near_names(collection: Any, source: int, names: tuple[Labels, ...]) -> 
     names : tuple of Labels
     """
     collection[f"{_NEAR} {source}"] = packed_names(names)
-    _stamp_near(collection)
+    _stamp_detail(collection)
 
 
-def drop_near_names(collection: Any, source: int | None = None) -> None:
-    """Remove what :func:`keep_near_names` has stored, of one trace or of all.
+def remove_detail_names(collection: Any, source: int | None = None) -> None:
+    """Remove what :func:`store_detail_names` has stored, of one trace or of all.
 
     Parameters
     ----------
@@ -133,15 +133,15 @@ def drop_near_names(collection: Any, source: int | None = None) -> None:
     for key in [key for key in collection.keys() if key.startswith(_NEAR)]:  # noqa: SIM118
         if source is None or key == f"{_NEAR} {source}":
             del collection[key]
-            _stamp_near(collection)
+            _stamp_detail(collection)
 
 
-def _stamp_near(collection: Any) -> None:
-    found = near_names(collection)
+def _stamp_detail(collection: Any) -> None:
+    found = detail_names(collection)
     collection[_NEAR_STAMP] = _digest("\n".join(f"{k} {text}" for k, text in found.items())) if found else ""
 
 
-def near_names(collection: Any) -> dict[int, str]:
+def detail_names(collection: Any) -> dict[int, str]:
     """Return the stored names of each trace that was zoomed in on, packed.
 
     Parameters
@@ -168,7 +168,7 @@ def names_of(explained: Explanations, near: dict[int, str]) -> tuple[Labels, ...
     ----------
     explained : Explanations
     near : dict
-        Of :func:`near_names`.
+        Of :func:`detail_names`.
 
     Returns
     -------

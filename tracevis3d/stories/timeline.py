@@ -24,8 +24,8 @@ Turn = tuple[float, float, float, float]
 
 
 @dataclass(frozen=True)
-class Stand:
-    """How a camera stands.
+class CameraPose:
+    """Position, direction and lens of a camera.
 
     Attributes
     ----------
@@ -59,18 +59,18 @@ class Stand:
         backward = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
         return _point(np.asarray(self.focus) + self.distance * backward)
 
-    def towards(self, goal: Stand, share: float) -> Stand:
+    def towards(self, goal: CameraPose, share: float) -> CameraPose:
         """Return how a camera stands at a share of the way that is felt to be shortest.
 
         Parameters
         ----------
-        goal : Stand
+        goal : CameraPose
         share : float
             0 to 1.
 
         Returns
         -------
-        Stand
+        CameraPose
         """
         focus, width = Flight.between(self.focus, self.width, goal.focus, goal.width).at(share)
         one, other = np.asarray(self.rotation), np.asarray(goal.rotation)
@@ -80,7 +80,9 @@ class Stand:
         tangent = 1 / ((1 - share) / self.tangent + share / goal.tangent)
         shift = (1 - share) * np.asarray(self.shift) + share * np.asarray(goal.shift)
         w, x, y, z = map(float, turn)
-        return Stand(_point(focus), (w, x, y, z), float(width), tangent, (float(shift[0]), float(shift[1])))
+        return CameraPose(
+            _point(focus), (w, x, y, z), float(width), tangent, (float(shift[0]), float(shift[1]))
+        )
 
 
 @dataclass(frozen=True)
@@ -90,13 +92,13 @@ class Take:
     Attributes
     ----------
     seconds : float
-    stand : Stand
+    pose : CameraPose
     flies : bool
         The camera comes from the shot before; the first shot has none.
     """
 
     seconds: float
-    stand: Stand
+    pose: CameraPose
     flies: bool = False
 
 
@@ -122,7 +124,7 @@ class Stop:
     Attributes
     ----------
     frame : int
-    stand : Stand
+    pose : CameraPose
     passing : bool
         It is only on a way.
     cut : bool
@@ -130,7 +132,7 @@ class Stop:
     """
 
     frame: int
-    stand: Stand
+    pose: CameraPose
     passing: bool = False
     cut: bool = False
 
@@ -152,7 +154,7 @@ def spans(takes: Sequence[Take], fps: float, first: int = 1) -> list[Span]:
 
     Examples
     --------
-    >>> there = Stand((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), 1.0, 0.5)
+    >>> there = CameraPose((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0), 1.0, 0.5)
     >>> spans([Take(1.0, there), Take(2.0, there, flies=True)], 10)
     [Span(begin=1, arrive=1, end=10), Span(begin=11, arrive=23, end=30)]
     """
@@ -183,14 +185,14 @@ def stops(takes: Sequence[Take], laid: Sequence[Span]) -> list[Stop]:
     found: dict[int, Stop] = {}
     for i, (take, span) in enumerate(zip(takes, laid)):
         if span.arrive > span.begin:
-            found.update((stop.frame, stop) for stop in _flight(takes[i - 1].stand, take.stand, span))
-        found[span.arrive] = Stop(span.arrive, take.stand)
+            found.update((stop.frame, stop) for stop in _flight(takes[i - 1].pose, take.pose, span))
+        found[span.arrive] = Stop(span.arrive, take.pose)
         follows = i + 1 < len(takes) and not takes[i + 1].flies
-        found[span.end] = Stop(span.end, take.stand, cut=follows)
+        found[span.end] = Stop(span.end, take.pose, cut=follows)
     return [found[frame] for frame in sorted(found)]
 
 
-def _flight(start: Stand, goal: Stand, span: Span) -> Iterator[Stop]:
+def _flight(start: CameraPose, goal: CameraPose, span: Span) -> Iterator[Stop]:
     yield Stop(span.begin, start)
     for i in range(1, _PLACES):
         frame = span.begin + round((span.arrive - span.begin) * i / _PLACES)

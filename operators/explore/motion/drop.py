@@ -30,7 +30,7 @@ _held: list[_Held] = []
 
 def grab(hit: Any, place: Place) -> bool:
     """Take hold of an element if its view does something when it is dropped; returns whether it does."""
-    let_go()
+    cancel()
     view = bpy.data.collections.get(hit.view) if hit is not None else None
     if view is None:
         return False
@@ -69,7 +69,7 @@ def release(say: Callable[[str], None]) -> None:
     overlay.redraw()
 
 
-def let_go() -> None:
+def cancel() -> None:
     """Drop nothing."""
     if _held:
         _held.clear()

@@ -144,7 +144,7 @@ class TRACEVIS3D_OT_strip(bpy.types.Operator):
                 self._follow(view, x)
                 areas.redraw()
         elif event.type == "LEFTMOUSE" and event.value == "RELEASE":
-            self._let_go(context, view, x)
+            self._end_drag(context, view, x)
             return self._end(context)
         return {"RUNNING_MODAL"}
 
@@ -177,7 +177,7 @@ class TRACEVIS3D_OT_strip(bpy.types.Operator):
         if self._part and seconds is not None and seconds < _QUICK:
             window_time.go(view, dict(state.windows), _nothing, at_once=True)
 
-    def _let_go(self, context: bpy.types.Context, view: bpy.types.Collection, x: float) -> None:
+    def _end_drag(self, context: bpy.types.Context, view: bpy.types.Collection, x: float) -> None:
         row, lane = self._row, self._row.lane
         now, before = time.perf_counter(), _last_click[0]
         _last_click[0] = 0.0 if self._moved else now

@@ -50,7 +50,7 @@ bpy.ops.ed.undo_push(message="explain")
 
 # A film of the findings: a shot for each viewpoint, through its camera, with the finding as its caption.
 viewpoints = support.extension(".tracevis3d.scene.window.viewpoints")
-wanted = [(name, np.array(camera.matrix_world.translation)) for name, camera in viewpoints.standing(scene)]
+wanted = [(name, np.array(camera.matrix_world.translation)) for name, camera in viewpoints.cameras_of(scene)]
 assert len(wanted) >= 2
 assert operators.film_collect() == {"FINISHED"}
 scene = bpy.context.scene

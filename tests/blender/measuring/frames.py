@@ -90,7 +90,7 @@ def name_a_wall(shown):
     group = primitives.Labels(
         "function", text, anchor, high, wide, rank, -1, background=np.zeros(len(at), np.int32)
     )
-    support.extension(".tracevis3d.scene.page").keep_near_names(support.only_view(), 0, (group,))
+    support.extension(".tracevis3d.scene.page").store_detail_names(support.only_view(), 0, (group,))
     # Straight at the middle of the wall, before all else: some 20 names beside and 34 above each other.
     eye = shown.eye
     eye.view_perspective, eye.view_rotation = "ORTHO", (0.7071, 0.7071, 0.0, 0.0)

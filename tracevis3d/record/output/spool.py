@@ -151,14 +151,14 @@ class Spool:
             self._held += header, data
 
     def hold(self) -> None:
-        """Keep what is appended from here on until :meth:`let_go`.
+        """Keep what is appended from here on until :meth:`release`.
 
         Each call of the system lets another thread run, and waits until that thread gives way. Where many
         threads compute on few cores, writing section by section would take seconds.
         """
         self._held = []
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Write what was held, in one piece."""
         held, self._held = self._held, None
         if held:

@@ -194,7 +194,7 @@ def serve(folder: str, alive: int, pid: int, sinks: Sequence[Sink], say: Callabl
         say("; ".join(sink.sentence() for sink in sinks))
 
 
-def stand_aside() -> None:
+def run_in_background() -> None:
     """Leave the recorded program's session, and lower the priority, so that the program runs first."""
     if hasattr(os, "setsid"):
         with contextlib.suppress(OSError):  # the shell has done so
@@ -202,7 +202,7 @@ def stand_aside() -> None:
         os.nice(10)
 
 
-def teller(answer: int) -> Callable[[str], None]:
+def reporter(answer: int) -> Callable[[str], None]:
     """Return a function that sends the first process one sentence, through a pipe given by its descriptor."""
 
     def say(said: str) -> None:
@@ -222,9 +222,9 @@ def main(words: list[str]) -> None:
         Folder, output, descriptors of two pipes, the program's id.
     """
     folder, path, alive, answer, pid = words[0], words[1], int(words[2]), int(words[3]), int(words[4])
-    stand_aside()
+    run_in_background()
 
-    say = teller(answer)
+    say = reporter(answer)
     try:
         serve(folder, alive, pid, [File(folder, path)], say)
     except OSError as error:

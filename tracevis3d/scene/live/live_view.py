@@ -198,7 +198,7 @@ class LiveScene:
             both = zip(self._pages.faces, self._seen_faces(), strict=True)
             self._pages.faces = tuple(a or b for a, b in both)
         self.ring.advance(now)
-        self._pages.stand_out = self._stand_out()
+        self._pages.stand_out = self._highlighted()
         self._pages.show(lambda origin: self._along(origin - now))
         # Texts are spread over ticks without new pages, to keep ticks short; unless ticks are rare.
         slow, self._ticked_at = clock - self._ticked_at > _SLOW_S, clock
@@ -217,7 +217,7 @@ class LiveScene:
         for part in ("ticks", "grid"):
             self._move(part, self._ticks_now, now)
 
-    def _stand_out(self) -> frozenset[int]:
+    def _highlighted(self) -> frozenset[int]:
         """Return the colours of what is chosen in the legend, if it has any of it."""
         if not self.chosen:
             return frozenset()

@@ -180,7 +180,7 @@ def leave(collection: Any, source: int | None = None) -> bool:
         shown.hide_viewport = shown.hide_render = False
         del shown[_STOOD_IN]
     discard(found)
-    page.drop_near_names(collection, source)
+    page.remove_detail_names(collection, source)
     return True
 
 
@@ -257,7 +257,7 @@ def enter(
         shown["tracevis3d_kind"] = part.kind
         element_metadata.write(shown, part, stands)
     discard([shown for others in before.values() for shown in others])
-    page.keep_near_names(collection, source, names)
+    page.store_detail_names(collection, source, names)
     texts = _names(collection, names, colors, look, view) if view is not None else None
     if texts is not None:
         texts[page.PRINTED] = True

@@ -89,7 +89,7 @@ def place(built: Built, viewpoints: Sequence[Viewpoint], fps: int = 24) -> int:
     return length * len(viewpoints)
 
 
-def standing(scene: Any) -> list[tuple[str, Any]]:
+def cameras_of(scene: Any) -> list[tuple[str, Any]]:
     """Return the names and cameras of the viewpoints of a scene, in the timeline's order."""
     markers = sorted(scene.timeline_markers, key=lambda marker: marker.frame)
     signed = (marker for marker in markers if marker.camera is not None and marker.name.startswith(_SIGN))

@@ -17,7 +17,7 @@ from .site_watch import SiteWatch
 _WINDOW_NS = 5_000_000_000
 #: Least growth, in bytes and as a share of all live bytes.
 _GREW, _GREW_BY = 1 << 18, 0.05
-#: So long from its begin on a program loads, and what it gathers is not told.
+#: So long from its begin on a program loads, and what it gathers is not reported.
 _LOADS_NS = 1_000_000_000
 #: After so long without anything new memory is not growing any more.
 _STALE_NS = 1_000_000_000
@@ -90,7 +90,7 @@ class MemoryAlarms:
 
     @property
     def _least(self) -> float:
-        """The growth that is told, in bytes."""
+        """The growth that is reported, in bytes."""
         assert self._blocks is not None
         return max(_GREW, _GREW_BY * int(self._blocks.totals[self._blocks.k.BYTES_NOW]))
 
@@ -119,5 +119,5 @@ class MemoryAlarms:
         """Return the call sites that grow, or have grown and not been freed."""
         assert self._blocks is not None
         name = self._blocks.sites.name
-        told = {**self._sampled.told(), **self._snapshots.told()}
-        return [Alarm("growing memory", name(site), words, how="inferred") for site, words in told.items()]
+        growing = {**self._sampled.sentences(), **self._snapshots.sentences()}
+        return [Alarm("growing memory", name(site), words, how="inferred") for site, words in growing.items()]

@@ -102,7 +102,7 @@ class Samples:
 
 
 @dataclass
-class _Told:
+class _GrowingSite:
     """Growth that was found: bytes when it began, most bytes since and when that was, and a sentence."""
 
     base: int
@@ -130,7 +130,7 @@ class Growth:
     def __init__(self, sites: Sites, about: str) -> None:
         self._sites, self._about = sites, about
         self.samples = Samples()
-        self._told: dict[int, _Told] = {}
+        self._growing: dict[int, _GrowingSite] = {}
         self.why_over: dict[int, str] = {}
 
     def add(self, at: int, live: Ints, least: float, tells: bool) -> None:
@@ -143,9 +143,9 @@ class Growth:
         live : int64 (k,)
             Bytes of each call site that is known.
         least : float
-            Bytes of growth from which on it is told.
+            Bytes of growth from which on it is reported.
         tells : bool
-            Whether growth may be told at this moment.
+            Whether growth may be reported at this moment.
         """
         samples = self.samples
         if at - samples.last < APART_NS:
@@ -156,28 +156,28 @@ class Growth:
             if site in self._sites.imports:
                 continue
             base, since = int(samples.base[site]), int(samples.since[site])
-            told = self._told.setdefault(site, _Told(base, 0, at, ""))
-            told.words = (
+            growth = self._growing.setdefault(site, _GrowingSite(base, 0, at, ""))
+            growth.words = (
                 f"{self._sites.name(site)} grows and has not shrunk: {self._about}"
                 f"+{byte_size(int(row[site]) - base)} in {duration(at - since, 2)}, "
                 f"{percentage(samples.share(site))} of all growth: a leak, or something that is being "
                 "gathered"
             )
-        for site, told in list(self._told.items()):
+        for site, growth in list(self._growing.items()):
             lives = int(row[site])
-            if lives > told.most:
-                told.most, told.at = lives, at
-            if told.most - lives >= _BACK * (told.most - told.base):
+            if lives > growth.most:
+                growth.most, growth.at = lives, at
+            if growth.most - lives >= _BACK * (growth.most - growth.base):
                 self.why_over[site] = "half of it or more was freed"
-            elif at - told.at >= _STAYS_NS:
+            elif at - growth.at >= _STAYS_NS:
                 self.why_over[site] = f"nothing was added for {duration(_STAYS_NS)}"
             else:
                 continue
-            del self._told[site]
+            del self._growing[site]
 
-    def told(self) -> dict[int, str]:
+    def sentences(self) -> dict[int, str]:
         """Return the call sites that grow, or have grown and not been freed, with a sentence about each."""
-        return {site: told.words for site, told in self._told.items()}
+        return {site: growth.words for site, growth in self._growing.items()}
 
     def since(self, window_ns: int) -> dict[int, tuple[int, int]]:
         """Return the call sites that have grown at each of several samples for so long.
