@@ -4,6 +4,8 @@
 set -u
 python=$1/bin/python
 shift
+# Where Python stores no compiled modules, each start would compile what it imports: all are compiled now.
+compile=${PYTHONDONTWRITEBYTECODE:+--compile-bytecode}
 "$python" -m pip install -q --disable-pip-version-check uv 2>/dev/null &&
-    "$python" -m uv pip install -q --compile-bytecode --python "$python" "$@" && exit 0
+    "$python" -m uv pip install -q $compile --python "$python" "$@" && exit 0
 exec "$python" -m pip install -q --disable-pip-version-check "$@"
