@@ -2,26 +2,37 @@
 
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.support.plain_match import small_trace
-from tracevis3d.errors import InputError, UsageError
+from tracevis3d.errors import InputError, MissingDependency, UsageError
+from tracevis3d.features.comparison.matching import identity as module
 from tracevis3d.features.comparison.matching.identity import (
     Renamed,
+    _without_line,
     identify,
     read_renamed,
     similar_names,
     without_place,
 )
 from tracevis3d.formats import registry
+from tracevis3d.trace.model import Strings
 from tracevis3d.views.everywhere.rewrite import check_rules, substitute
 
 
 def flat(names):
     """Return one call of each function."""
     return small_trace([1] * len(names), range(len(names)), [1] * len(names), names)
+
+
+def in_files(names, files):
+    """Return one call of each function, each in a known file."""
+    trace = flat(names)
+    of = np.arange(len(names), dtype=np.int32)
+    return replace(trace, files=Strings.of(files), functions=replace(trace.functions, file=of))
 
 
 OLD = ["run (/old/app.py:1)", "parse (/old/app.py:9)", "len", "emit_text (/old/out.py:3)"]
@@ -64,6 +75,10 @@ def test_exact_and_name():
     exact, name = identify(a, b, "exact"), identify(a, b, "name")
     assert exact.shared_functions == 1
     assert exact.shared_calls == (1 / 4, 1 / 5)
+    assert exact.reason == "exact: as requested; shared by 25 % and 20 % of the calls"
+    assert name.reason == "name: as requested; shared by 75 % and 60 % of the calls"
+    thirds = identify(a, flat(["run", "len", "x", "y", "z", "v"]), "name")
+    assert thirds.reason == "name: as requested; shared by 50 % and 33.3 % of the calls"
     assert name.shared_functions == 3
     assert name.a.tolist() == [0, 1, 2, 3]
     assert name.b.tolist() == [0, 1, 2, 4, 5]
@@ -97,7 +112,7 @@ def stacks(tmp_path, name, *frames):
 OTHERS = [f"f{k}" for k in range(40)]
 
 
-@pytest.mark.parametrize(("own", "folder"), [(32, "/old"), (32, "/new"), (1, "/old")])
+@pytest.mark.parametrize(("own", "folder"), [(32, "/old"), (32, "/new"), (2, "/old"), (1, "/old")])
 def test_lines_that_ran_are_no_other_functions(tmp_path, own, folder):
     """py-spy writes the line that ran: a file's own code is in another than its first."""
     a = stacks(
@@ -120,6 +135,8 @@ def test_lines_that_ran_are_no_other_functions(tmp_path, own, folder):
         ("/old/bin/run:1", "/new/bin/run:1", 41),
         ("/old/bin/run:1", "/new/lib/run:1", 40),
         ("run:1", "/run:1", 40),
+        ("bin/run:1", "/new/bin/run:1", 41),
+        ("/old/bin/run:1", "bin/run:1", 41),
     ],
 )
 def test_the_code_of_a_script_is_the_same_in_another_folder_of_that_name(a, b, shared):
@@ -140,7 +157,7 @@ def test_similar_names_are_paired_shown_and_edited():
     a, b = flat(OLD), flat(NEW)
     pairs = similar_names(a, b)
     assert [(p.a, p.b) for p in pairs] == [("emit_text", "emit_texts")]
-    assert 90 < pairs[0].score < 100
+    assert pairs[0].score == 94.7
     assert identify(a, b, "name", fuzzy=80).shared_functions == 4
     assert identify(a, b, "name", fuzzy=99).shared_functions == 3
     edited = identify(a, b, "name", renamed=[Renamed("emit_text", "new")])
@@ -157,6 +174,31 @@ def test_each_name_is_paired_once_and_the_most_similar_first():
     a, b = flat(["load_all", "load_al"]), flat(["load_all_", "other"])
     pairs = similar_names(a, b, least=80)
     assert [(p.a, p.b) for p in pairs] == [("load_all", "load_all_")]
+    pairs = similar_names(flat(["load_all"]), flat(["load_al", "load_all_"]))
+    assert [(p.a, p.b) for p in pairs] == [("load_all", "load_all_")]
+
+
+def test_names_are_alike_from_a_score_of_80_on():
+    pytest.importorskip("rapidfuzz")
+    assert len(similar_names(flat(["abcde"]), flat(["abcdx"]))) == 1
+    # Their score is 79.2.
+    assert similar_names(flat(["a" * 19 + "b" * 5]), flat(["a" * 19 + "c" * 5])) == []
+
+
+def test_of_too_many_names_those_with_the_most_calls_are_compared(monkeypatch):
+    pytest.importorskip("rapidfuzz")
+    monkeypatch.setattr(module, "MOST_RENAMED", 1)
+    a, b = (
+        small_trace([1] * 4, [0, 1, 1, 2], [1] * 4, [f"{name}{end}" for name in ("load", "save", "show")])
+        for end in ("_all", "_alls")
+    )
+    assert [(p.a, p.b) for p in similar_names(a, b)] == [("save_all", "save_alls")]
+
+
+def test_without_rapidfuzz_names_are_not_paired(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rapidfuzz", None)
+    with pytest.raises(MissingDependency, match="rapidfuzz can't be imported"):
+        similar_names(flat(OLD), flat(NEW))
 
 
 @pytest.mark.parametrize(
@@ -301,6 +343,38 @@ def test_functions_of_a_file_that_lies_elsewhere_or_has_new_lines_are_the_same()
     assert identify(flat(old), flat(new), "exact").shared_functions == 80
     again = identify(flat(old), flat([*new, "go.<listcomp> (/v2/run.py:12)"]))
     assert again.shared_functions == 82  # which of three is new is not known
+
+
+def test_functions_that_lie_elsewhere_are_found_by_name_and_file_alone():
+    for old, new in (("f (run.py:1)", "f (/x/run.py:2)"), ("f (/x/run.py:1)", "f (run.py:2)")):
+        assert identify(flat([old, *OTHERS]), flat([new, *OTHERS])).shared_functions == 41
+    # One that both have stays what it is.
+    same = identify(
+        flat(["f (/a.py:1)", "f (/a.py:5)", *OTHERS]), flat(["f (/a.py:1)", "f (/0/a.py:9)", *OTHERS])
+    )
+    assert same.a.tolist() == same.b.tolist()
+    # No line is known.
+    a, b = (in_files([f"f (C:\\{v}\\x.py)", *OTHERS], [f"C:\\{v}\\x.py", *[""] * 40]) for v in ("v1", "v2"))
+    assert identify(a, b).shared_functions == 41
+
+
+def test_known_files_are_left_out_of_names():
+    trace = in_files(["f (a(b:1)", "g (a(c:1)"], ["a(b", "a(c"])
+    assert identify(trace, trace, "name").names == ["f", "g"]
+
+
+@pytest.mark.parametrize(
+    ("name", "plain", "expected"),
+    [
+        ("f (/a.py:5)", "f", "f (/a.py)"),
+        ("f (/a.py:55)", "f", "f (/a.py)"),
+        ("f (/a.py)", "f", "f (/a.py)"),
+        ("f (C:5x)", "f", "f (C:5x)"),
+        ("f(a:5)", "f(a:5)", "f(a:5)"),
+    ],
+)
+def test_lines_are_left_out_of_names(name, plain, expected):
+    assert _without_line(name, plain) == expected
 
 
 def test_without_rules_or_texts_no_process_is_started(monkeypatch):

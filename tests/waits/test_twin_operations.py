@@ -78,6 +78,12 @@ def program_of(pick, threads, most):
         name = np.array([pick([0, 1, 2]) for _ in range(n)], np.int32)
         names = Strings.of(["posted", "send", "other"])
         trace = replace(trace, flows=Flows(source, target, *of, start, start, name, names))
+    if recorded and pick([False, True]):
+        columns = {
+            name: np.array([pick(options) for _ in range(len(trace.sync))], np.int32)
+            for name, options in (("line", [0, 3, 4]), ("holder", [-1, 0]))
+        }
+        trace = replace(trace, sync=replace(trace.sync, **columns))
     processes = tuple(pick("pq") for _ in range(len(trace.threads)))
     return replace(trace, threads=replace(trace.threads, process=processes))
 
@@ -156,6 +162,8 @@ def plain_operations(trace, rules):
             gives = None
         found.append(row_of(
             rule, call=int(sync.call[i]), thread=int(sync.thread[i]), start=start, end=end, name=name,
+            line=int(sync.line[i]) if len(sync.line) else 0,
+            holder=int(sync.holder[i]) if len(sync.holder) else -1,
             blocked=blocked and rule.kind == "wait", objects=objects, about=about, gives=gives, ending=ending,
             holds=rule.holds and rule.kind == "wait" and ending == DONE,
         ))  # fmt: skip
@@ -273,6 +281,11 @@ CALLED_BY_NONE = (
     in_process("a 0 9 loop\na 2 3 K.grab\na 10 19 read\na 10 15 K.grab\na 20 25 K.grab"),
     Rules((Rule(("K.*",), "wait", "{caller}"),), ()),
 )
+#: What says that it names threads names nothing.
+NAMES_NOTHING = (
+    in_process("a 0 2 K.join\nb 0 9 loop"),
+    Rules((Rule(("K.*",), "wait", thread="T:{tid}"),), ()),
+)
 #: What waits is no call; the last call of all is not recorded.
 IN_NO_CALL = in_process("a 0 2 K.grab wait X 1\na 3 5 read"), Rules((Rule(("read",), "io", own=True),), ())
 IN_NO_CALL[0].sync.call[:] = -1
@@ -300,6 +313,7 @@ NONE = (
 @example(CALLED_BY_NONE)
 @example(JOINS_FIRST)
 @example(IN_NO_CALL)
+@example(NAMES_NOTHING)
 @settings(max_examples=60, deadline=None)
 def test_operations_are_those_of_the_plain_twin(program) -> None:
     trace, rules = program
@@ -330,12 +344,15 @@ def test_operations_are_those_of_the_plain_twin(program) -> None:
     ]
 
 
-@pytest.mark.parametrize(("lasts", "blocked"), [(2, False), (3, True), (4, True)])
-def test_what_is_not_recorded_has_blocked_from_the_least_time_on(lasts, blocked) -> None:
+@pytest.mark.parametrize(
+    ("lasts", "least", "blocked"),
+    [(2, 3, False), (3, 3, True), (4, 3, True), (0, 0, False), (1, 0, True), (1, 2, False)],
+)
+def test_what_is_not_recorded_has_blocked_from_the_least_time_on(lasts, least, blocked) -> None:
     for recorded in (" wait X", ""):
         trace = trace_of(f"a 0 1 loop\na 5 {5 + lasts} K.grab{recorded}")
         assert trace.sync.contended.tolist() == [-1] * bool(recorded)
-        ops = operations(trace, Rules((Rule(("K.*",), "wait", blocks=3),), ()))
+        ops = operations(trace, Rules((Rule(("K.*",), "wait", blocks=least),), ()))
         assert ops.blocked.tolist() == [blocked]
 
 
@@ -365,6 +382,14 @@ def test_what_calls_wait_for_that_no_recorder_records(name, label, state) -> Non
     assert state_of_call(name, label, rules) == (STATES.index(state) if state else -1)
     for ending in ("", " (timed out)"):
         assert STATES[state_of_wait(name + ending, rules)] == ("sleep" if name == "nap" else "signal")
+
+
+@pytest.mark.parametrize("caller", ["loop", "loop (/l.py:1)", None])
+def test_rules_may_leave_out_paths_and_lines(caller) -> None:
+    trace = trace_of("a 0 9 loop~(/l.py:1)\na 1 5 K.grab~(/k.py:3)\na 10 12 K.grab~(/k.py:3)")
+    rule = Rule(("K.grab",), "wait", within=(caller,) if caller else ())
+    ops = operations(trace, Rules((rule,), ()))
+    assert [ops.names[name] for name in ops.name] == ["K.grab"] * (1 if caller else 2)
 
 
 def test_a_thread_was_not_idle_before_its_first_call() -> None:
