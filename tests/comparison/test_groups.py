@@ -156,6 +156,10 @@ def test_limits_are_reported(monkeypatch):
     bound = compare(a, b, tau="0", identity="exact", cache=False)
     assert bound.groups.count is None
     assert "more than 0 paths" in bound.groups.reason
+    monkeypatch.setattr(module, "MOST_PATHS", 1)
+    bound = compare(a, b, tau="1", identity="exact", cache=False).groups
+    assert (bound.count, bound.complete) == (None, False)
+    assert "more than 1 paths" in bound.reason
     monkeypatch.setattr(module, "MOST_LOOKS", 0)
     count, reason = compare(a, b, tau="0.7", identity="exact", cache=False).groups_literal
     assert count is None
@@ -172,3 +176,11 @@ def test_groups_beyond_those_kept_are_counted(monkeypatch, kept):
     assert (cut.count, cut.complete, len(cut.root_a)) == (3, False, kept)
     roots = cut.roots_of(a.calls, a.calls, np.arange(3), np.arange(3))
     assert np.count_nonzero(roots.pair >= 0) == kept
+
+
+def test_there_may_be_more_paths_than_there_is_room_for_at_first():
+    n = 9000
+    calls = plain.small_trace([1] * n, range(n), [1] * n, [f"f{k}" for k in range(n)]).calls
+    paths = module.find_paths(calls, np.asarray(calls.function, np.int32))
+    assert (len(paths), len(np.unique(paths.place))) == (n, n)
+    assert paths.first[paths.place].tolist() == list(range(n))

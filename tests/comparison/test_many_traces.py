@@ -133,6 +133,10 @@ def test_no_stretch_that_is_turned_around_makes_neighbours_more_similar(n, seed)
             assert total(turned) <= total(order) + 1e-9
 
 
+def test_traces_have_letters_then_numbers():
+    assert [many_traces.letter_of(k) for k in (0, 1, 24, 25, 26, 27)] == ["A", "B", "Y", "Z", "27", "28"]
+
+
 def test_of_many_that_are_equally_similar_the_first_is_the_next():
     assert many_traces.best_order(np.ones((13, 13))).tolist() == list(range(13))
 
