@@ -320,3 +320,24 @@ def test_python_command_line_and_view_compare_alike_where_nothing_is_said():
     view = Parameters()
     assert (view.tau, view.measure, view.identity) == (defaults.TAU, defaults.MEASURE, defaults.IDENTITY)
     assert Settings().measure == defaults.MEASURE
+
+
+def test_sets_are_counted_by_several_threads_and_it_is_said_how_far_they_are(monkeypatch):
+    names = [f"f{i}" for i in range(5)]
+    a = plain.small_trace([1, 2, 1, 2, 1, 2, 3], [0, 1, 1, 2, 2, 3, 4], [1] * 7, names)
+    thresholds = [Fraction(1, 3), Fraction(1, 2)]
+    whole = compare(a, a, identity="exact", cache=False).similarity.count(thresholds)
+    together = join.SetJoin.blocks
+
+    def alone(self, *most):
+        return [block[k : k + 1] for block in together(self, *most) for k in range(len(block))]
+
+    monkeypatch.setattr(join.SetJoin, "blocks", alone)
+    said = []
+    found = compare(a, a, identity="exact", cache=False).similarity.count(
+        thresholds, lambda share, _words: said.append(share)
+    )
+    for one, other in zip(whole, found, strict=True):
+        np.testing.assert_array_equal(one, other)
+    # The caller's thread takes every second of seven blocks.
+    assert said == [0.25, 0.5, 0.75, 1.0]

@@ -226,3 +226,12 @@ def test_sentences():
     ]  # fmt: skip
     assert histogram_rows([0, 0], 0.5) == [("s to 1.0", " 0")]
     assert histogram_rows([], 0.5) == []
+
+
+def test_several_groups_of_two_functions_are_told_in_one_sentence() -> None:
+    trace = walked_trace(1, threads=1, steps=5)
+    group = {"functions": ["f", "g"], "groups": 2, "similarity": 0.5}
+    group["longest"] = [{"duration_ns": 5}, {"duration_ns": 7}]
+    assert code._group_sentence(group, (trace, trace)) == "2 of f = g: similarity 0.500, 5 ns and 7 ns"
+    group |= {"functions": ["f", "f"], "groups": 1}
+    assert code._group_sentence(group, (trace, trace)) == "f: similarity 0.500, 5 ns and 7 ns"
