@@ -140,11 +140,24 @@ def in_file(name: str, file: str) -> Split:
     -------
     Split
     """
-    # <module>, <lambda> and the like are names as well.
-    bare = name[1:-1] if name[:1] == "<" and name[-1:] == ">" else name
-    if bare.isidentifier() and (containers := _known_module(file)) is not None:
+    if is_plain(name) and (containers := module_of_file(file)) is not None:
         return Split(name, containers, file, 1)
     return split(f"{name} ({file}:1)")
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a name says nothing of what the function is in.
+
+    Parameters
+    ----------
+    name : str
+
+    Returns
+    -------
+    bool
+    """
+    # <module>, <lambda> and the like are names as well.
+    return (name[1:-1] if name[:1] == "<" and name[-1:] == ">" else name).isidentifier()
 
 
 def _in_file(name: str, file: str, line: int) -> Split:
@@ -174,8 +187,17 @@ def _nested(kind: str, parts: list[str], prefix: str = "", joint: str = ".") -> 
 
 
 @functools.lru_cache(1 << 12)
-def _known_module(file: str) -> ContainerPath | None:
-    """Return what a file is in; None if it could be mistaken for more than a file's name."""
+def module_of_file(file: str) -> ContainerPath | None:
+    """Return what a file is in; None if it could be mistaken for more than a file's name.
+
+    Parameters
+    ----------
+    file : str
+
+    Returns
+    -------
+    ContainerPath or None
+    """
     return None if _ODD_IN_FILE.search(file) else module_of(file)
 
 

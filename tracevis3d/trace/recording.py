@@ -44,6 +44,10 @@ _FIRST_NAMES = re.compile(r"MainThread|greenlet-\d+")
 ContainerPath = tuple[tuple[str, str], ...]
 
 
+#: What a format itself records of a function: label, numbers of its path of containers and of its file, line.
+_Details = tuple[str | None, int, int, int | None]
+
+
 class SplitName(Protocol):
     """The parts of a recorded function name."""
 
@@ -97,6 +101,9 @@ class Recording:
         self._process_names: dict[RecordedId, str] = {}
         self._functions: dict[str, int] = {}
         self._function_details: dict[int, _Details] = {}
+        #: Paths of containers and files of functions, by number; 0: unknown.
+        self._paths: dict[ContainerPath, int] = {(): 0}
+        self._files: dict[str, int] = {"": 0}
         self._texts: dict[str, dict[str, int]] = {}
         self._events: list[Events] = []
         #: Calls that are nested already, and what says the same as events.
@@ -196,13 +203,62 @@ class Recording:
         """
         index = self._functions.setdefault(name, len(self._functions))
         if (label is not None or containers or file or line) and index not in self._function_details:
-            self._function_details[index] = _Details(label, containers, file, line)
+            path = self._paths.setdefault(containers or (), len(self._paths))
+            self._function_details[index] = (
+                label,
+                path,
+                self._files.setdefault(file or "", len(self._files)),
+                line,
+            )
         return index
 
     def functions(self, names: Iterable[str]) -> NDArray[np.int32]:
         """Return the indices of many function names, as a column that maps a reader's own numbering."""
         table = self._functions
         return np.array([table.setdefault(name, len(table)) for name in names], np.int32)
+
+    def add_functions(
+        self,
+        names: Sequence[str],
+        *,
+        labels: Sequence[str],
+        paths: Sequence[ContainerPath],
+        path: NDArray[np.integer[Any]],
+        files: Sequence[str],
+        file: NDArray[np.integer[Any]],
+        line: NDArray[np.integer[Any]],
+    ) -> NDArray[np.int32]:
+        """Return the indices of many functions, as :meth:`function` does of each in turn.
+
+        Where a file is empty, nothing but the name is known.
+
+        Parameters
+        ----------
+        names, labels : sequence of n str
+            As recorded, and what people call them.
+        paths : sequence of ContainerPath
+            What functions lie in.
+        path : int (n,)
+            Rows of ``paths``.
+        files : sequence of str
+            Files of their sources.
+        file : int (n,)
+            Rows of ``files``.
+        line : int (n,)
+            In the file, from 1; 0: unknown.
+
+        Returns
+        -------
+        int32 (n,)
+        """
+        index = self.functions(names)
+        path = np.array([self._paths.setdefault(one, len(self._paths)) for one in paths], np.int64)[path]
+        file = np.array([self._files.setdefault(one, len(self._files)) for one in files], np.int64)[file]
+        rows = zip(labels, path.tolist(), file.tolist(), line.tolist(), strict=True)
+        for at, details in zip(index.tolist(), rows, strict=True):
+            if details[2]:
+                self._function_details.setdefault(at, details)
+        return index
 
     def known_function(self, name: str) -> int:
         """Return the index of the function ``name``; -1 if there is none so far."""
@@ -869,53 +925,35 @@ class Recording:
     def _make_functions(
         self, function_map: NDArray[np.int32], split: Callable[[str], SplitName]
     ) -> tuple[Functions, Containers, Strings]:
-        names: list[str] = []
-        labels: list[str] = []
-        lines: list[int] = []
-        container: list[int] = []
-        file: list[int] = []
-        tree = _ContainerTree()
-        files: dict[str, int] = {}
-        nothing = _Details(None, None, None, None)
-        for (name, index), new in zip(self._functions.items(), function_map.tolist()):
-            if new < 0:
-                continue
+        names = [name for name, new in zip(self._functions, function_map.tolist()) if new >= 0]
+        details: list[_Details] = []
+        nothing: _Details = (None, 0, 0, None)
+        for name, index in zip(names, np.flatnonzero(function_map >= 0).tolist()):
             own = self._function_details.get(index, nothing)
             # What a format records in full need not be read from the name again.
-            if own.label is not None and own.containers and own.file:
-                label, inside, path, line = own.label, own.containers, own.file, own.line
-            else:
-                said = split(name)
-                label = said.label if own.label is None else own.label
-                inside, path = own.containers or said.containers, own.file or said.file or ""
-                line = own.line or said.line
-            names.append(name)
-            labels.append(label)
-            file.append(files.setdefault(path, len(files)) if path else -1)
-            lines.append(line if line and 0 < line < 1 << 31 else 0)
-            container.append(tree.index(inside))
+            details.append(
+                own if own[0] is not None and own[1] and own[2] else self._completed(own, split(name))
+            )
+        labels, inside, of_file, lines = zip(*details) if details else ((),) * 4
+        tree, paths, texts = _ContainerTree(), [*self._paths], [*self._files]
+        container = {path: tree.index(paths[path]) for path in dict.fromkeys(inside)}
+        files = {file: at for at, file in enumerate(filter(None, dict.fromkeys(of_file)))}
+        files[0] = -1
         functions = Functions(
             name=Strings.of(names),
             label=Strings.of(labels),
-            container=np.array(container, np.int32),
-            file=np.array(file, np.int32),
-            line=np.array(lines, np.int32),
+            container=np.array([container[path] for path in inside], np.int32),
+            file=np.array([files[file] for file in of_file], np.int32),
+            line=np.array([line if line and 0 < line < 1 << 31 else 0 for line in lines], np.int32),
         )
-        return functions, tree.table(), Strings.of(files)
+        return functions, tree.table(), Strings.of(texts[file] for file in files if file)
 
-
-class _Details:
-    """The facts about a function that the format itself records."""
-
-    __slots__ = ("containers", "file", "label", "line")
-
-    def __init__(
-        self, label: str | None, containers: ContainerPath | None, file: str | None, line: int | None
-    ) -> None:
-        self.label = label
-        self.containers = containers
-        self.file = file
-        self.line = line
+    def _completed(self, own: _Details, said: SplitName) -> _Details:
+        """Return what a format recorded of a function, and what its name says of the rest."""
+        label, path, file, line = own
+        path = path or self._paths.setdefault(said.containers, len(self._paths))
+        file = file or self._files.setdefault(said.file, len(self._files))
+        return said.label if label is None else label, path, file, line or said.line
 
 
 class _ContainerTree:

@@ -168,7 +168,8 @@ functions = st.dictionaries(keys, st.tuples(four, callers).map(lambda said: (*sa
 
 def written(found):
     """What a profile says, by keys."""
-    key = found.keys
+    places = zip(found.file.tolist(), found.line.tolist(), found.name.tolist())
+    key = [(found.texts[file], line, found.texts[name]) for file, line, name in places]
     return (
         [(key[k], *row) for k, *row in zip(found.key.tolist(), found.calls.tolist(), found.own.tolist())],
         [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,15 @@ from ...trace.model import Source, Trace
 from ...trace.problems import Problems
 from ...trace.recording import Recording
 from .. import names
+from ..distinct import numbered
 from ..text import count, utf8
 from ..unpack import problem_of, unpack_file
 
 _MAX_NESTING = 1024
 #: Bytes of a value as a Python object, with its place in a list.
 _VALUE_BYTES = 40
+
+Ints = NDArray[np.int64]
 
 
 def read_profile(
@@ -425,6 +428,48 @@ def add_function(recording: Recording, name: str, file: str, line: int = 0, colu
         return recording.function(full)
     said = names.in_file(name or "(unnamed)", file)
     return recording.function(full, label=said.label, containers=said.containers, file=file, line=line)
+
+
+def add_functions(recording: Recording, texts: Sequence[str], name: Ints, file: Ints, line: Ints) -> Ints:
+    """Return the indices of many functions, as :func:`add_function` does of each in turn.
+
+    Parameters
+    ----------
+    recording : Recording
+    texts : sequence of str
+        Names and files; a file may be empty.
+    name, file : int64 (n,)
+        Rows of ``texts``.
+    line : int64 (n,)
+        Where each is defined, from 1; 0 if unknown.
+
+    Returns
+    -------
+    int64 (n,)
+    """
+    named, of_name = numbered(name)
+    filed, of_file = numbered(file)
+    labels, files = ([texts[row] for row in rows.tolist()] for rows in (named, filed))
+    labels = [label or "(unnamed)" for label in labels]
+    modules = [names.module_of_file(one) if one else () for one in files]
+    has_file = np.array([*map(bool, files)], np.bool_)[of_file]
+    is_plain = np.array([*map(names.is_plain, labels)], np.bool_)[of_name]
+    is_plain &= np.array([module is not None for module in modules], np.bool_)[of_file]
+    line = np.where(has_file & (line > 0) & (line < 1 << 31), line, 0)
+    rows = of_name.tolist(), of_file.tolist(), line.tolist()
+    full = [
+        f"{labels[one]} ({files[at]}:{here})" if here else place(labels[one], files[at])
+        for one, at, here in zip(*rows, strict=True)
+    ]
+    label, paths = [labels[one] for one in rows[0]], [module or () for module in modules]
+    path = of_file.copy()
+    for row in np.flatnonzero(has_file & ~is_plain).tolist():
+        said = names.in_file(label[row], files[of_file[row]])
+        label[row], path[row] = said.label, len(paths)
+        paths.append(said.containers)
+    return recording.add_functions(
+        full, labels=label, paths=paths, path=path, files=files, file=of_file, line=line
+    ).astype(np.int64)
 
 
 def place(name: str, file: str, line: int = 0, column: int = 0) -> str:

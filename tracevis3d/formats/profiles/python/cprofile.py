@@ -21,7 +21,7 @@ from ... import registry
 from ...distinct import numbered
 from ...unpack import whole
 from ..call_graph import lay_columns
-from ..documents import add_function, finish
+from ..documents import add_functions, finish
 from ..marshal import load_python
 from ..samples import COUNTED
 
@@ -95,11 +95,14 @@ def read(path: Path, progress: Progress) -> Trace:
 class _Profile:
     """A profile as columns.
 
-    Keys as they appear; of functions their key's row, calls or own samples, and own time; of callers both
-    keys' rows, and the time.
+    Of keys, as they appear, file and name as rows of texts, and line; of functions their key's row, calls or
+    own samples, and own time; of callers both keys' rows, and the time.
     """
 
-    keys: Sequence[Any]
+    texts: Sequence[str]
+    file: Ints
+    line: Ints
+    name: Ints
     key: Ints
     calls: Ints
     own: NDArray[np.float64]
@@ -115,14 +118,13 @@ def _take(data: bytes, recording: Recording) -> None:
         said = _plain(load_python(data), recording)
     if not len(said.key):
         raise ValueError("it has no functions")
-    keys = [(file, 0, name) for file, _, name in said.keys] if said.is_sampled else said.keys
-    function = np.array([_function(key, recording) for key in keys], np.int64)
+    function = _functions(said, recording)
     rows, which = numbered(function[said.key])
     own = np.bincount(which, said.own).astype(np.float64)
     thread = recording.thread(0, "main")
     if said.is_sampled:
         # A row is a line of a function.
-        line = np.array([at if 0 < at < 1 << 31 else 0 for _, at, _ in said.keys], np.int64)[said.key]
+        line = np.where((said.line > 0) & (said.line < 1 << 31), said.line, 0)[said.key]
         first = recording.add_stacks(function=function[said.key], parent=np.full(len(line), -1), line=line)
         weights = {"time (ns)": np.rint(_NS * said.own).astype(np.int64), COUNTED: said.calls}
     else:
@@ -169,11 +171,12 @@ def _scanned(data: bytes) -> _Profile | None:
     _, pair = numbered(text[file] << 32 | text[name])
     _, key = numbered(pair.astype(np.int64) << 32 | (line & 0xFFFFFFFF))
     first = np.unique(key, return_index=True)[1]
-    words = interned.texts(column, count)
-    said = zip(text[file[first]].tolist(), line[first].tolist(), text[name[first]].tolist(), strict=True)
     index = key.astype(np.int64)
     return _Profile(
-        keys=[(words[one], at, words[other]) for one, at, other in said],
+        texts=interned.texts(column, count),
+        file=text[file[first]],
+        line=line[first],
+        name=text[name[first]],
         key=index[function[:n_functions]],
         calls=of_function[1].astype(np.int64),
         own=of_function[2],
@@ -215,9 +218,13 @@ def _plain(value: Any, recording: Recording) -> _Profile:
     key, calls, time = ([row[k] for row in own] for k in range(3))
     caller, callee, lasted = ([row[k] for row in edges] for k in range(3))
     whole = (np.array(column, np.int64) for column in (key, calls, caller, callee))
+    texts: dict[str, int] = {}
+    file, name = (np.array([texts.setdefault(key[k], len(texts)) for key in keys], np.int64) for k in (0, 2))
+    # Lines of any size are read.
+    line = np.array([max(-1 << 31, min(key[1], 1 << 31)) for key in keys], np.int64)
     return _Profile(
-        [*keys], next(whole), next(whole), np.array(time), next(whole), next(whole), np.array(lasted),
-        is_sampled,
+        [*texts], file, line, name,
+        next(whole), next(whole), np.array(time), next(whole), next(whole), np.array(lasted), is_sampled,
     )  # fmt: skip
 
 
@@ -240,14 +247,19 @@ def _is_key(key: Any) -> bool:
     return is_three and isinstance(key[0], str) and isinstance(key[1], int) and isinstance(key[2], str)
 
 
-def _function(key: tuple[str, int, str], recording: Recording) -> int:
-    """Return the function of a key."""
-    file, line, name = key
-    file = "" if file == "~" else file
-    line = line if file and 0 < line < 1 << 31 else 0
-    if not file and name.startswith("<") and name.endswith(">"):
-        name = name[1:-1].removeprefix("built-in method ")
-    return add_function(recording, name, file, line)
+def _functions(said: _Profile, recording: Recording) -> Ints:
+    """Return the function of each key."""
+    texts = ["" if text == "~" else text for text in said.texts]
+    has_file = np.array([*map(bool, texts)], np.bool_)[said.file]
+    name = np.where(has_file, said.name, said.name + len(texts))
+    line = np.zeros_like(said.line) if said.is_sampled else said.line
+    return add_functions(recording, [*texts, *map(_built_in, said.texts)], name, said.file, line)
+
+
+def _built_in(name: str) -> str:
+    """Return what is called so that has no file."""
+    is_quoted = name.startswith("<") and name.endswith(">")
+    return name[1:-1].removeprefix("built-in method ") if is_quoted else name
 
 
 FORMAT = registry.Format(
