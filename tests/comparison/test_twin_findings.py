@@ -467,6 +467,11 @@ def in_itself(step):
     return traced(("main", 300, [("main", 300, [leaf("a"), leaf("b", 900)][::step])]))
 
 
+def in_a_row(names):
+    """A function calls others, by the letters of ``names``."""
+    return traced(("main", 300, [("main", 300, [leaf(name, 900) for name in names])]))
+
+
 def rounds(*parts):
     """A function is called again and again, for a part of the work each time."""
     return traced(("main", 300, [("round", 10, list(part)) for part in parts]))
@@ -482,6 +487,9 @@ def rounds(*parts):
 @example((brief(1), brief(-1)))  # too short to be looked at
 @example((two_callers(1, 5000), two_callers(-1)))
 @example((two_callers(1), two_callers(-1, 5000)))
+# Two move together, or around one that keeps its place.
+@example((in_a_row("abcdexy"), in_a_row("yxabcde")))
+@example((in_a_row("abcdxey"), in_a_row("yxabcde")))
 # What comes before a call in one trace comes in the round before in the other.
 @example((rounds([leaf("a")], [leaf("b"), leaf("c")]), rounds([leaf("a"), leaf("b")], [500, leaf("c")], [])))
 @example((rounds([leaf("a"), leaf("b")], [leaf("c")], []), rounds([leaf("a")], [leaf("b"), 500, leaf("c")])))

@@ -95,18 +95,18 @@ def weights_of(traces: Sequence[Trace], paths: CommonPaths) -> Weights | None:
     """
     if not any(len(trace.samples) for trace in traces) or not all(len(trace.calls) for trace in traces):
         return None
-    kinds = [next(iter(profile.totals(trace)), "") for trace in traces]
-    if kinds[0] != kinds[1]:
-        a, b = (f"weighs {profile.bare_kind(kind)}" if kind else "has calls" for kind in kinds)
+    kind, other = (next(iter(profile.totals(trace)), "") for trace in traces)
+    if kind != other:
+        a, b = (f"weighs {profile.bare_kind(one)}" if one else "has calls" for one in (kind, other))
         raise UsageError(f"A {a}, B {b}: only profiles that weigh the same can be compared")
     totals = [profile.totals(trace) for trace in traces]
-    weighed = [one[kinds[0]] for one in totals]
+    weighed = [one[kind] for one in totals]
     found = [_count(trace, one) for trace, one in zip(traces, totals)]
     own = [
         np.bincount(of, profile.own_weights(trace), len(paths)) for trace, of in zip(traces, paths.of_call)
     ]
     return Weights(
-        kinds[0],
+        kind,
         (weighed[0], weighed[1]),
         np.stack(own),
         (max(found[0], 1) / max(weighed[0], 1), max(found[1], 1) / max(weighed[1], 1)),
