@@ -679,6 +679,27 @@ def test_what_was_moved(pair, tau):
     all_same(merge_alone_into_only(beside), plain.merge_alone_into_only(expected))
 
 
+@given(st.lists(
+    st.tuples(
+        st.sampled_from(["only", "alone"]), st.sampled_from("AB"), st.sampled_from(["f", "g"]),
+        st.integers(0, 1), st.booleans(), st.integers(1, 2), st.floats(0, 1),
+    ), unique_by=lambda said: said[:3], max_size=6,
+))  # fmt: skip
+@example([("only", "A", "f", 0, False, 2, 0.1), ("alone", "A", "f", 0, False, 1, 0.2)])
+@example([("only", "A", "f", 0, False, 1, 0.1), ("alone", "A", "f", 0, False, 2, 0.2)])
+@example([("only", "A", "f", 0, False, 1, 0.1), ("alone", "A", "f", 0, False, 1, 0.2)])
+def test_what_is_called_by_one_alone_is_reported_once(drawn):
+    found = [
+        Finding(
+            kind, score, (name, ""), nodes=np.arange(nodes),
+            details={"trace": trace, "elsewhere": elsewhere, "with": ["h"] * has_more},
+        )
+        for kind, trace, name, elsewhere, has_more, nodes, score in drawn
+    ]  # fmt: skip
+    expected = Plain.merge_alone_into_only(None, [row(f) for f in found])
+    all_same(merge_alone_into_only(found), expected)
+
+
 @given(any_pairs())
 @example((renamed("old", 4), renamed("new", 4)))
 @settings(max_examples=50, deadline=None)
