@@ -5,8 +5,8 @@ from __future__ import annotations
 #: Kinds as the model's (:data:`tracevis3d.trace.model.SYNC_KINDS`), and one that is a call and no more.
 WAIT, RELEASE, IO, CALL = "wait", "release", "io", "call"
 
-_names: list[str] = []
-_kinds: list[str] = []
+#: Name and kind, by number. One list, so that a thread that reads it never meets half of an operation.
+_operations: list[tuple[str, str]] = []
 
 
 def operation(name: str, kind: str) -> int:
@@ -23,14 +23,12 @@ def operation(name: str, kind: str) -> int:
     -------
     int
     """
-    for number, known in enumerate(_names):
-        if known == name and _kinds[number] == kind:
-            return number
-    _names.append(name)
-    _kinds.append(kind)
-    return len(_names) - 1
+    # Two threads may both add it: its number is the first's.
+    if (name, kind) not in _operations:
+        _operations.append((name, kind))
+    return _operations.index((name, kind))
 
 
 def table() -> list[tuple[str, str]]:
     """Return name and kind of all operations, by number."""
-    return list(zip(_names, _kinds, strict=True))
+    return list(_operations)
