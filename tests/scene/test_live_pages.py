@@ -67,11 +67,11 @@ def linear(srgb):
     return srgb / 12.92 if srgb <= 0.04045 else ((srgb + 0.055) / 1.055) ** 2.4
 
 
-def plain_color(ring, bar, corner, stand_out=frozenset()):
+def plain_color(ring, bar, corner, highlighted=frozenset()):
     """The colour of a corner, from the definition: darker below, and at the end; muted: near white."""
     bar = min(bar, len(ring.palette) - 1)
     srgb = ring.palette[bar].copy()
-    if stand_out and bar not in stand_out:
+    if highlighted and bar not in highlighted:
         srgb[:3] = 0.18 * srgb[:3] + 0.82
     shade = (0.84, 0.84, 1.0, 1.0, 0.72, 0.72, 0.9, 0.9)[corner]
     return [*(linear(c * shade) for c in srgb[:3].tolist()), float(srgb[3])]
@@ -104,7 +104,7 @@ def test_meshes_hold_what_the_ring_holds(seed, reader):
         if rng.random() < 0.2:
             pages.faces = (*(rng.random(5) < 0.8).tolist(), True)
         if rng.random() < 0.2:
-            pages.stand_out = frozenset(rng.integers(0, 4, rng.integers(0, 3)).tolist())
+            pages.highlighted = frozenset(rng.integers(0, 4, rng.integers(0, 3)).tolist())
         ring.advance(now)
         pages.show(lambda origin: (origin / WINDOW, 0.0, 0.0))
     pages.show(lambda origin: (origin / WINDOW, 0.0, 0.0))
@@ -122,7 +122,9 @@ def test_meshes_hold_what_the_ring_holds(seed, reader):
         for bar in rng.integers(0, max(page.count, 1), 4).tolist() if page.count else ():
             for k in range(8):
                 index = int(page.bars.color[bar, k // 4])
-                assert color[bar, k] == pytest.approx(plain_color(ring, index, k, pages.stand_out), abs=2e-3)
+                assert color[bar, k] == pytest.approx(
+                    plain_color(ring, index, k, pages.highlighted), abs=2e-3
+                )
         assert np.isfinite(color).all()
 
 

@@ -140,7 +140,7 @@ def in_file(name: str, file: str) -> Split:
     -------
     Split
     """
-    if is_plain(name) and (containers := module_of_file(file)) is not None:
+    if is_plain(name) and (containers := plain_module_of(file)) is not None:
         return Split(name, containers, file, 1)
     return split(f"{name} ({file}:1)")
 
@@ -187,7 +187,7 @@ def _nested(kind: str, parts: list[str], prefix: str = "", joint: str = ".") -> 
 
 
 @functools.lru_cache(1 << 12)
-def module_of_file(file: str) -> ContainerPath | None:
+def plain_module_of(file: str) -> ContainerPath | None:
     """Return what a file is in; None if it could be mistaken for more than a file's name.
 
     Parameters

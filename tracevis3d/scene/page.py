@@ -17,9 +17,9 @@ from ..drawing.primitives import Drawing, Labels
 from .parts import NAMES, PART
 
 #: On a view's collection: explanations of its drawing, and the names that replace those of functions.
-_EXPLANATIONS, _NEAR = "tracevis3d_explanations", "tracevis3d_near_names"
+_EXPLANATIONS, _DETAIL = "tracevis3d_explanations", "tracevis3d_near_names"
 #: Digests of both, so that a redraw only compares a few characters.
-_STAMP, _NEAR_STAMP = "tracevis3d_explanations_digest", "tracevis3d_near_digest"
+_STAMP, _DETAIL_STAMP = "tracevis3d_explanations_digest", "tracevis3d_near_digest"
 #: Parts that are printed, beside those of names; the second row are live views'.
 _PARTS = (
     "title", "legend", "labels", "axis texts", "axis lines", "wall", "sign",
@@ -88,7 +88,7 @@ def stamps(collection: Any) -> tuple[str, str]:
     (str, str)
         Of what :func:`keep` has stored, and of what :func:`store_detail_names` has.
     """
-    return str(collection.get(_STAMP, "")), str(collection.get(_NEAR_STAMP, ""))
+    return str(collection.get(_STAMP, "")), str(collection.get(_DETAIL_STAMP, ""))
 
 
 def _digest(text: str) -> str:
@@ -118,7 +118,7 @@ def store_detail_names(collection: Any, source: int, names: tuple[Labels, ...]) 
     source : int
     names : tuple of Labels
     """
-    collection[f"{_NEAR} {source}"] = packed_names(names)
+    collection[f"{_DETAIL} {source}"] = packed_names(names)
     _stamp_detail(collection)
 
 
@@ -130,15 +130,17 @@ def remove_detail_names(collection: Any, source: int | None = None) -> None:
     collection : bpy.types.Collection
     source : int, optional
     """
-    for key in [key for key in collection.keys() if key.startswith(_NEAR)]:  # noqa: SIM118
-        if source is None or key == f"{_NEAR} {source}":
+    for key in [key for key in collection.keys() if key.startswith(_DETAIL)]:  # noqa: SIM118
+        if source is None or key == f"{_DETAIL} {source}":
             del collection[key]
             _stamp_detail(collection)
 
 
 def _stamp_detail(collection: Any) -> None:
     found = detail_names(collection)
-    collection[_NEAR_STAMP] = _digest("\n".join(f"{k} {text}" for k, text in found.items())) if found else ""
+    collection[_DETAIL_STAMP] = (
+        _digest("\n".join(f"{k} {text}" for k, text in found.items())) if found else ""
+    )
 
 
 def detail_names(collection: Any) -> dict[int, str]:
@@ -155,8 +157,8 @@ def detail_names(collection: Any) -> dict[int, str]:
     """
     found = {}
     for key in collection.keys():  # noqa: SIM118
-        number = key.removeprefix(f"{_NEAR} ")
-        if key.startswith(_NEAR) and number.isdigit() and isinstance(collection[key], str):
+        number = key.removeprefix(f"{_DETAIL} ")
+        if key.startswith(_DETAIL) and number.isdigit() and isinstance(collection[key], str):
             found[int(number)] = collection[key]
     return found
 

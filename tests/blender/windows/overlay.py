@@ -62,7 +62,7 @@ def main():
         window.event_simulate(type=kind, value="RELEASE", x=x, y=y, **keys)
 
     def by_the_legend(name, alone):
-        """Point at an entry, click it, and take it back; if ``alone``, show it alone, too, and undo that."""
+        """Point at an entry, click it, and take it back; with ``alone`` also show it alone, and undo that."""
         yield support.at_rest()
         (made,) = draw.regions[region.as_pointer()].shown.values()
         explained = content.contents.of(settings.active_in(window.scene)).explained
@@ -167,7 +167,7 @@ def main():
         return any(selection.selected(key) for key in trace_state.keys_of(collection))
 
     def by_hand(name, search):
-        """Point, click, turn the wheel, drag, look at the page, undo, as a newcomer does; if so, search."""
+        """Point, click, turn the wheel, drag, see the page, undo, as newcomers do; if so, search."""
         collection = settings.active_in(window.scene)
         with here():
             bpy.ops.view3d.view_all("EXEC_DEFAULT", center=False)

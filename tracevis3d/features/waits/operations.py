@@ -574,7 +574,7 @@ def _add_flows(rows: _Rows, trace: Trace, rules: Rules, threads: _ThreadNames) -
         & (flows.source_thread >= 0)
     )  # fmt: skip
     roots = np.flatnonzero(calls.depth == 1)
-    if not len(chosen):
+    if not len(chosen) or not len(roots):
         return
     root = np.searchsorted(roots, flows.target[chosen], side="right") - 1
     before = np.maximum(root - 1, 0)

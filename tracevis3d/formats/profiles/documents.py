@@ -451,7 +451,7 @@ def add_functions(recording: Recording, texts: Sequence[str], name: Ints, file: 
     filed, of_file = numbered(file)
     labels, files = ([texts[row] for row in rows.tolist()] for rows in (named, filed))
     labels = [label or "(unnamed)" for label in labels]
-    modules = [names.module_of_file(one) if one else () for one in files]
+    modules = [names.plain_module_of(one) if one else () for one in files]
     has_file = np.array([*map(bool, files)], np.bool_)[of_file]
     is_plain = np.array([*map(names.is_plain, labels)], np.bool_)[of_name]
     is_plain &= np.array([module is not None for module in modules], np.bool_)[of_file]

@@ -198,7 +198,7 @@ class LiveScene:
             both = zip(self._pages.faces, self._seen_faces(), strict=True)
             self._pages.faces = tuple(a or b for a, b in both)
         self.ring.advance(now)
-        self._pages.stand_out = self._highlighted()
+        self._pages.highlighted = self._highlighted()
         self._pages.show(lambda origin: self._along(origin - now))
         # Texts are spread over ticks without new pages, to keep ticks short; unless ticks are rare.
         slow, self._ticked_at = clock - self._ticked_at > _SLOW_S, clock

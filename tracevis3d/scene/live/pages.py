@@ -37,7 +37,7 @@ class PageObjects:
     ----------
     faces : tuple of bool
         Faces that bars are to have.
-    stand_out : frozenset of int
+    highlighted : frozenset of int
         Palette indices of the bars that are not muted; none: nothing is muted.
     written, made : int
         Pages written in the last tick, and meshes made for pages.
@@ -45,13 +45,13 @@ class PageObjects:
 
     def __init__(self, ring: Ring, add: Callable[[str], Any], ground: Srgb = (1.0, 1.0, 1.0)) -> None:
         self._ring, self._add, self._ground = ring, add, ground
-        self.stand_out: frozenset[int] = frozenset()
+        self.highlighted: frozenset[int] = frozenset()
         self.faces: Faces = ALL
         self.written = self.made = 0
         self._objects: dict[int, Any] = {}
         self._colors: dict[int, NDArray[np.float32]] = {}
         self._palette: Any = None
-        self._shown_out = self.stand_out
+        self._shown_highlighted = self.highlighted
         self._inks = np.ones((1, 2, 4, 4), np.float32)
 
     @property
@@ -72,12 +72,12 @@ class PageObjects:
     def show(self, place: Callable[[int], tuple[float, float, float]]) -> None:
         """Write what has changed, and move each page to where ``place`` says that its origin is."""
         self.written = self.made = 0
-        if self._palette is not self._ring.palette or self._shown_out != self.stand_out:
-            if self._shown_out != self.stand_out:
+        if self._palette is not self._ring.palette or self._shown_highlighted != self.highlighted:
+            if self._shown_highlighted != self.highlighted:
                 for page in self._pages:
                     page.touch()
-            self._palette, self._shown_out = self._ring.palette, self.stand_out
-            self._inks = shaded(muted(self._palette, self.stand_out, self._ground))
+            self._palette, self._shown_highlighted = self._ring.palette, self.highlighted
+            self._inks = shaded(muted(self._palette, self.highlighted, self._ground))
         along_x = self._ring.view.along == "x"
         for page in self._pages:
             if page.number not in self._objects:
@@ -110,24 +110,24 @@ class PageObjects:
         mesh["tracevis3d_faces"] = _number(self.faces)
 
 
-def muted(palette: NDArray[np.float32], stand_out: frozenset[int], ground: Srgb) -> NDArray[np.float32]:
+def muted(palette: NDArray[np.float32], highlighted: frozenset[int], ground: Srgb) -> NDArray[np.float32]:
     """Return a palette in which only some colours are as they are; all where none is to stand out.
 
     Parameters
     ----------
     palette : float32 (k, 4)
         sRGB and alpha.
-    stand_out : frozenset of int
+    highlighted : frozenset of int
     ground : Srgb
 
     Returns
     -------
     float32 (k, 4)
     """
-    if not stand_out:
+    if not highlighted:
         return palette
     out = palette.copy()
-    rest = np.setdiff1d(np.arange(len(palette)), list(stand_out))
+    rest = np.setdiff1d(np.arange(len(palette)), list(highlighted))
     out[rest, :3] += np.float32(_MUTED) * (np.array(ground, np.float32) - out[rest, :3])
     return out
 

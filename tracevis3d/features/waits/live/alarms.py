@@ -62,6 +62,7 @@ class _Object:
     taken : (int, int)
         Time and thread.
     released : int
+        Time.
     waits : deque of (int, int)
         Start and end of waits that are over.
     items, least : int
@@ -233,7 +234,9 @@ class WaitAlarms:
         for name, object in self._objects.items():
             while object.waits and object.waits[0][1] < since:
                 object.waits.popleft()
-            found += self._convoy(name, object, open_waits.pop(name, []), now)
+            queue = open_waits.pop(name, [])
+            if object.waits or queue:
+                found += self._convoy(name, object, queue, now)
         for name, queue in open_waits.items():
             found += self._convoy(name, _Object(), queue, now)
         return found
@@ -281,5 +284,6 @@ class WaitAlarms:
         return found
 
     def _title(self, thread: int) -> str:
-        _, tid, name = self._growing.threads()[thread]
+        threads = self._growing.threads()
+        tid, name = threads[thread][1:] if 0 <= thread < len(threads) else (thread, "")
         return name or f"thread {tid}"
