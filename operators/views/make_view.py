@@ -141,10 +141,14 @@ def new_view(
             settings.assign(collection, vars(figure.parameters))
             scene.tracevis3d_overview = False
             scene.tracevis3d_view = collection
+        if own_scene:
+            # Before there is anything to evaluate: shown afterwards, all would be evaluated again.
+            context.window.scene = scene
         show(scene, collection, traces, figure, drawing, new=True)
     except BaseException:
         bpy.data.collections.remove(collection)
         if own_scene:
+            context.window.scene = before
             bpy.data.scenes.remove(scene)
         else:
             scene.tracevis3d_view = shown
@@ -153,7 +157,6 @@ def new_view(
         # Without OpenGL an engine may not work: the scene then keeps Blender's own choice.
         with suppress(MissingDependency):
             choose_engine(scene, collection, film=False)
-        context.window.scene = scene
     return collection
 
 
