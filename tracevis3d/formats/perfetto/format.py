@@ -88,7 +88,7 @@ def read(path: Path, progress: Progress) -> Trace:
 
     unpacked = unpack.unpack_file(path, part(progress, 0, 0.2))
     recording = Recording()
-    reader = PacketReader(perfetto_trace_pb2, recording)
+    reader = PacketReader(perfetto_trace_pb2, recording, len(unpacked.data))
     reader.read(unpacked.data, part(progress, 0.2, 0.8))
     damage = unpacked.damage
     del unpacked  # what follows needs its room

@@ -174,17 +174,19 @@ class PacketReader:
         Perfetto's messages.
     recording : Recording
         Gets what they say.
+    size : int
+        Bytes of the file.
 
     Attributes
     ----------
     rows : Rows
     """
 
-    def __init__(self, protos: Any, recording: Recording) -> None:
+    def __init__(self, protos: Any, recording: Recording, size: int = 0) -> None:
         self._decode = protos.TracePacket.FromString
         self._known_fields = frozenset(protos.TracePacket.DESCRIPTOR.fields_by_number)
         self._recording = recording
-        self.rows = Rows(recording)
+        self.rows = Rows(recording, size)
         self._clocks = Clocks()
         self._sequences: dict[int, _Sequence] = {}
         self._sequence_pairs = Pairs()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,11 @@ from ...kernels.formats.protobuf import track_events as kernels
 from ...kernels.intern import InternedNames
 from ...trace.recording import Recording
 
-#: Rows, and rows of flows, that are written before the next ones get room.
-_ROOM = 1 << 18
+#: Rows, and rows of flows, that are written before the next ones get room: the least and the most; and how
+#: many bytes of a file one takes at least.
+_ROOM, _MOST_ROOM, _ROW = 1 << 18, 1 << 20, 8
+#: Columns of so many bytes get large pages, which take less time to lend.
+_LARGE = 1 << 22
 #: Rows that are looked at together where all at once would need as much memory again.
 _PIECE = 1 << 20
 #: Bytes that begins and ends take while calls are built of them, beyond those of their rows.
@@ -104,31 +108,43 @@ class _Columns:
     Of the column ``more``, zeros take no memory: few rows have anything else, and it is only read.
     """
 
-    def __init__(self, **dtypes: type[np.generic]) -> None:
+    def __init__(self, room: int, **dtypes: type[np.generic]) -> None:
         self._dtypes = dtypes
         self._full: list[list[NDArray[Any]]] = [[] for _ in dtypes]
-        self.last = self._empty(_ROOM)
+        self.last = self._empty(room)
 
     def _empty(self, room: int) -> tuple[NDArray[Any], ...]:
-        return tuple(np.empty(room, dtype) for dtype in self._dtypes.values())
+        return tuple(_lent(room, dtype) for dtype in self._dtypes.values())
 
     def close(self, used: int) -> None:
         """Begin a new part; ``used`` rows of the last one are written."""
+        # A packet with more flows than a part holds needs a longer one.
+        following = self._empty(len(self.last[0]) if used else 2 * len(self.last[0]))
+        is_kept = self._keep(used)
+        self.last = tuple(
+            new if kept else old for kept, new, old in zip(is_kept, following, self.last, strict=True)
+        )
+
+    def _keep(self, used: int) -> list[bool]:
+        """Add the rows of the last part to the full ones; return which columns lie there now."""
+        is_kept = []
         for name, parts, column in zip(self._dtypes, self._full, self.last, strict=True):
             is_zero = name == "more" and not column[:used].any()
-            parts.append(_zeros(used) if is_zero else _kept(column[:used]))
-        if not used:
-            # A packet with more flows than a part holds needs a longer one.
-            self.last = self._empty(2 * len(self.last[0]))
+            parts.append(_zeros(used) if is_zero else column[:used])
+            is_kept.append(not (is_zero and used))
+        return is_kept
 
     def take(self, used: int) -> dict[str, NDArray[Any]]:
         """Return all columns, of whose last part ``used`` rows are written; they are gone here."""
-        self.close(used)
+        self._keep(used)
         self.last = self._empty(0)
         found: dict[str, NDArray[Any]] = {}
         for name, parts in zip(self._dtypes, self._full, strict=True):
             is_zero = name == "more" and not any(part.strides[0] for part in parts)
-            found[name] = _zeros(sum(map(len, parts))) if is_zero else np.concatenate(parts)
+            if is_zero:
+                found[name] = _zeros(sum(map(len, parts)))
+            else:
+                found[name] = parts[0] if len(parts) == 1 else np.concatenate(parts)
             # They go before the next column is joined.
             parts.clear()
         return found
@@ -142,15 +158,21 @@ def _zeros(count: int) -> NDArray[np.int64]:
     return np.broadcast_to(np.int64(0), count)
 
 
-def _kept(column: NDArray[Any]) -> NDArray[Any]:
-    """Return a copy whose memory the system gets back; pieces that NumPy frees stay with the process."""
-    if not len(column):
-        return column.copy()
+def _lent(room: int, dtype: np.typing.DTypeLike) -> NDArray[Any]:
+    """Return a column in pages that the system lends as they are written, and gets back.
+
+    Pieces that NumPy frees stay with the process.
+    """
+    size = room * np.dtype(dtype).itemsize
+    if not size:
+        return np.empty(0, dtype)
     # Private, so that it counts as this process's.
     private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_ANONYMOUS") else {}
-    kept = np.frombuffer(mmap.mmap(-1, column.nbytes, **private), column.dtype)
-    kept[:] = column
-    return kept
+    pages = mmap.mmap(-1, size, **private)
+    if size >= _LARGE and hasattr(mmap, "MADV_HUGEPAGE"):
+        with suppress(OSError):  # not every kernel has them
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, dtype)
 
 
 class Rows:
@@ -160,6 +182,8 @@ class Rows:
     ----------
     recording : Recording
         Gets what has no name, as a problem.
+    size : int
+        Bytes of the file: how many rows there may be.
 
     Attributes
     ----------
@@ -171,15 +195,16 @@ class Rows:
         That of the kernel.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, size: int = 0) -> None:
         self._recording = recording
+        room = min(max(size // _ROW, _ROOM), _MOST_ROOM)
         self.state: NDArray[np.int64] = np.zeros(kernels.STATE_SIZE, np.int64)
         self.tracks, self.names = Pairs(), Pairs()
         self._texts: dict[str, int] = {}
         self._events = _Columns(
-            place=np.int64, track=np.int32, kind=np.uint8, name=np.int32, time=np.int64, more=np.int64
+            room, place=np.int64, track=np.int32, kind=np.uint8, name=np.int32, time=np.int64, more=np.int64
         )
-        self._flows = _Columns(flow=np.uint64, track=np.int32, time=np.int64, ends=np.uint8)
+        self._flows = _Columns(room, flow=np.uint64, track=np.int32, time=np.int64, ends=np.uint8)
         self._places: NDArray[np.int64] | NDArray[np.uint32] = np.empty(0, np.int64)
 
     @property

@@ -33,7 +33,8 @@ def read_varint(data, at, stop):  # type: ignore[no-untyped-def]
     value = np.uint64(0)
     shift = np.uint64(0)
     while at < stop and shift < np.uint64(64):
-        byte = data[at]
+        # No place counts from the end: that need not be asked for each byte.
+        byte = data[np.uintp(at)]
         at += 1
         value |= np.uint64(byte & np.uint8(0x7F)) << shift
         if byte < 0x80:
