@@ -331,10 +331,8 @@ class _Builder:
         healed = np.full(n, -1, np.int64)
         functions = int(e.function.max(initial=-1)) + 1
         if (e.kind != k.COMPLETE).any():
-            latest = np.where(e.kind == k.COMPLETE, np.maximum(e.end, e.time), e.time)
-            last = np.maximum.reduceat(latest, bounds[:-1])
             k.match_pairs(
-                bounds, order, e.kind, e.function, e.time, event, last,
+                bounds, order, e.kind, e.function, e.time, e.end, event,
                 np.zeros(functions, np.int64), *(np.full(functions, -1, np.int64) for _ in range(2)),
                 *(np.empty(n, np.int64) for _ in range(4)),
                 stop, owner, forced_by, healed, counted,

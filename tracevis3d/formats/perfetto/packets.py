@@ -634,9 +634,15 @@ class PacketReader:
         kind, function, track = events["kind"], events["name"], events["track"]
         is_end = kind == kernels.END
         # Numbers change where they lie: of large traces a second column has no room.
-        names, number = rows.names(function[~is_end])
-        renumber(function, recording.functions(names)[number] if names else number)
-        function[is_end] = -1
+        names, number = rows.names(function, is_end)
+        table = recording.functions(names)[number] if names else number
+        if number[-1] < 0:
+            table[-1] = -1
+            renumber(function, table)
+        else:
+            # Some that begin have no name either.
+            renumber(function, table)
+            function[is_end] = -1
         renumber(track, thread)
         is_complete = kind == kernels.COMPLETE
         any_complete = bool(is_complete.any())

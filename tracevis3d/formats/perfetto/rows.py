@@ -433,13 +433,17 @@ class Finished:
         self.flows = flows
         self._texts = texts
 
-    def names(self, of: NDArray[np.int32]) -> tuple[list[str], NDArray[np.int32]]:
+    def names(
+        self, of: NDArray[np.int32], is_end: NDArray[np.bool_] | None = None
+    ) -> tuple[list[str], NDArray[np.int32]]:
         """Return the names that rows have, in order of appearance, and the number of each name among them.
 
         Parameters
         ----------
         of : int32 (n,)
             The column ``name``; NO_NAME becomes :data:`UNNAMED`.
+        is_end : bool (n,), optional
+            Rows that have none, and need none.
 
         Returns
         -------
@@ -452,6 +456,9 @@ class Finished:
             low = max(end - _PIECE, 0)
             # Of several assignments the last one counts.
             first[of[low:end][::-1]] = np.arange(end - 1, low - 1, -1)
+        if is_end is not None:
+            unnamed = np.flatnonzero((of < 0) & ~is_end)
+            first[-1] = unnamed[0] if len(unnamed) else len(of)
         used = np.argsort(first, kind="stable")[: int((first < len(of)).sum())]
         number: NDArray[np.int32] = np.full(len(first), -1, np.int32)
         number[used] = np.arange(len(used))

@@ -360,7 +360,7 @@ def split_late(bounds, order, time, end, kind, event, kept, out, counts, problem
 
     When an event is earlier than the last one kept, both are put aside, so that one event far in the
     future does not make all that follow late; at most twice as many as needed are put aside. Events that come
-    late in the file are noted.
+    late in the file are noted. Where all ascend, nothing is written.
 
     Parameters
     ----------
@@ -373,11 +373,12 @@ def split_late(bounds, order, time, end, kind, event, kept, out, counts, problem
     kept, out : int64 (events,)
         Filled: positions of ``order``: the ascending part, and the rest.
     counts : int64 (2,)
-        Filled: their lengths.
+        Filled: their lengths; zeros where all ascend.
     problems : int64 (N_PROBLEMS, 2)
     """
     n_kept = 0
     n_out = 0
+    ascends = True
     for g in range(len(bounds) - 1):
         lo = bounds[g]
         hi = bounds[g + 1]
@@ -388,18 +389,24 @@ def split_late(bounds, order, time, end, kind, event, kept, out, counts, problem
         first_end: Any = np.int64(-1)
         if hi > lo:
             max_start = time[lo]
-            max_end = time[lo]
+            before = time[order[lo]]
             for r in range(lo, hi):
                 s = time[r]
-                e = s
-                if kind[r] == COMPLETE and end[r] > s:
-                    e = end[r]
                 if s < max_start:
                     n_start += 1
                     if first_start < 0:
                         first_start = r
                 else:
                     max_start = s
+                now = time[order[r]]
+                ascends = ascends and now >= before
+                before = now
+        if n_start > 0:
+            max_end = time[lo]
+            for r in range(lo, hi):
+                e = time[r]
+                if kind[r] == COMPLETE and end[r] > e:
+                    e = end[r]
                 if e < max_end:
                     n_end += 1
                     if first_end < 0:
@@ -411,6 +418,12 @@ def split_late(bounds, order, time, end, kind, event, kept, out, counts, problem
             first_start = first_end
         if n_start > 0:
             note(problems, event, LATE, first_start, n_start)
+    if ascends:
+        counts[0] = counts[1] = 0
+        return
+    for g in range(len(bounds) - 1):
+        lo = bounds[g]
+        hi = bounds[g + 1]
         bottom = n_kept
         for p in range(lo, hi):
             if n_kept > bottom and time[order[p]] < time[order[kept[n_kept - 1]]]:
@@ -466,7 +479,7 @@ def merge_late(thread, time, order, kept, late, merged):  # type: ignore[no-unty
 
 @kernel
 def match_pairs(  # type: ignore[no-untyped-def]
-    bounds, order, kind, function, time, event, last,
+    bounds, order, kind, function, time, end, event,
     open_count, forced_head, early, stack, forced, next_forced, candidate,
     stop, owner, forced_by, healed, problems,
 ):  # fmt: skip
@@ -478,10 +491,8 @@ def match_pairs(  # type: ignore[no-untyped-def]
         Rows ``[bounds[g], bounds[g + 1])`` are thread ``g``.
     order : int64 (events,)
         Rows by thread, then time.
-    kind, function, time, event
+    kind, function, time, end, event
         Of the rows, as for :func:`nest_in_order` and :func:`note`.
-    last : int64 (groups,)
-        Each thread's last time: where calls that never end do.
     open_count, forced_head, early : int64 (functions,)
         0, -1 and -1.
     stack, forced, next_forced, candidate : int64 (events,)
@@ -573,11 +584,18 @@ def match_pairs(  # type: ignore[no-untyped-def]
                     n_forced += 1
             n_open = np.int64(depth)
             first_open = stack[0] if depth > 0 else np.int64(-1)
+            last = time[lo] if hi > lo else np.int64(0)
+            if depth > 0:
+                # What never ends does with its thread.
+                for r in range(lo, hi):
+                    last = max(last, time[r])
+                    if kind[r] == COMPLETE:
+                        last = max(last, end[r])
             while depth > 0:
                 depth -= 1
                 b = stack[depth]
                 open_count[function[b]] -= 1
-                stop[b] = last[g]
+                stop[b] = last
                 forced_by[b] = -2
             again = False
             if attempt == 0:
@@ -638,6 +656,9 @@ def find_ties(bounds, ends_first, order, kind, time, stop, place, run, group, ra
                 p += 1
                 continue
             now = time[e]
+            if p + 1 == hi or time[order[p + 1]] != now:
+                p += 1
+                continue
             written = n
             stage = 2 if by_end else 0
             shortest = NEVER
