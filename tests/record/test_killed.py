@@ -85,6 +85,54 @@ def test_what_a_killed_program_did_is_there_but_for_its_last_moments(tmp_path, p
     assert 100 <= calls(trace, "step") <= 250
 
 
+#: The second flush that takes calls or rows meets an error, as any later one does.
+FAILING = """
+import time
+from tracevis3d.record import operations
+table, turns = operations.table, []
+def fail():
+    turns.append(0)
+    if len(turns) == 2: raise RuntimeError('changed size')
+    return table()
+operations.table = fail
+def step(): time.sleep(0.001)
+for i in range(1500): step()
+print(len(turns) > 2)
+"""
+
+
+@pytest.mark.parametrize(("python", "engine"), engines())
+def test_a_flush_that_fails_costs_no_more_than_it_had_taken(tmp_path, python, engine):
+    (program := tmp_path / "program.py").write_text(FAILING)
+    done = recording(python, engine, program, output := tmp_path / "out.json.gz")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+    trace = tv.load(str(output), cache=False)
+    assert trace.problems["lost"].count == 1
+    assert trace.problems["lost"].first == "what a flush had taken: RuntimeError: changed size"
+    assert 500 <= calls(trace, "step") <= 1500
+
+
+#: For half a second, another thread is in the middle of importing the module.
+HALF_IMPORTED = """
+import sys, time, types
+half = types.ModuleType('multiprocessing.process')
+exec('def current_process(): return _current_process', vars(half))
+sys.modules[half.__name__] = half
+def step(): time.sleep(0.001)
+for i in range(500): step()
+del sys.modules[half.__name__]
+"""
+
+
+@pytest.mark.parametrize(("python", "engine"), engines())
+def test_a_module_that_is_being_imported_costs_no_flush(tmp_path, python, engine):
+    (program := tmp_path / "program.py").write_text(HALF_IMPORTED)
+    done = recording(python, engine, program, output := tmp_path / "out.json.gz")
+    assert (done.returncode, done.stderr) == (0, "")
+    trace = tv.load(str(output), cache=False)
+    assert (calls(trace, "step"), list(trace.problems)) == (500, [])
+
+
 @pytest.mark.parametrize(("python", "engine"), engines())
 @pytest.mark.parametrize("way", WAYS)
 def test_a_program_that_closes_all_descriptors(plainly, tmp_path, python, engine, way):

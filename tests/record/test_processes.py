@@ -110,7 +110,7 @@ def waits_called(waits, kind):
 def test_processes_wait_for_each_other_in_one_file(tmp_path, method):
     done, trace = record(tmp_path, PROGRAM, method)
     assert (done.returncode, done.stdout) == (0, "[0, 0] [0, 1, 4, 9]\n"), done.stderr
-    assert not trace.problems
+    assert not trace.problems, [(kind, p.first) for kind, p in trace.problems.items()]
     assert {"worker-0", "worker-1"} <= set(trace.threads.name)
     assert len(set(trace.threads.process)) == 5 + (method == "forkserver")
     assert sum(name.startswith("square") for name in trace.functions.label) == 1

@@ -101,7 +101,10 @@ class BufferWriter:
             self._fail(error)
 
     def flush(self, last: bool = False) -> None:
-        """Write what all buffers hold; the last time, also what is only read now and then."""
+        """Write what all buffers hold; the last time, also what is only read now and then.
+
+        It never raises: a flush that fails costs what it had taken, which the recording counts as lost.
+        """
         with self.idle() as mine:
             if not mine:
                 return
@@ -120,6 +123,10 @@ class BufferWriter:
                     self.spool.roll()
             except OSError as error:
                 self._fail(error)
+            except Exception as error:
+                # The next flush may succeed; without a catch, the thread that writes would end.
+                lost = f"what a flush had taken: {type(error).__name__}: {error}"
+                self.add(spool.PROBLEM, 0, to_json(("lost", lost, 1)))
 
     def write_names(self) -> None:
         """Write the names of operations and objects, before any rows that refer to them."""
@@ -222,9 +229,9 @@ class BufferWriter:
 
     def _write_process(self) -> None:
         """Write what ``multiprocessing`` calls this process, which it says a moment after the fork."""
-        # Another thread may be importing it.
-        current = getattr(sys.modules.get("multiprocessing.process"), "current_process", None)
-        name = current().name if current is not None else ""
+        # Another thread may be importing it: its function is there before what that returns.
+        current = getattr(sys.modules.get("multiprocessing.process"), "_current_process", None)
+        name = current.name if current is not None else ""
         if self._is_child and name and name != self._process and name != "MainProcess":
             self._process = name
             self.spool.add(spool.PROCESS, 0, to_json(name))

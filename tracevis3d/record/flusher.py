@@ -74,14 +74,17 @@ class Flusher:
 
     def _run(self) -> None:
         try:
-            state.hide_thread()
-            self._tid = state.local.log.tid
-            _leave_no_dummy()
-            if self._buffers.tracking is not None:
-                self._buffers.tracking.start()
-                # At once, so that memray's records of this thread are known to be ours.
-                self._buffers.mark()
-            self._started.release()
+            try:
+                state.hide_thread()
+                self._tid = state.local.log.tid
+                _leave_no_dummy()
+                if self._buffers.tracking is not None:
+                    self._buffers.tracking.start()
+                    # At once, so that memray's records of this thread are known to be ours.
+                    self._buffers.mark()
+            finally:
+                # Whatever happened: the program waits for this.
+                self._started.release()
             wait, most = self._flushes
             while not self._stopping.acquire(timeout=wait):
                 wait = min(2 * wait, most)
