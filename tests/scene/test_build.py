@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 
 bpy = pytest.importorskip("bpy")
 
+from tests.conftest import ROOT  # noqa: E402
 from tests.support.drawings import everything, rows  # noqa: E402
+from tracevis3d import api  # noqa: E402
 from tracevis3d.drawing.frame import Frame  # noqa: E402
 from tracevis3d.drawing.output import Output  # noqa: E402
 from tracevis3d.drawing.primitives import (  # noqa: E402
@@ -72,6 +74,16 @@ def test_everything_is_built_and_no_text_overlaps(style):
     for shown in built.collection.objects:
         if shown.type == "MESH":
             assert not shown.data.validate(), shown.name  # True: it had to be mended
+
+
+def test_plates_cast_no_shadow_as_the_texts_on_them():
+    runs = [api.load(ROOT / "examples" / f"vt_markdown_repeat{i}.json.gz") for i in (1, 2)]
+    frame = Frame(960, 540)
+    built = build(api.compare(*runs).drawing(frame), style="stage", frame=frame)
+    shadows = {
+        o["tracevis3d_kind"]: o.visible_shadow for o in built.collection.objects if "tracevis3d_kind" in o
+    }
+    assert (shadows["call"], shadows["trace"]) == (True, False)
 
 
 def test_each_box_is_one_instance_at_its_place():

@@ -417,6 +417,9 @@ class _Making:
                     shown = self.parts.whole(part, name, key, make)
             shown["tracevis3d_kind"], shown["tracevis3d_source"] = element.kind, element.source
             shown["tracevis3d_element"] = i
+            if element.kind in _PLATES:
+                # As the texts on them cast none.
+                shown.visible_shadow = False
 
     def texts(self) -> None:
         """Make labels and rulers."""
