@@ -38,6 +38,9 @@ def main(method):
     for worker in workers: worker.start()
     for worker in workers: worker.join()
     with ProcessPoolExecutor(2, mp_context=context) as pool:
+        # One that has begun waits for more, however long the other takes to begin.
+        pool.submit(square, 0).result()
+        time.sleep(0.05)
         print([worker.exitcode for worker in workers], list(pool.map(square, range(4))))
 
 if __name__ == "__main__":
