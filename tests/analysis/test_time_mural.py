@@ -1,5 +1,7 @@
 """The mural along time, against its definition."""
 
+import math
+
 import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -62,6 +64,18 @@ def test_a_window_of_a_nanosecond_and_of_none() -> None:
     for high in (0, 1):
         assert occupancy(calls, 0, high, 2, 1).tolist() == [[1.0, 1.0]]
         assert longest_calls(calls, 0, high, 2, 1).tolist() == [[0, 0]]
+
+
+def test_a_cell_is_as_light_as_the_root_of_its_share_of_the_busiest() -> None:
+    calls = trace_of("a 0 40 one\na 100 110 two\na 200 202 three").calls
+    cells = time_mural(calls, 0, 100 * WIDTH)
+    assert cells[0, :4].tolist() == [
+        255,
+        math.ceil(255 * math.sqrt(0.25)),
+        math.ceil(255 * math.sqrt(0.05)),
+        0,
+    ]
+    assert not cells[1:].any()
 
 
 def test_half_a_cell_is_the_busiest_and_what_began_just_before_is_not_in_the_first() -> None:
