@@ -43,31 +43,33 @@ def traced(tree, wait=0) -> Trace:
     A child may be a number: time that its caller spends before the next one. A list of such calls, and
     numbers, are several root calls.
     """
-    depths, functions, before, after, names = [], [], [], [], {}
+    return threaded([wait, *([tree] if isinstance(tree[0], str) else tree)])
 
-    def walk(call, depth, late):
-        name, own, children = call
-        depths.append(depth)
-        functions.append(names.setdefault(name, len(names)))
-        before.append(late)
-        after.append(own)
+
+def threaded(*threads) -> Trace:
+    """Return the trace of threads, each a list of such root calls and numbers."""
+    depths, functions, before, after, roots, names = [], [], [], [], [], {}
+
+    def walk(calls, depth):
         late = 0
-        for child in children:
-            if isinstance(child, int):
-                late += child
-            else:
-                walk(child, depth + 1, late)
-                late = 0
+        for call in calls:
+            if isinstance(call, int):
+                late += call
+                continue
+            name, own, children = call
+            depths.append(depth)
+            functions.append(names.setdefault(name, len(names)))
+            before.append(late)
+            after.append(own)
+            late = 0
+            walk(children, depth + 1)
 
-    for root in [tree] if isinstance(tree[0], str) else tree:
-        if isinstance(root, int):
-            wait += root
-        else:
-            walk(root, 1, wait)
-            wait = 0
+    for thread, calls in enumerate(threads):
+        walk(calls, 1)
+        roots += [thread] * sum(not isinstance(call, int) for call in calls)
     calls = from_depths(
         np.array(depths, np.int32), np.array(functions, np.int32), np.array(before, np.int64),
-        np.array(after, np.int64),
+        np.array(after, np.int64), np.array(roots, np.int32),
     )  # fmt: skip
     return trace_of(calls, list(names))
 

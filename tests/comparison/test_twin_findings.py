@@ -452,62 +452,6 @@ def two_callers(step, own=900, more=0):
     )
 
 
-def waiting(between, whole=3000):
-    """A run that takes so long, of which it waits between two calls."""
-    return traced(("main", whole - 2000 - between, [leaf("a"), between, leaf("b")]))
-
-
-def brief(step):
-    """A run that does much else, and at last two short calls in one order or in the other."""
-    return traced(("main", 300, [*[leaf("tick", 10)] * 600, *[leaf("a", 10), leaf("b", 10)][::step]]))
-
-
-def in_itself(step):
-    """A root call calls its own function, which calls two others in one order or in the other."""
-    return traced(("main", 300, [("main", 300, [leaf("a"), leaf("b", 900)][::step])]))
-
-
-def in_a_row(names):
-    """A function calls others, by the letters of ``names``."""
-    return traced(("main", 300, [("main", 300, [leaf(name, 900) for name in names])]))
-
-
-def rounds(*parts):
-    """A function is called again and again, for a part of the work each time."""
-    return traced(("main", 300, [("round", 10, list(part)) for part in parts]))
-
-
-@given(any_pairs())
-@example((two_callers(1), two_callers(-1)))
-@example((waiting(100), waiting(150)))  # half as long again
-@example((waiting(100), waiting(149)))
-@example((waiting(100, 10_000), waiting(200, 10_000)))  # a hundredth of the time more
-@example((waiting(100, 10_000), waiting(199, 10_000)))
-@example((in_itself(1), in_itself(-1)))
-@example((brief(1), brief(-1)))  # too short to be looked at
-@example((two_callers(1, 5000), two_callers(-1)))
-@example((two_callers(1), two_callers(-1, 5000)))
-# Two move together, or around one that keeps its place.
-@example((in_a_row("abcdexy"), in_a_row("yxabcde")))
-@example((in_a_row("abcdxey"), in_a_row("yxabcde")))
-# What comes before a call in one trace comes in the round before in the other.
-@example((rounds([leaf("a")], [leaf("b"), leaf("c")]), rounds([leaf("a"), leaf("b")], [500, leaf("c")], [])))
-@example((rounds([leaf("a"), leaf("b")], [leaf("c")], []), rounds([leaf("a")], [leaf("b"), 500, leaf("c")])))
-@settings(max_examples=120, deadline=None)
-def test_what_is_done_in_another_order_or_later(pair):
-    evidence = evidence_of(pair)
-    plain = Plain(evidence)
-    pairs = find_pairs(evidence)
-    result = list(zip(pairs.a.tolist(), pairs.b.tolist(), pairs.node.tolist(), strict=True))
-    assert result == plain.pairs()
-    in_order = pairs.in_order.tolist()
-    kept = [(plain.traces[1].start[b], b) for (_, b, _), flag in zip(result, in_order, strict=True) if flag]
-    assert kept == sorted(kept)
-    assert len(kept) == plain.most_in_order(result)
-    all_same(out_of_order(evidence, pairs), plain.out_of_order(result, in_order))
-    all_same(offsets(evidence, pairs), plain.offsets(result, in_order))
-
-
 def found_first(evidence, small=False):
     """Return what is found before it is likened, ranked; ``small``: all that is counted."""
     judged, pairs = groups(evidence), find_pairs(evidence)

@@ -6,7 +6,7 @@ import random
 
 from hypothesis import strategies as st
 
-from tests.comparison.test_findings import traced
+from tests.comparison.test_findings import threaded, traced
 from tests.support.plain_match import traces
 
 NAMES = [f"f{i}" for i in range(7)]
@@ -183,6 +183,62 @@ def waiting_pairs(draw):
             run.append([f"part{part}", 20, below[s]])
     first = draw(st.sampled_from([(0, 0), (30, 30), (30, 900)]))
     return _traced(draw, [["main", 100, run] for run in runs], first)
+
+
+def _parts(chance, levels):
+    """Return calls, and waits between them, some of them again and again."""
+    found = []
+    for _ in range(chance.choice([0, 1, 2, 3, 5] if levels < 2 else [1, 2, 3, 4])):
+        call = [f"f{chance.randrange(8)}", chance.choice([0, 1, 10, 10, 40, 300]), []]
+        call[2] = _parts(chance, levels - 1) if levels else []
+        found += [_copy(call) for _ in range(chance.choice([1, 1, 1, 2, 3]))]
+        found += [chance.choice([1, 5, 50, 500])] if chance.random() < 0.25 else []
+    return found
+
+
+def reordered_pair(seed):
+    """Return two runs of some threads, made by chance: in one of them work is done elsewhere, or later."""
+    chance = random.Random(seed)
+    threads = [_parts(chance, 2) for _ in range(chance.choice([1, 1, 2, 3]))]
+    one, other = (_copy(["", 0, [["", 0, thread] for thread in threads]])[2] for _ in range(2))
+    for _ in range(chance.randint(1, 4)):
+        of = chance.choice([each[2] for thread in other for each in _nodes(thread) if each[2]])
+        place, to = chance.randrange(len(of)), chance.randrange(len(of))
+        call = of[place] if not isinstance(of[place], int) else ["wrapper", 30, []]
+        what = chance.choice([
+            "swap", "swap", "swap", "wait", "wait", "rename", "slow", "drop", "more", "alone", "bare", "wrap",
+            "begin", "end",
+        ])  # fmt: skip
+        if what == "swap":
+            of.insert(to, of.pop(place))
+        elif what == "wait":
+            of.insert(place, chance.choice([1, 5, 50, 500, 2000]))
+        elif what == "rename":
+            for each in _nodes(["", 0, other]):
+                each[0] = "new" if each[0] == call[0] != "" else each[0]
+        elif what == "slow":
+            call[1] = call[1] * chance.choice([2, 5]) + chance.choice([0, 1])
+        elif what == "drop":
+            of[place : place + 1] = [] if len(of) > 1 else of
+        elif what == "more":
+            of.insert(to, _copy(call))
+        elif what == "alone":  # without what it calls
+            of.insert(to, [*call[:2], []])
+        elif what == "bare":
+            call[2].clear()
+        elif what == "wrap":
+            of[place] = ["wrapper", chance.choice([0, 1, 30]), [call]]
+        elif what == "begin":  # a thread, with the last calls of another
+            thread = chance.choice(other)[2]
+            other.append(["", 0, [thread.pop() for _ in thread[to + 1 :]][::-1] or [_copy(call)]])
+        elif what == "end":  # a thread's first call by another thread
+            thread, before = chance.choice(other)[2], chance.choice(other)[2]
+            before += [thread.pop(0) for _ in thread[1:2]]
+    pair = [
+        threaded(*(of for _, _, of in run if any(not isinstance(each, int) for each in of)))
+        for run in (one, other)
+    ]
+    return tuple(pair if chance.random() < 0.5 else pair[::-1])
 
 
 def any_pairs():

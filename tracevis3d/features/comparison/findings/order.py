@@ -68,14 +68,14 @@ def find_pairs(evidence: Evidence) -> Pairs:
         longest = paths.longest[s, both]
         lasted = trace.calls.end[longest] - trace.calls.start[longest]
         worth |= lasted >= max(_WORTH * evidence.time[s], 1)
-        share = np.maximum(paths.time[s] / max(evidence.time[s], 1), paths.below[s] / max(len(trace), 1))
-        worth |= (share[both] >= _WORTH) & (paths.calls[s, both] <= _MOST_CALLS)
+        share = np.maximum(paths.time[s, both] / max(evidence.time[s], 1), paths.below[s, both] / len(trace))
+        worth |= (share >= _WORTH) & (paths.calls[s, both] <= _MOST_CALLS)
     chosen = np.zeros(len(paths), np.bool_)
     chosen[both[worth]] = True
     heads = [outermost(trace.calls, paths.of_call[s], chosen) for s, trace in enumerate(traces)]
     classes = _classes(evidence, heads)
     node = [paths.of_call[s][heads[s]].astype(np.int64) for s in range(2)]
-    width = max(int(max(c.max(initial=0) for c in classes)) + 1, 1)
+    width = max(int(c.max(initial=0)) for c in classes) + 1
     a, b = _in_turn(heads, [n * width + c for n, c in zip(node, classes)])
     rest = [np.setdiff1d(heads[s], done, assume_unique=True) for s, done in enumerate((a, b))]
     more = _in_turn(rest, [paths.of_call[s][rest[s]].astype(np.int64) for s in range(2)])
@@ -121,7 +121,7 @@ def _in_turn(calls: list[Ints], keys: list[Ints]) -> tuple[Ints, Ints]:
 
 def _of_one_caller(one: Calls, other: Calls, a: Ints, b: Ints) -> Flags:
     """Return which pairs of calls have callers that are a pair, if any that are paired."""
-    partner = np.full(len(one), -1, np.int64)
+    partner = np.empty(len(one), np.int64)  # of those that are paired
     partner[a] = b
     above = [_paired_caller(calls, ids) for calls, ids in ((one, a), (other, b))]
     apart = (above[0] >= 0) & (partner[above[0]] != above[1])
