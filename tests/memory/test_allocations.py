@@ -364,7 +364,10 @@ def test_a_leak_is_what_grows_and_is_never_freed() -> None:
 
 def test_saw_teeth_and_churn() -> None:
     tooth = [(ALLOC, i, 100, 10) for i in range(10)] + [(FREE, i, 0, 0) for i in range(10)]
-    (found,) = [f for f in program(*tooth * 5)[1].findings if f.kind == "saw-tooth" and f.site < 0]
+    use = program(*tooth * 5)[1]
+    (found,) = [f for f in use.findings if f.kind == "saw-tooth" and f.site < 0]
+    of_all = [f.site < 0 for f in use.findings]
+    assert [f["site"] is None for f in memory_facts(use, 9)["findings"]] == of_all
     assert found.details["times"] == 5
     assert found.details["period_ns"] == pytest.approx(100, rel=0.1)
     assert "saw-tooth" not in kinds(program(*tooth * 2)[1])

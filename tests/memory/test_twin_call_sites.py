@@ -13,12 +13,14 @@ from tests.support.plain_match import small_trace
 from tracevis3d.features.memory.blocks import find_blocks
 from tracevis3d.features.memory.call_sites import find_sites, passes_on
 from tracevis3d.features.memory.summary import MemoryUse, memory_facts
-from tracevis3d.trace.model import ALLOC, FREE, Memory, Stacks
+from tracevis3d.trace.model import ALLOC, FREE, Memory, Stacks, Strings
 from tracevis3d.trace.names import call_site
 
 PASS = ("malloc", "operator new[]", "g_new0", "xalloc", "strdup", "PyMem_Malloc")
 OWN = ("main", "renew", "new_node", "parse")
 NAMES = [*PASS, *OWN]
+#: What is called so in Python passes nothing on.
+FILES = ["pool.py", "pool.c"]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +73,9 @@ def programs(draw):
         rng.integers(-1, frames, rows).astype(np.int32) if draw(st.booleans()) else np.empty(0, np.int32),
     )  # fmt: skip
     lines = np.arange(len(trace.functions), dtype=np.int32) % 3
-    return replace(trace, memory=memory, stacks=stacks, functions=replace(trace.functions, line=lines))
+    file = rng.integers(-1, len(FILES), len(trace.functions)).astype(np.int32)
+    described = replace(trace.functions, line=lines, file=file)
+    return replace(trace, memory=memory, stacks=stacks, functions=described, files=Strings.of(FILES))
 
 
 @given(programs())
@@ -79,14 +83,17 @@ def programs(draw):
 def test_sites_are_those_of_the_plain_twin(trace) -> None:
     blocks = find_blocks(trace.memory, 100)
     found = find_sites(trace, blocks)
-    labels = trace.functions.label
+    passing = [
+        label in PASS and (file < 0 or FILES[file] != "pool.py")
+        for label, file in zip(trace.functions.label, trace.functions.file.tolist(), strict=True)
+    ]
     site_of, bytes_ = [], {}
     for row, size in zip(blocks.row.tolist(), blocks.size.tolist()):
         frame = int(trace.memory.stack[row]) if len(trace.memory.stack) else -1
         at, column = (frame, trace.stacks) if frame >= 0 else (int(trace.memory.call[row]), trace.calls)
         for _ in range(32):
             above = int(column.parent[at]) if at >= 0 else -1
-            if above >= 0 and labels[column.function[at]] in PASS:
+            if above >= 0 and passing[column.function[at]]:
                 at = above
         function = int(column.function[at]) if at >= 0 else -1
         line = int(trace.stacks.line[at] if frame >= 0 else trace.functions.line[function]) if at >= 0 else 0

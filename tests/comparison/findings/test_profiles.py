@@ -385,6 +385,10 @@ def test_a_caller_that_nobody_knows_has_no_work(tmp_path):
         ("compare", (180_000_000, 600_000_000)), ("mix", (160_000_000, 280_000_000)),
     }  # fmt: skip
     assert sentence(told[0]).endswith(" in B below `[unknown] > sort`.")
+    # Even where the change of all that it calls is surer than that of each.
+    every = {"main;work": 60, **before, "[unknown];sort;compare": 200, "[unknown];mix": 180}
+    told = found(a, perf_script(tmp_path, "every", every)).found
+    assert {one.functions[0] for one in told} == {"compare", "mix"}
     # What is sampled in code without a name is told of.
     (only,) = found(a, perf_script(tmp_path, "c", {**before, "[unknown]": 200})).found
     assert (only.functions[0], only.details["itself"]) == ("[unknown]", True)
