@@ -41,7 +41,7 @@ LEAST = 4
 #: Symbols read between two progress reports.
 _STEP = 1 << 19
 #: Numbers of lists, rules and symbols are int32.
-_MOST = 2**31 - 1
+_MOST = int(np.iinfo(np.int32).max)
 
 
 @dataclass(frozen=True, eq=False)
