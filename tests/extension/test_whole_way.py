@@ -91,8 +91,7 @@ def test_the_whole_way(blender, archive, request):
         turns = turns[number % 2 :: 2]
     elif len(names) > 2:
         turns = [turn for turn in turns if turn[0] in ("many.py", "lists/threads.py")]
-    blender.scripts(*turns)
-    blender.script("install/disable.py")
+    blender.scripts(*turns, ("install/disable.py",))
 
 
 def _without_extension(blender):
