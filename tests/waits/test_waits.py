@@ -476,6 +476,14 @@ def test_a_call_that_takes_far_longer_than_its_likes_is_found():
     assert found.count == 31
 
 
+@pytest.mark.parametrize(("innermost", "found"), [("compute", True), ("nanosleep", False)])
+def test_a_call_that_sleeps_by_way_of_others_is_none_that_takes_long(innermost, found):
+    rows = [("a", 1000 * i, 1000 * i + 8, "visit") for i in range(30)]
+    deep = ("visit", "retry", "pause", innermost)
+    rows += [("a", 40_000 + 10 * i, 90_000 - 10 * i, name) for i, name in enumerate(deep)]
+    assert ("outlier" in kinds_of(lines(rows))) == found
+
+
 def test_rules_of_the_users_go_before_the_built_in_ones(tmp_path):
     rules = tmp_path / "mine.json"
     rules.write_text(
