@@ -476,7 +476,7 @@ def test_a_call_that_takes_far_longer_than_its_likes_is_found():
     assert found.count == 31
 
 
-@pytest.mark.parametrize(("innermost", "found"), [("compute", True), ("nanosleep", False)])
+@pytest.mark.parametrize(("innermost", "found"), [("compute", True), ("run_timer", False)])
 def test_a_call_that_sleeps_by_way_of_others_is_none_that_takes_long(innermost, found):
     rows = [("a", 1000 * i, 1000 * i + 8, "visit") for i in range(30)]
     deep = ("visit", "retry", "pause", innermost)
