@@ -116,8 +116,19 @@ def intern_all(data, low, high, table, hashes, starts, lengths, state, number): 
 
 
 @inline
-def _slot(value, mask):  # type: ignore[no-untyped-def]
-    """Return where a value is looked for first; values that differ in high bits alone lie apart, too."""
+def slot_of(value, mask):  # type: ignore[no-untyped-def]
+    """Return where a value is looked for first; values that differ in high bits alone lie apart, too.
+
+    Parameters
+    ----------
+    value : int64
+    mask : uint64
+        Slots less one; their number is a power of two.
+
+    Returns
+    -------
+    int64
+    """
     mixed = np.uint64(value) ^ (np.uint64(value) >> np.uint64(32))
     return np.int64((mixed * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)) & mask)
 
@@ -140,12 +151,12 @@ def number_values(values, table, keys, state, number):  # type: ignore[no-untype
     """
     mask = np.uint64(len(table) - 1)
     for known in range(state[1]):
-        slot = _slot(keys[known], mask)
+        slot = slot_of(keys[known], mask)
         while table[slot] >= 0:
             slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
         table[slot] = known
     for i in range(state[0], len(values)):
-        slot = _slot(values[i], mask)
+        slot = slot_of(values[i], mask)
         while table[slot] >= 0 and keys[table[slot]] != values[i]:
             slot = np.int64((np.uint64(slot) + np.uint64(1)) & mask)
         if table[slot] < 0:

@@ -58,14 +58,15 @@ class Built:
     calls : Calls
     first, count : int64 (threads,)
         The calls of thread ``t`` are the slice ``[first[t], first[t] + count[t])``.
-    call_of_event : int64 (events,)
-        The call that the event opened or, for an END, closed; -1 where the event was left out.
+    call_of_event : int64 (events,) or None
+        The call that the event opened or, for an END, closed; -1 where the event was left out. None: each
+        event is a call.
     """
 
     calls: Calls
     first: Ints
     count: Ints
-    call_of_event: Ints
+    call_of_event: Ints | None
 
 
 def build_calls(

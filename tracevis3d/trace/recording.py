@@ -383,6 +383,7 @@ class Recording:
             :meth:`function`, recorded nanoseconds. The columns become the recording's.
         as_events : callable
             Returns what says the same, as :meth:`add_events` takes it. Asked for where events are added too.
+            Where :meth:`add_sync` names calls as its events, its first rows begin them, in their order.
         """
         if len(calls):
             self._calls.append((calls, as_events))
@@ -423,7 +424,7 @@ class Recording:
         contended : int8 (n,), optional
             2: it blocked until the recording ended, 1: it blocked, 0: it did not, -1: not recorded.
         event : int64 (n,), optional
-            The event whose call it is.
+            The event whose call it is; with :meth:`add_calls` the call itself.
         holder : int32 (n,), optional
             The thread that held the object.
         line : int32 (n,), optional
@@ -992,7 +993,7 @@ def _as_built(calls: Calls, threads: int, origin: int) -> Built:
         # The columns are the recording's own.
         np.subtract(calls.start, origin, out=calls.start)
         np.subtract(calls.end, origin, out=calls.end)
-    return Built(calls, np.cumsum(count) - count, count, np.empty(0, np.int64))
+    return Built(calls, np.cumsum(count) - count, count, None)
 
 
 def _time_range(events: Events, tables: dict[str, dict[str, NDArray[Any]]]) -> tuple[int, int]:
@@ -1091,7 +1092,8 @@ class _Tables:
         event = rows["event"][order]
         call = np.full(len(event), -1, np.int64)
         known = event >= 0
-        call[known] = self._built.call_of_event[event[known]]
+        of = self._built.call_of_event
+        call[known] = event[known] if of is None else of[event[known]]
         start = rows["start"][order]
         end = rows["end"][order]
         # Only now it is known which end belongs to a call with begin and end.

@@ -9,17 +9,15 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ...errors import InputError, Unreadable
 from ...progress import Progress, part
 from ...trace.model import Source
 from ...trace.recording import Recording
 from .. import names, registry
 from ..unpack import whole
+from .batches import read_batches
 from .handover import hand_over
-from .tables import tables_of
+from .old import read_old
 
 if TYPE_CHECKING:
     from ...trace.model import Trace
@@ -82,22 +80,14 @@ def read(path: Path, progress: Progress) -> Trace:
             "it again with a newer Go"
         )
     progress(0.2, "reading events")
-    tables = tables_of(data, _HEADER_BYTES, recording.problems, is_old=minor < _TODAY)
+    reads = read_old if minor < _TODAY else read_batches
+    tables, changes = reads(data, _HEADER_BYTES, recording.problems)
     progress(0.5, "following goroutines")
-    parts = hand_over(tables, recording)
-    if not parts:
+    byte = hand_over(tables, changes, recording)
+    if byte is None:
         raise Unreadable(f"{path}: no goroutine does anything in it")
     progress(0.7, "building calls")
-    return recording.finish(Source(), names.split, lambda event: f"byte {_byte(parts, event):,}")
-
-
-def _byte(parts: list[NDArray[np.int64]], event: int) -> int:
-    """Return an event's byte."""
-    for part_of in parts:
-        if event < len(part_of):
-            return int(part_of[event])
-        event -= len(part_of)
-    raise IndexError(event)
+    return recording.finish(Source(), names.split, lambda event: f"byte {byte(event):,}")
 
 
 FORMAT = registry.Format(

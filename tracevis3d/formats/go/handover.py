@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.formats.lay import goroutines as kernels
+from ...kernels.formats.go import lay as kernels
 from ...trace.events import BEGIN, COMPLETE, END
-from ...trace.model import RELEASE, WAIT
+from ...trace.model import RELEASE, WAIT, Calls
 from ...trace.recording import Recording
 from ..distinct import distinct
 from ..profiles.documents import add_function
-from .goroutines import GONE, RUNNABLE, SYSCALL, WAITING, Moves, moves_of
+from .changes import Changes
 from .tables import Tables
 
 Ints = NDArray[np.int64]
@@ -35,176 +36,185 @@ _NUMBERS = {
     False: {37: "heap (bytes)", 38: "heap goal (bytes)", 9: "GOMAXPROCS"},
     True: {33: "heap (bytes)", 34: "heap goal (bytes)", 4: "GOMAXPROCS"},
 }
-#: Kinds that create a goroutine.
-_CREATIONS = {False: (14, 47), True: (13,)}
 #: Why all goroutines are stopped, as Go 1.21 and before number it.
 _OLD_REASONS = ("mark termination", "sweep termination")
 
 
-def hand_over(tables: Tables, recording: Recording) -> list[Ints]:
+def hand_over(tables: Tables, changes: Changes, recording: Recording) -> Callable[[int], int] | None:
     """Give a recording all that a trace says.
 
     Parameters
     ----------
     tables : Tables
+    changes : Changes
+        They are put in order.
     recording : Recording
         It is filled.
 
     Returns
     -------
-    list of int64 (events,)
-        The byte that each event of a call is from, in parts; none where no goroutine does anything.
+    callable or None
+        Returns the byte of an event; None where no goroutine does anything.
     """
-    moves = moves_of(tables)
-    if not len(moves.goroutine):
-        return []
-    return _HandOver(tables, moves, recording).run()
+    if not len(changes.numbers):
+        return None
+    return _HandOver(tables, changes, recording).run()
+
+
+@dataclass(frozen=True, eq=False)
+class _Machine:
+    """Calls on a thread of the program's own: when each begins and ends, the byte of it, and its function."""
+
+    thread: str
+    start: Ints
+    end: Ints
+    byte: Ints
+    functions: Callable[[], Ints]
 
 
 class _HandOver:
-    def __init__(self, tables: Tables, moves: Moves, recording: Recording) -> None:
-        self._tables, self._moves, self._recording = tables, moves, recording
-        self._end = int(max(tables.time.max(), moves.time.max()))
-        self._numbers, self._of = distinct(moves.goroutine)
+    def __init__(self, tables: Tables, changes: Changes, recording: Recording) -> None:
+        self._tables, self._changes, self._recording = tables, changes, recording
         self._frames = self._frame_functions()
-        self._first = np.append(True, moves.goroutine[1:] != moves.goroutine[:-1])
-        self._last = np.append(self._first[1:], True)
+        self._entry = np.empty(len(changes.numbers), np.int64)
+        self._counts = np.zeros(kernels.COUNTS, np.int64)
+        names = tables.names
+        self._outermost = names.first + names.many - 1
+        kernels.settle_changes(
+            changes.order, changes.first, changes.becomes, changes.time, changes.stack,
+            self._outermost, names.many, self._frames, self._entry, self._counts,
+        )  # fmt: skip
         self._roots, self._names = self._entries()
         self._threads = self._name_threads(self._names)
 
-    def run(self) -> list[Ints]:
+    def run(self) -> Callable[[int], int]:
         """Hand over everything."""
-        parts = [
-            self._states(),
+        machines = [
             self._machine(_COLLECTIONS, _COLLECTOR, self._collections),
             self._machine(_STOPS, _STOPPED, self._why_stopped),
         ]
-        self._flows()
+        place = self._states(machines)
         self._tasks()
         self._logs()
         self._counters()
-        return parts
+        return place
 
     # -- names -------------------------------------------------------------------------------------
 
-    def _frame_functions(self) -> Ints:
+    def _frame_functions(self) -> NDArray[np.int32]:
         """Return the function of each frame of a stack."""
-        tables = self._tables
+        names = self._tables.names
         # Each part of a trace has the same texts again.
         known: dict[str, int] = {}
-        same = np.array([known.setdefault(text, len(known)) for text in (*tables.texts, "")], np.int64)
-        kinds, of = distinct(same[tables.functions] * len(known) + same[tables.files])
+        same = np.array([known.setdefault(text, len(known)) for text in (*names.texts, "")], np.int64)
+        kinds, of = distinct(same[names.functions] * len(known) + same[names.files])
         texts = [*known]
         pairs = [divmod(kind, len(known)) for kind in kinds.tolist()] if len(of) else []
         functions = [add_function(self._recording, texts[name], texts[file]) for name, file in pairs]
-        return np.array(functions, np.int64)[of]
+        return np.array(functions, np.int32)[of]
 
     def _named(self, name: str) -> int:
         """Return the function of what the runtime does."""
         return self._recording.function(name, label=name, containers=(("module", "scheduler"),))
 
-    def _entries(self) -> tuple[Ints, list[str]]:
+    def _entries(self) -> tuple[NDArray[np.int32], list[str]]:
         """Return the function that each goroutine begins with, outermost in its first stack, and its name."""
-        tables, moves = self._tables, self._moves
-        deep = np.append(tables.many, 0)[moves.stack] > 0
-        some = np.flatnonzero((moves.stack >= 0) & deep)
-        stack = moves.stack[some]
-        outermost = np.full(len(self._numbers), -1, np.int64)
-        outermost[self._of[some][::-1]] = (tables.first[stack] + tables.many[stack] - 1)[::-1]
-        texts = [*tables.texts, ""]
-        names = [texts[tables.functions[frame]] if frame >= 0 else "" for frame in outermost.tolist()]
-        entries = np.append(self._frames, -1)[outermost]
+        known, numbers = self._tables.names, self._changes.numbers.tolist()
+        texts = [*known.texts, ""]
+        names = [texts[known.functions[frame]] if frame >= 0 else "" for frame in self._entry.tolist()]
+        entries = np.append(self._frames, np.int32(-1))[self._entry]
         for row in np.flatnonzero(entries < 0).tolist():
-            names[row] = f"goroutine {int(self._numbers[row])}"
+            names[row] = f"goroutine {numbers[row]}"
             entries[row] = self._recording.function(names[row])
         return entries, names
 
-    def _name_threads(self, names: list[str]) -> Ints:
+    def _name_threads(self, names: list[str]) -> NDArray[np.int32]:
         """Return the thread of each goroutine."""
         recording, threads = self._recording, []
-        for number, name in zip(self._numbers.tolist(), names, strict=True):
+        for number, name in zip(self._changes.numbers.tolist(), names, strict=True):
             recording.name_thread(_PROCESS, number, name)
             threads.append(recording.thread(_PROCESS, number))
-        return np.array(threads, np.int64)
+        return np.array(threads, np.int32)
 
     # -- goroutines --------------------------------------------------------------------------------
 
-    def _states(self) -> Ints:
-        """Add calls of goroutines, of what they do not run in, and regions; return the byte of each event."""
-        tables, moves = self._tables, self._moves
-        until = np.append(moves.time[1:], 0)
-        until[self._last] = np.where(moves.state[self._last] == GONE, moves.time[self._last], self._end)
-        is_away = (moves.state == WAITING) | (moves.state == SYSCALL) | (moves.state == RUNNABLE)
-        # Who is ready after it waited or was in a system call is still where it was.
-        goes_on = (moves.state == RUNNABLE) & (moves.stack < 0) & ~self._first
-        goes_on[1:] &= (moves.state[:-1] == WAITING) | (moves.state[:-1] == SYSCALL)
-        many, outermost = self._frames_of(is_away)
+    def _states(self, machines: list[_Machine]) -> Callable[[int], int]:
+        """Add calls of goroutines, of what they do not run in, regions, and those of ``machines``.
+
+        Return what returns the byte of an event.
+        """
+        changes, recording, counts = self._changes, self._recording, self._counts.tolist()
         regions = np.concatenate(self._regions())
         regions = regions[np.lexsort((regions[:, 4], regions[:, 0]))]
-        regions[:, 4] = tables.at[regions[:, 4]]
-        total = int(self._first.sum() + self._last.sum() + 2 * (is_away.sum() + many.sum()) + len(regions))
-        thread, function = np.empty((2, total), np.int32)
-        kind, at = np.empty(total, np.uint8), np.empty(total, np.int64)
-        byte: Ints = np.empty(total, np.int64)
-        begun = np.empty(len(moves.time), np.int64)
-        of = self._threads.astype(np.int32)[self._of]
+        regions[:, 4] = self._tables.at[regions[:, 4]]
+        n = counts[kernels.CALLS] + int((regions[:, 1] == BEGIN).sum())
+        room = n + sum(len(machine.start) for machine in machines)
         given: tuple[Any, ...] = (
-            *(self._first, self._last, is_away, goes_on, moves.time, until, of, tables.at[moves.event]),
-            *(self._roots[self._of], self._reasons(), many, outermost, self._frames),
-            *regions.T,
+            *(changes.order, changes.first, changes.becomes, changes.time, changes.reason, changes.stack),
+            *(changes.byte, changes.last, self._threads, self._roots, *self._reasons()),
+            *(self._outermost, self._tables.names.many, self._frames),
+            *(np.ascontiguousarray(column) for column in regions.T),
         )
-        out: tuple[Any, ...] = (thread, kind, function, at, byte, begun)
-        kernels.lay_changes(*map(np.ascontiguousarray, given), *out)
-        self._recording.add_events(thread=thread, kind=kind, function=function, time=at)
-        away = np.flatnonzero(is_away)
-        self._sync(away, until, begun[away])
-        return byte
+        waits, until, call = np.empty((3, counts[kernels.WAITS]), np.int64)
+        marks = waits, until, call, *(np.empty(counts[k], np.int64) for k in (kernels.RELEASES, kernels.CREATIONS))
+        no: tuple[Any, ...] = (np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))
+        thread, function, depth = (np.empty(room, np.int32) for _ in range(3))
+        start, end, parent, extent = (np.empty(room, np.int64) for _ in range(4))
+        out = thread, no[0], function, start, no[1], parent, depth, end, extent, np.empty(n, np.int64)
+        fits = kernels.lay_changes(False, *given, *out, *marks)
+        byte = no[1]
+        if not fits:
+            # What does not fit together is repaired: begins and ends say what was recorded.
+            room = 2 * counts[kernels.CALLS] + len(regions)
+            thread, function, kind = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8)
+            start, byte = np.empty(room, np.int64), np.empty(room, np.int64)
+            out = thread, kind, function, start, byte, no[1], no[2], no[1], no[1], no[1]
+            kernels.lay_changes(True, *given, *out, *marks)
+            recording.add_events(thread=thread, kind=kind, function=function, time=start)
+        self._sync(waits, until, call, marks[3])
+        byte = np.concatenate([byte, *(machine.byte for machine in machines)])
+        for machine in machines:
+            if not len(machine.start):
+                continue
+            of = recording.thread(_PROCESS, machine.thread), machine.functions()
+            if fits:
+                stop = n + len(machine.start)
+                thread[n:stop], function[n:stop] = of
+                start[n:stop], end[n:stop] = machine.start, machine.end
+                parent[n:stop], depth[n:stop], extent[n:stop] = -1, 1, 1
+                n = stop
+            else:
+                recording.add_events(
+                    thread=np.full(len(machine.start), of[0]),
+                    kind=np.full(len(machine.start), COMPLETE),
+                    function=of[1],
+                    time=machine.start,
+                    end=machine.end,
+                )
+        self._flows(marks[4])
+        if fits:
+            calls = Calls(
+                function=function, parent=parent, depth=depth, start=start, end=end, extent=extent, thread=thread,
+                record=no[1],
+            )  # fmt: skip
+            kind = np.full(len(calls), COMPLETE)
+            recording.add_calls(
+                calls, lambda: {"thread": thread, "kind": kind, "function": function, "time": start, "end": end}
+            )
+        return lambda event: int(byte[event])
 
-    def _frames_of(self, is_away: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-        """Return how many functions are around each state, but the goroutine's, and where the outermost is.
-
-        Returns
-        -------
-        many, outermost : int64 (changes,)
-            0 for those who run.
-        """
-        tables, moves = self._tables, self._moves
-        none = np.zeros(len(is_away), np.int64)
-        if not len(tables.many):
-            return none, none
-        stack = moves.stack
-        there = is_away & (stack >= 0)
-        there[there] = ~self._created(np.flatnonzero(there))
-        many = np.where(there, tables.many[stack], 0)
-        outermost = np.where(many > 0, tables.first[stack] + many - 1, 0)
-        known = (
-            (many > 0) & (self._frames[outermost] == self._roots[self._of]) if len(self._frames) else many > 0
-        )
-        return many - known, outermost - known
-
-    def _created(self, rows: Ints) -> NDArray[np.bool_]:
-        """Return which changes are a goroutine's creation: their stack is where it will begin."""
-        kind = self._tables.kind[self._moves.event[rows]]
-        created: NDArray[np.bool_] = np.isin(kind, _CREATIONS[self._tables.is_old])
-        return created
-
-    def _reasons(self) -> Ints:
-        """Return the function that stands for each state."""
-        moves = self._moves
-        waits = np.array([self._named(text or ENDED) for text in moves.reasons] or [0], np.int64)
+    def _reasons(self) -> tuple[int, int, NDArray[np.int32]]:
+        """Return the functions that stand for being ready, for system calls, and for each reason of a wait."""
+        named = [self._named(text or ENDED) for text in self._changes.reasons]
         ready, inside = self._named(READY), self._named(INSIDE)
-        of_wait = waits[np.maximum(moves.reason, 0)]
-        found: Ints = np.where(
-            moves.state == RUNNABLE, ready, np.where(moves.state == SYSCALL, inside, of_wait)
-        )
-        return found
+        return ready, inside, np.array([*named, -1], np.int32)[self._changes.reason_of]
 
     def _regions(self) -> list[Ints]:
         """Return the events of regions, and of work that goroutines do for the collector.
 
         Each has the change before it, kind, function, time, and event.
         """
-        tables, moves = self._tables, self._moves
+        tables, changes = self._tables, self._changes
         begin, end = _ASSISTS[tables.is_old]
         assist = self._named(ASSIST) if (tables.kind == begin).any() else -1
         found = []
@@ -218,7 +228,7 @@ class _HandOver:
             mine = np.flatnonzero((tables.kind == 42) | (tables.kind == 43))
             kinds, text = np.where(tables.kind[mine] == 42, BEGIN, END), tables.text(mine, 1)
         regions, of = np.unique(text, return_inverse=True)
-        texts = [*tables.texts, "(unnamed)"]
+        texts = [*tables.names.texts, "(unnamed)"]
         functions = [
             self._recording.function(
                 f"region {texts[k]}", label=texts[k], containers=(("module", "regions"),)
@@ -231,97 +241,92 @@ class _HandOver:
             last = self._last_change(mine)
             keep = last >= 0
             mine, last = mine[keep], last[keep]
-            time = np.maximum(tables.time[mine], moves.time[last])
+            time = np.maximum(tables.time[mine], changes.time[changes.order[last]])
             parts.append(np.stack([last, kinds[keep], function[keep], time, mine], axis=1))
         return parts
 
     def _last_change(self, events: Ints) -> Ints:
-        """Return the last change before each event, of the goroutine that runs there; -1 if there is none."""
-        moves, tables = self._moves, self._tables
-        if not len(events):
-            return events
-        who = moves.running[events]
-        number = np.minimum(np.searchsorted(self._numbers, who), len(self._numbers) - 1)
-        known = self._numbers[number] == who
-        first = np.append(np.flatnonzero(self._first), len(moves.time))
-        found = np.empty(len(events), np.int64)
-        kernels.find_last_changes(first, moves.time, number, tables.time[events], found)
-        return np.where(known, found, -1)
+        """Return the last change before each event, of the goroutine that runs there; -1 if there is none.
 
-    def _sync(self, away: Ints, until: Ints, event: Ints) -> None:
+        It is a place in the order of changes.
+        """
+        changes, tables = self._changes, self._tables
+        who, found = tables.running[events], np.empty(len(events), np.int64)
+        goroutine, at = np.maximum(who, 0), tables.time[events]
+        kernels.find_last_changes(changes.first, changes.order, changes.time, goroutine, at, found)
+        return np.where(who >= 0, found, -1)
+
+    def _goroutines(self, changes: Ints) -> Ints:
+        """Return whose changes are, given by their places in the order."""
+        return np.searchsorted(self._changes.first, changes, side="right") - 1
+
+    def _sync(self, waits: Ints, until: Ints, call: Ints, releases: Ints) -> None:
         """Add waits, and what ends them."""
-        moves, recording, tables = self._moves, self._recording, self._tables
-        waiting = moves.state[away] == WAITING
-        rows, event = away[waiting], event[waiting]
+        changes, recording, names = self._changes, self._recording, self._tables.names
         objects = np.array(
             [recording.text("objects", f"goroutine {n} ({name})")
-             for n, name in zip(self._numbers.tolist(), self._names, strict=True)], np.int64,
+             for n, name in zip(changes.numbers.tolist(), self._names, strict=True)], np.int32,
         )  # fmt: skip
-        if len(rows):
+        if len(waits):
             # The second half is for Go's own goroutines, which wait for work all the time.
-            prefixes = ["runtime: " if text == "network" else "" for text in moves.reasons]
-            said = [text or ENDED for text in moves.reasons]
+            prefixes = ["runtime: " if text == "network" else "" for text in changes.reasons]
+            said = [text or ENDED for text in changes.reasons]
             texts = [recording.text("sync", before + text) for before, text in zip(prefixes, said)]
             texts += [recording.text("sync", f"runtime: {text}") for text in said]
-            is_own = np.array([_is_own(name) for name in self._names], np.int64)[self._of[rows]]
-            lasts = self._last[rows]
-            whose = objects[self._of[rows]].tolist()
-            stack = moves.stack[rows]
-            deep = (stack >= 0) & (np.append(tables.many, 0)[stack] > 0)
-            line = np.append(tables.lines, 0)[np.where(deep, np.append(tables.first, 0)[stack], -1)]
+            of, rows = self._goroutines(waits), changes.order[waits]
+            is_own = np.array([_is_own(name) for name in self._names], np.int64)[of]
+            lasts = waits + 1 == changes.first[of + 1]
+            stack = changes.stack[rows]
+            deep = (stack >= 0) & (np.append(names.many, 0)[stack] > 0)
+            line = np.append(names.lines, 0)[np.where(deep, np.append(names.first, 0)[stack], -1)]
             recording.add_sync(
-                thread=self._threads[self._of[rows]],
+                thread=self._threads[of],
                 kind=np.full(len(rows), WAIT),
-                name=np.array(texts, np.int64)[moves.reason[rows] + len(said) * is_own],
-                start=moves.time[rows],
-                end=until[rows],
+                name=np.array(texts, np.int64)[changes.reason_of[changes.reason[rows]] + len(said) * is_own],
+                start=changes.time[rows],
+                end=until,
                 contended=np.where(lasts, 2, 1),
-                event=event,
+                event=call,
                 line=line,
                 # The program goes on when the recording ends: nobody knows whether such a wait is in vain.
-                objects=[[] if open_ended else [of] for open_ended, of in zip(lasts.tolist(), whose)],
+                object=np.where(lasts, -1, objects[of]),
             )
-        ready = np.flatnonzero((moves.state == RUNNABLE) & ~self._first)
-        ready = ready[moves.state[ready - 1] == WAITING]
-        if not len(ready):
+        if not len(releases):
             return
-        by = moves.by[ready]
-        number = np.minimum(np.searchsorted(self._numbers, by), len(self._numbers) - 1)
-        known = self._numbers[number] == by
-        who = self._threads[number]
-        if not known.all():
+        rows = changes.order[releases]
+        by = np.append(changes.place, -1)[changes.by[rows]]
+        who = self._threads[by]
+        if (by < 0).any():
             recording.name_thread(_PROCESS, _RUNTIME, "runtime: timers, network, collector")
-            who = np.where(known, who, recording.thread(_PROCESS, _RUNTIME))
+            who = np.where(by >= 0, who, recording.thread(_PROCESS, _RUNTIME))
         recording.add_sync(
             thread=who,
-            kind=np.full(len(ready), RELEASE),
-            name=np.full(len(ready), recording.text("sync", "unblock")),
-            start=moves.time[ready],
-            objects=objects[self._of[ready]][:, None].tolist(),
+            kind=np.full(len(rows), RELEASE),
+            name=np.full(len(rows), recording.text("sync", "unblock")),
+            start=changes.time[rows],
+            object=objects[self._goroutines(releases)],
         )
 
-    def _flows(self) -> None:
+    def _flows(self, creations: Ints) -> None:
         """Add an arrow from who creates a goroutine to where it begins."""
-        moves, recording = self._moves, self._recording
-        made = np.flatnonzero((moves.by > 0) & self._created(np.arange(len(moves.by))))
-        number = np.minimum(np.searchsorted(self._numbers, moves.by[made]), len(self._numbers) - 1)
-        known = self._numbers[number] == moves.by[made]
-        made, number = made[known], number[known]
-        if len(made):
+        changes, recording = self._changes, self._recording
+        creations = creations[changes.by[changes.order[creations]] >= 0]
+        if len(creations):
+            rows = changes.order[creations]
             recording.add_flows(
-                name=np.full(len(made), recording.text("flows", "go")),
-                source_thread=self._threads[number],
-                start=moves.time[made],
-                target_thread=self._threads[self._of[made]],
-                end=moves.time[made],
+                name=np.full(len(rows), recording.text("flows", "go")),
+                source_thread=self._threads[changes.place[changes.by[rows]]],
+                start=changes.time[rows],
+                target_thread=self._threads[self._goroutines(creations)],
+                end=changes.time[rows],
             )
 
     # -- the program -------------------------------------------------------------------------------
 
     def _machine(
         self, kinds: dict[bool, tuple[int, int]], thread: str, functions: Callable[[Ints], Ints]
-    ) -> Ints:
-        """Add calls, from a begin to the next end, on a thread of their own; return the byte of each."""
+    ) -> _Machine:
+        """Return calls, from a begin to the next end, on a thread of their own."""
         tables, recording = self._tables, self._recording
         begin, end = kinds[tables.is_old]
         mine = np.flatnonzero((tables.kind == begin) | (tables.kind == end))
@@ -331,16 +336,9 @@ class _HandOver:
         start, stop = mine[pairs], mine[pairs + 1]
         left = len(mine) - 2 * len(pairs)
         recording.problems.add("unmatched span", f"byte {tables.at[mine[0]]:,}" if left else "", left)
-        if len(start):
-            recording.add_events(
-                thread=np.full(len(start), recording.thread(_PROCESS, thread)),
-                kind=np.full(len(start), COMPLETE),
-                function=functions(start),
-                time=tables.time[start],
-                end=tables.time[stop],
-            )
-        at: Ints = tables.at[start]
-        return at
+        return _Machine(
+            thread, tables.time[start], tables.time[stop], tables.at[start], lambda: functions(start)
+        )
 
     def _collections(self, events: Ints) -> Ints:
         return np.full(len(events), self._named("garbage collection"), np.int64)
@@ -349,7 +347,7 @@ class _HandOver:
         """Return the function for the reason why all goroutines are stopped."""
         tables = self._tables
         reason = tables.said[0, events] if tables.is_old else tables.text(events, 0)
-        texts = _OLD_REASONS if tables.is_old else tables.texts
+        texts = _OLD_REASONS if tables.is_old else tables.names.texts
         kinds, of = np.unique(reason, return_inverse=True)
         named = [texts[k] if 0 <= k < len(texts) else "unknown" for k in kinds.tolist()]
         functions = np.array([self._named(f"stopped: {name}") for name in named], np.int64)
@@ -366,7 +364,7 @@ class _HandOver:
         numbers = tables.said[0, begun]
         at = np.searchsorted(numbers, tables.said[0, ended])
         fits = (at < len(numbers)) & (numbers[np.minimum(at, len(numbers) - 1)] == tables.said[0, ended])
-        stop = np.full(len(begun), self._end, np.int64)
+        stop = np.full(len(begun), self._changes.last, np.int64)
         stop[at[fits]] = tables.time[ended[fits]]
         recording.problems.add("unmatched span", "a task's end", int((~fits).sum()))
         parent = np.searchsorted(numbers, tables.said[1, begun])
@@ -374,7 +372,7 @@ class _HandOver:
             numbers[np.minimum(parent, len(numbers) - 1)] == tables.said[1, begun]
         )
         has &= (tables.said[1, begun] > 0) & (parent < np.arange(len(begun)))
-        texts = [*tables.texts, "task"]
+        texts = [*tables.names.texts, "task"]
         kinds, of = np.unique(tables.text(begun, column), return_inverse=True)
         named = np.array([recording.text("spans", texts[k] or "task") for k in kinds.tolist()], np.int64)
         recording.add_spans(
@@ -393,22 +391,20 @@ class _HandOver:
             return
         pairs = np.stack([tables.text(mine, 1), tables.text(mine, 4 if tables.is_old else 2)], axis=1)
         kinds, of = np.unique(pairs, axis=0, return_inverse=True)
-        texts = [*tables.texts, ""]
+        texts = [*tables.names.texts, ""]
         said = [": ".join(filter(None, (texts[key], texts[value]))) for key, value in kinds.tolist()]
         numbers = np.array([recording.text("instants", text or "log") for text in said], np.int64)
         recording.add_instants(
             name=numbers[of.reshape(-1)], thread=self._thread_at(mine), time=tables.time[mine]
         )
 
-    def _thread_at(self, events: Ints) -> Ints:
+    def _thread_at(self, events: Ints) -> NDArray[np.int32]:
         """Return the thread of the goroutine that runs where events are; that of the runtime if none does."""
-        who = self._moves.running[events]
-        number = np.minimum(np.searchsorted(self._numbers, who), len(self._numbers) - 1)
-        known = self._numbers[number] == who
-        thread = self._threads[number]
-        if not known.all():
-            thread = np.where(known, thread, self._recording.thread(_PROCESS, _RUNTIME))
-        return np.asarray(thread)
+        who = self._tables.running[events]
+        thread = self._threads[who]
+        if (who < 0).any():
+            thread = np.where(who >= 0, thread, self._recording.thread(_PROCESS, _RUNTIME))
+        return thread
 
     def _counters(self) -> None:
         tables, recording = self._tables, self._recording

@@ -1,0 +1,1 @@
+"""Kernels that read execution traces of Go."""
