@@ -4,7 +4,6 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracevis3d.kernels.formats.lay.goroutines import follow_streams
 from tracevis3d.kernels.formats.lay.turns import find_bounds, find_who_runs, pair_turns
 
 
@@ -46,37 +45,3 @@ def test_who_runs_is_whom_the_last_switch_of_the_processor_began(rows):
         assert said[1][row] == (other[last] if knows and last >= 0 else name[row])
         assert said[2][row] == (running if not is_switch[row] and by[row] < 0 else by[row])
         assert said[3][row] == (max(running, 0) if runs[row] < 0 else runs[row])
-
-
-SOME = st.integers(0, 2)
-WRITTEN = st.tuples(SOME, SOME, *[st.booleans()] * 3, *[st.integers(1, 9)] * 2)
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(WRITTEN, max_size=14), st.lists(st.tuples(st.integers(0, 13), st.integers(0, 3)), max_size=4))
-def test_who_runs_on_a_stream_is_what_the_last_event_before_says(rows, others):
-    rows = sorted(rows, key=lambda row: row[:2])
-    others = sorted(
-        ((at, where) for at, where in others if at < len(rows)), key=lambda it: (it[1], rows[it[0]][1])
-    )
-    stream, generation, starts, ends, goes_on, who, number = np.array(rows, np.int64).reshape(-1, 7).T.copy()
-    other, where = np.array(others, np.int64).reshape(-1, 2).T.copy()
-    running, after = np.full((2, len(rows)), -9, np.int64)
-    flags = [column.astype(bool) for column in (starts, ends, goes_on)]
-    follow_streams(stream, generation, *flags, who, number, other, where, running, after)
-    for row in range(len(rows)):
-        # What is said elsewhere comes first in its generation, then rows as they are.
-        said = [
-            (generation[at], 0, place, who[at], 0)
-            for place, (at, on) in enumerate(others)
-            if on == stream[row]
-        ]
-        said += [
-            (generation[k], 1, k, who[k] if starts[k] else -1, number[k] if starts[k] and goes_on[k] else 0)
-            for k in range(len(rows))
-            if stream[k] == stream[row] and (starts[k] or ends[k])
-        ]
-        before = [one for one in said if one[:3] < (generation[row], 1, row)]
-        last = max(before, default=(-1, 0, 0, -1, 0))
-        assert running[row] == last[3]
-        assert after[row] == (last[4] if last[0] == generation[row] else 0)

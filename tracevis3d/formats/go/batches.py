@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tabl
 
     def factor(generation: Ints) -> NDArray[np.float64]:
         # A generation without a frequency uses another's.
-        return factors[np.minimum(np.searchsorted(numbers, generation), len(numbers) - 1)]
+        return np.asarray(factors[np.minimum(np.searchsorted(numbers, generation), len(numbers) - 1)])
 
     parts, part = distinct(batches[:, scan.GENERATION])
     base = int(state[scan.LOW])
@@ -67,7 +68,7 @@ def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tabl
     batches = np.column_stack([batches, part, *(begins[part] for begins in keys)])
     batches = batches[np.lexsort(batches[:, [scan.TIME, scan.GENERATION, scan.STREAM]].T)]
     count, many_others = state[[scan.CHANGES, scan.OTHERS]].tolist()
-    columns = [np.empty(count, dtype) for dtype in _CHANGE]
+    columns: list[Any] = [np.empty(count, dtype) for dtype in _CHANGE]
     others = np.empty((many_others, follow.OTHER_COLUMNS), np.int64)
     is_stop, is_block = np.zeros((2, len(names.texts) + 1), np.bool_)
     room = int(state[scan.GOROUTINES]) + _ROOM
@@ -76,11 +77,12 @@ def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tabl
         goroutines, many = np.empty(room, np.int64), np.zeros(room, np.int64)
         counted = np.zeros(follow.STATE_SIZE, np.int64)
         counted[follow.LAST] = np.iinfo(np.int64).min
-        follow.follow_batches(
-            column, scan.KINDS, batches, factor(batches[:, scan.GENERATION]), base, elsewhere,
-            *names.text_of.table(), *names.stack_of.table(),
-            table, goroutines, many, is_stop, is_block, counted, *columns, others,
-        )  # fmt: skip
+        given: tuple[Any, ...] = (
+            *(column, scan.KINDS, batches, factor(batches[:, scan.GENERATION]), base, elsewhere),
+            *(*names.text_of.table(), *names.stack_of.table(), table, goroutines, many),
+            *(is_stop, is_block, counted, *columns, others),
+        )
+        follow.follow_batches(*given)
         if not counted[follow.IS_FULL]:
             break
         room *= 4
@@ -143,9 +145,7 @@ def _elsewhere(
 ) -> Ints:
     """Return who runs on other streams than the one that says so: stream, generation, and goroutine."""
     where, batch, byte, time, who = statuses.T
-    generation, stream, begun = (
-        batches[batch, one] for one in (scan.GENERATION, scan.STREAM, scan.TIME)
-    )
+    generation, stream, begun = (batches[batch, one] for one in (scan.GENERATION, scan.STREAM, scan.TIME))
     mine = factor(generation)
     good = (time >= 0) & ((time - base) * mine + base * mine < scan.LATEST)
     order = np.lexsort((byte, begun, stream, generation, where))

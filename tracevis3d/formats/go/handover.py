@@ -156,55 +156,63 @@ class _HandOver:
             *(np.ascontiguousarray(column) for column in regions.T),
         )
         waits, until, call = np.empty((3, counts[kernels.WAITS]), np.int64)
-        marks = waits, until, call, *(np.empty(counts[k], np.int64) for k in (kernels.RELEASES, kernels.CREATIONS))
-        no: tuple[Any, ...] = (np.empty(0, np.uint8), np.empty(0, np.int64), np.empty(0, np.int32))
-        thread, function, depth = (np.empty(room, np.int32) for _ in range(3))
-        start, end, parent, extent = (np.empty(room, np.int64) for _ in range(4))
-        out = thread, no[0], function, start, no[1], parent, depth, end, extent, np.empty(n, np.int64)
-        fits = kernels.lay_changes(False, *given, *out, *marks)
-        byte = no[1]
-        if not fits:
-            # What does not fit together is repaired: begins and ends say what was recorded.
-            room = 2 * counts[kernels.CALLS] + len(regions)
-            thread, function, kind = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.uint8)
-            start, byte = np.empty(room, np.int64), np.empty(room, np.int64)
-            out = thread, kind, function, start, byte, no[1], no[2], no[1], no[1], no[1]
-            kernels.lay_changes(True, *given, *out, *marks)
-            recording.add_events(thread=thread, kind=kind, function=function, time=start)
-        self._sync(waits, until, call, marks[3])
-        byte = np.concatenate([byte, *(machine.byte for machine in machines)])
+        releases = np.empty(counts[kernels.RELEASES], np.int64)
+        creations = np.empty(counts[kernels.CREATIONS], np.int64)
+        given += waits, until, call, releases, creations
+        calls = self._laid(n, room, *given)
+        byte = np.empty(0, np.int64)
+        if calls is None:
+            byte = self._add_events(2 * counts[kernels.CALLS] + len(regions), *given)
+        self._sync(waits, until, call, releases)
         for machine in machines:
             if not len(machine.start):
                 continue
-            of = recording.thread(_PROCESS, machine.thread), machine.functions()
-            if fits:
-                stop = n + len(machine.start)
-                thread[n:stop], function[n:stop] = of
-                start[n:stop], end[n:stop] = machine.start, machine.end
-                parent[n:stop], depth[n:stop], extent[n:stop] = -1, 1, 1
-                n = stop
-            else:
+            thread, function = recording.thread(_PROCESS, machine.thread), machine.functions()
+            if calls is None:
                 recording.add_events(
-                    thread=np.full(len(machine.start), of[0]),
-                    kind=np.full(len(machine.start), COMPLETE),
-                    function=of[1],
+                    thread=np.full(len(function), thread),
+                    kind=np.full(len(function), COMPLETE),
+                    function=function,
                     time=machine.start,
                     end=machine.end,
                 )
-        self._flows(marks[4])
-        if fits:
-            calls = Calls(
-                function=function, parent=parent, depth=depth, start=start, end=end, extent=extent, thread=thread,
-                record=no[1],
-            )  # fmt: skip
-            kind = np.full(len(calls), COMPLETE)
-            recording.add_calls(
-                calls, lambda: {"thread": thread, "kind": kind, "function": function, "time": start, "end": end}
-            )
+                continue
+            rows = slice(n, n + len(function))
+            calls.thread[rows], calls.function[rows] = thread, function
+            calls.start[rows], calls.end[rows] = machine.start, machine.end
+            calls.parent[rows], calls.depth[rows], calls.extent[rows] = -1, 1, 1
+            n = rows.stop
+        self._flows(creations)
+        if calls is not None:
+            recording.add_calls(calls, lambda: _as_events(calls))
+        byte = np.concatenate([byte, *(machine.byte for machine in machines)])
         return lambda event: int(byte[event])
 
+    def _laid(self, n: int, room: int, *given: Any) -> Calls | None:
+        """Return the calls of goroutines, ``n`` of ``room``; None if begins and ends don't fit together."""
+        thread, function, depth = (np.empty(room, np.int32) for _ in range(3))
+        start, end, parent, extent = (np.empty(room, np.int64) for _ in range(4))
+        no, opened = np.empty(0, np.int64), np.empty(n, np.int64)
+        given += thread, np.empty(0, np.uint8), function, start, no, parent, depth, end, extent, opened
+        if not kernels.lay_changes(False, *given):
+            return None
+        return Calls(
+            function=function, parent=parent, depth=depth, start=start, end=end, extent=extent, thread=thread,
+            record=no,
+        )  # fmt: skip
+
+    def _add_events(self, n: int, *given: Any) -> Ints:
+        """Add the begins and ends of goroutines' calls, which are repaired then; return the byte of each."""
+        thread, function = (np.empty(n, np.int32) for _ in range(2))
+        kind, start, byte = np.empty(n, np.uint8), np.empty(n, np.int64), np.empty(n, np.int64)
+        no = np.empty(0, np.int64)
+        given += thread, kind, function, start, byte, no, np.empty(0, np.int32), no, no, no
+        kernels.lay_changes(True, *given)
+        self._recording.add_events(thread=thread, kind=kind, function=function, time=start)
+        return byte
+
     def _reasons(self) -> tuple[int, int, NDArray[np.int32]]:
-        """Return the functions that stand for being ready, for system calls, and for each reason of a wait."""
+        """Return the functions that stand for being ready, system calls, and each reason of a wait."""
         named = [self._named(text or ENDED) for text in self._changes.reasons]
         ready, inside = self._named(READY), self._named(INSIDE)
         return ready, inside, np.array([*named, -1], np.int32)[self._changes.reason_of]
@@ -404,7 +412,7 @@ class _HandOver:
         thread = self._threads[who]
         if (who < 0).any():
             thread = np.where(who >= 0, thread, self._recording.thread(_PROCESS, _RUNTIME))
-        return thread
+        return np.asarray(thread)
 
     def _counters(self) -> None:
         tables, recording = self._tables, self._recording
@@ -416,6 +424,13 @@ class _HandOver:
                     time=tables.time[mine],
                     value=tables.said[0, mine].astype(np.float64),
                 )
+
+
+def _as_events(calls: Calls) -> dict[str, NDArray[Any]]:
+    """Return calls as complete events."""
+    names = {"thread": "thread", "function": "function", "time": "start", "end": "end"}
+    columns = {name: getattr(calls, of) for name, of in names.items()}
+    return {**columns, "kind": np.full(len(calls), COMPLETE)}
 
 
 def _is_own(entry: str) -> bool:

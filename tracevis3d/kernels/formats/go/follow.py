@@ -1,3 +1,4 @@
+# ruff: noqa: SIM109 (comparing with a tuple takes Numba longer to compile)
 """Changes of goroutines' states, from the bytes of an execution trace of Go 1.22 or later."""
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from .scan import (
     FIRST,
     GENERATION,
     LATEST,
-    LEAVE,
     LEAVE_LATE,
     STACK,
     START,
@@ -44,14 +44,14 @@ RUNNABLE, RUNNING, WAITING, SYSCALL, GONE = 0, 1, 2, 3, 4
 CREATED, IS_STATUS, STATE = 8, 16, 7
 #: Reasons of waits that no text says; that of row k of the texts is ``TEXTS + k``.
 UNKNOWN, CREATED_WAITING, SWITCHED, NO_TEXT, TEXTS = 0, 1, 2, 3, 4
-#: Columns of a batch that :func:`follow_batches` gets beside those of :mod:`.scan`: the place of its generation
-#: among all, and what keys of its texts and of its stacks begin with (-1: it has none).
+#: Columns of a batch that :func:`follow_batches` gets beside those of :mod:`.scan`: the place of its
+#: generation among all, and what keys of its texts and of its stacks begin with (-1: it has none).
 PART, TEXT_KEY, STACK_KEY, BATCH_COLUMNS = range(scan.BATCH_COLUMNS, scan.BATCH_COLUMNS + 4)
 #: Slots of the state (int64): goroutines, changes, and other events that are written; the latest time; events
 #: whose time is none, and the byte of the first in the file; whether there was no room for a goroutine.
 N_GOROUTINES, N_CHANGES, N_OTHERS, LAST, BAD, BAD_BYTE, IS_FULL, STATE_SIZE = range(8)
-#: Columns of another event: its byte, generation, time, kind, the goroutine that runs where it is written, and
-#: what it says.
+#: Columns of another event: its byte, generation, time, kind, the goroutine that runs where it is written,
+#: and what it says.
 O_AT, O_GENERATION, O_TIME, O_KIND, O_RUNNING, O_A, O_B, O_C, O_D, OTHER_COLUMNS = range(10)
 #: Numbers of texts and stacks are below this.
 MOST = 1 << 44
@@ -187,15 +187,15 @@ def follow_batches(  # type: ignore[no-untyped-def]
             kind = np.int64(data[at])
             at += 1
             if kind == STRING:
-                number, at = read_varint(data, at, stop)
-                count, at = read_varint(data, at, stop)
-                at += np.int64(count)
+                one, at = read_varint(data, at, stop)
+                one, at = read_varint(data, at, stop)
+                at += np.int64(one)
                 continue
             if kind == STACK:
-                number, at = read_varint(data, at, stop)
-                count, at = read_varint(data, at, stop)
-                for _ in range(4 * np.int64(count)):
-                    number, at = read_varint(data, at, stop)
+                one, at = read_varint(data, at, stop)
+                one, at = read_varint(data, at, stop)
+                for _ in range(4 * np.int64(one)):
+                    one, at = read_varint(data, at, stop)
                 continue
             words, timed = kinds[kind, WORDS], kinds[kind, TIMED]
             if words < 0:

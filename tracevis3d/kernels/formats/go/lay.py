@@ -1,6 +1,9 @@
+# ruff: noqa: SIM109 (comparing with a tuple takes Numba longer to compile)
 """Goroutines as calls: each from its begin to its end, and within it what it does not run in."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
@@ -40,7 +43,7 @@ def order_changes(who, place, part, rank, cursor, order, spare):  # type: ignore
         g = place[who[i]]
         order[cursor[g]] = i
         cursor[g] += 1
-    low = np.int64(0)
+    low: Any = np.int64(0)
     for g in range(len(place)):
         high = cursor[g]
         while True:
@@ -137,7 +140,9 @@ def settle_changes(order, first, becomes, time, stack, outermost, many, frames, 
 
 
 @inline
-def _begin(as_events, thread, kind, function, start, byte, parent, depth, opened, c, d, who, what, time, said):  # type: ignore[no-untyped-def]
+def _begin(  # type: ignore[no-untyped-def]
+    as_events, thread, kind, function, start, byte, parent, depth, opened, c, d, who, what, time, said
+):
     """Write the begin of a call; return how many rows there are, and how many calls are open."""
     thread[c], function[c], start[c] = who, what, time
     if as_events:
@@ -168,11 +173,11 @@ def _end(  # type: ignore[no-untyped-def]
 
 @kernel
 def lay_changes(  # type: ignore[no-untyped-def]
-    as_events, order, first, becomes, time, reason, stack, at_byte, last, threads, roots, ready, inside, waits,
-    outermost, many, frames,
+    as_events, order, first, becomes, time, reason, stack, at_byte, last, threads, roots,
+    ready, inside, waits, outermost, many, frames,
     region_change, region_kind, region_function, region_time, region_byte,
-    thread, kind, function, start, byte, parent, depth, end, extent, opened,
     wait, wait_until, wait_call, release, creation,
+    thread, kind, function, start, byte, parent, depth, end, extent, opened,
 ):  # fmt: skip
     """Write the calls of goroutines, or their begins and ends, in the order of each goroutine.
 
@@ -196,6 +201,11 @@ def lay_changes(  # type: ignore[no-untyped-def]
         Those that stand for waits.
     region_change, region_kind, region_function, region_time, region_byte : int64 (regions,)
         Further begins and ends, ordered by the place in ``order`` of the change that they come after.
+    wait, wait_until, wait_call : int64 (waits,)
+        Filled: the places in ``order`` of changes that are waits, until when they are, and the call or
+        event that is the wait.
+    release, creation : int64 (k,)
+        Filled: the places in ``order`` of changes that end waits, and of those that create a goroutine.
     thread, function : int32 (n,)
     start : int64 (n,)
         Filled: of each call, or event (its time). An end's function is -1, but for regions.
@@ -205,10 +215,6 @@ def lay_changes(  # type: ignore[no-untyped-def]
         Filled with calls.
     opened : int64 (calls,)
         Working space.
-    wait, wait_until, wait_call : int64 (waits,)
-        Filled: the places in ``order`` of changes that are waits, until when they are, and the call or event that is the wait.
-    release, creation : int64 (k,)
-        Filled: the places in ``order`` of changes that end waits, and of those that create a goroutine.
 
     Returns
     -------
@@ -243,7 +249,8 @@ def lay_changes(  # type: ignore[no-untyped-def]
                 n_creations += 1
             if i == first[g]:
                 c, d = _begin(
-                    as_events, thread, kind, function, start, byte, parent, depth, opened, c, d, who, root, now, said
+                    as_events, thread, kind, function, start, byte, parent, depth, opened,
+                    c, d, who, root, now, said,
                 )  # fmt: skip
             around = np.int64(0)
             if is_away:
@@ -270,7 +277,8 @@ def lay_changes(  # type: ignore[no-untyped-def]
                     release[n_releases] = i
                     n_releases += 1
                 c, d = _begin(
-                    as_events, thread, kind, function, start, byte, parent, depth, opened, c, d, who, what, now, said
+                    as_events, thread, kind, function, start, byte, parent, depth, opened,
+                    c, d, who, what, now, said,
                 )  # fmt: skip
             latest = now
             while region < len(region_change) and region_change[region] == i:

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ...jit import inline, kernel
 from ..protobuf.fields import read_varint
 
-#: Slots of the state (int64): rows of the tables that are filled, in their order; events with a time, the most
-#: changes of state that they say, those that are told as they are, and those that bring a goroutine up; the
-#: earliest time, batches that are damaged and the byte of the first, batches with events of an unknown kind
-#: and the byte of the first, 1 + the byte where it is cut.
+#: Slots of the state (int64): rows of the tables that are filled, in their order; events with a time, the
+#: most changes of state that they say, those that are told as they are, and those that bring a goroutine up;
+#: the earliest time, batches that are damaged and the byte of the first, batches with events of an unknown
+#: kind and the byte of the first, 1 + the byte where it is cut.
 BATCHES, STRINGS, STACKS, FRAMES, FREQUENCIES, STATUSES = range(6)
 EVENTS, CHANGES, OTHERS, GOROUTINES, LOW, DAMAGED, BYTE, STRANGE, STRANGE_BYTE, CUT, STATE_SIZE = range(6, 17)
 #: Columns of a batch: what wrote it (a thread of the system), its generation, when it began to be written,
@@ -27,8 +27,8 @@ TEXT_COLUMNS = 4
 STACK_COLUMNS, FRAME_COLUMNS = 4, 3
 #: Columns of a frequency: generation, ticks in a second.
 FREQUENCY_COLUMNS = 2
-#: Columns of an event that says who runs on another stream: that stream, the event's batch, byte and time, and
-#: the goroutine.
+#: Columns of an event that says who runs on another stream: that stream, the event's batch, byte and time,
+#: and the goroutine.
 STATUS_COLUMNS = 5
 #: Frames that a stack has at most, as Go writes them.
 MOST_FRAMES = np.uint64(1 << 12)
@@ -40,14 +40,14 @@ CREATE, CREATE_SYSCALL, START, DESTROY, DESTROY_SYSCALL, STOP_RUNNING, BLOCK, UN
 ENTER, LEAVE, LEAVE_LATE, STATUS = 22, 23, 24, 25
 SWITCH, SWITCH_DESTROY, CREATE_WAITING, STATUS_STACK = 45, 46, 47, 48
 _EXPERIMENT, _SYNC, _SNAPSHOT, _END = 49, 50, 51, 52
-#: Kinds that are told as they are: numbers that change, stops of all, collections, assists, tasks, regions and
-#: logs, each begin before its end.
+#: Kinds that are told as they are: numbers that change, stops of all, collections, assists, tasks, regions
+#: and logs, each begin before its end.
 PROCESSORS, STOP_ALL, GO_ON_ALL, COLLECT, COLLECTED, ASSIST, ASSISTED = 9, 26, 27, 29, 30, 35, 36
 HEAP, HEAP_GOAL, TASK, TASK_END, REGION, REGION_END, LOG = 37, 38, 40, 41, 42, 43, 44
 #: What a number of a kind says of time: nothing, how long after the event before it is, or when it is.
 NO_TIME, LATER, AT_TIME = 0, 1, 2
-#: For each kind of event: its numbers (-1: it is none), what the first says of time, how many changes of state
-#: it is at most, and whether it is told as it is.
+#: For each kind of event: its numbers (-1: it is none), what the first says of time, how many changes of
+#: state it is at most, and whether it is told as it is.
 WORDS, TIMED, CHANGED, TOLD = range(4)
 
 
@@ -244,7 +244,10 @@ def scan_go(data, begin, kinds, state, batches, strings, stacks, frames, frequen
             place = at
         if many > 0:
             if n_batches < len(batches):
-                batches[n_batches, STREAM], batches[n_batches, GENERATION] = np.int64(stream), np.int64(generation)
+                batches[n_batches, STREAM], batches[n_batches, GENERATION] = (
+                    np.int64(stream),
+                    np.int64(generation),
+                )
                 batches[n_batches, TIME], batches[n_batches, MANY] = np.int64(time), many
                 batches[n_batches, FIRST], batches[n_batches, STOP] = first, place
             n_batches += 1

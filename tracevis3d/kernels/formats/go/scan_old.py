@@ -1,4 +1,3 @@
-# ruff: noqa: SIM109 (comparing with a tuple takes Numba longer to compile)
 """Execution traces of Go 1.11 to 1.21, from their bytes into rows.
 
 Source: ``internal/trace`` and ``runtime/trace.go`` of Go 1.21.
