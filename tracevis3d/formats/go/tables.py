@@ -119,7 +119,12 @@ class Tables:
 
 
 class Numbers:
-    """Finds rows by generation and number; of equal ones the last counts."""
+    """Finds rows by generation and number; of equal ones the last counts.
+
+    Parameters
+    ----------
+    generation, number : int64 (rows,)
+    """
 
     def __init__(self, generation: Ints, number: Ints) -> None:
         self._generations = np.unique(generation)
@@ -129,14 +134,30 @@ class Numbers:
         self._keys, self._rows = key[order], order
 
     def table(self) -> tuple[Ints, NDArray[np.int32]]:
-        """Return keys and rows as :func:`.follow.fill_places` does."""
+        """Return what :func:`.follow.fill_places` fills.
+
+        Returns
+        -------
+        keys : int64 (2**k,)
+        rows : int32 (2**k,)
+        """
         size = 1 << max(2 * len(self._keys), 1).bit_length()
         keys, rows = np.empty(size, np.int64), np.full(size, -1, np.int32)
         fill_places(self._keys, self._rows, keys, rows)
         return keys, rows
 
     def begins(self, generation: Ints) -> Ints:
-        """Return what the keys of generations begin with; -1: it has no rows."""
+        """Return what the keys of generations begin with.
+
+        Parameters
+        ----------
+        generation : int64 (n,)
+
+        Returns
+        -------
+        int64 (n,)
+            -1: it has no rows.
+        """
         place = np.searchsorted(self._generations, generation)
         is_known = np.append(self._generations, -1)[place] == generation
         return np.where(is_known, place * (2 * MOST), -1)
@@ -145,7 +166,17 @@ class Numbers:
         return np.asarray(np.searchsorted(self._generations, generation) * (2 * MOST) + number)
 
     def find(self, generation: Ints, number: Ints) -> Ints:
-        """Return the row of each; -1 if there is none."""
+        """Return the row of each.
+
+        Parameters
+        ----------
+        generation, number : int64 (n,)
+
+        Returns
+        -------
+        int64 (n,)
+            -1 if there is none.
+        """
         if not len(self._rows) or not len(number):
             return np.full(len(number), -1, np.int64)
         parts, part = distinct(generation)
