@@ -275,3 +275,40 @@ def test_stacks_keep_their_functions_and_rows_find_them() -> None:
     assert trace.stacks.line.tolist() == [7, 0]
     assert trace.memory.stack.tolist() == [-1, 1]
     assert len(trace.calls) == 0
+
+
+@pytest.mark.parametrize("with_events", [False, True])
+def test_waits_name_calls_that_are_nested_already(with_events):
+    recording = Recording()
+    recording.thread(0, "idle")
+    thread, outer, inner = (
+        recording.thread(0, "busy"),
+        recording.function("outer"),
+        recording.function("inner"),
+    )
+    calls = Calls(
+        function=np.array([outer, inner, inner], np.int32),
+        parent=np.array([-1, 0, 0]),
+        depth=np.array([1, 2, 2], np.int32),
+        start=np.array([10, 12, 15]),
+        end=np.array([20, 14, 19]),
+        extent=np.array([3, 1, 1]),
+        thread=np.full(3, thread, np.int32),
+        record=np.empty(0, np.int64),
+    )
+    columns = {"thread": calls.thread, "function": calls.function, "time": calls.start, "end": calls.end}
+    recording.add_calls(calls, lambda: {**columns, "kind": np.full(3, COMPLETE)})
+    if with_events:
+        # Then all are events, those of calls behind what was added before.
+        recording.add_sync(
+            thread=[thread], kind=[WAIT], name=[recording.text("sync", "lock")], start=[15], event=[3]
+        )
+        recording.add_events(thread=[thread], kind=[COMPLETE], function=[outer], time=[30], end=[31])
+    else:
+        recording.add_sync(
+            thread=[thread], kind=[WAIT], name=[recording.text("sync", "lock")], start=[15], event=[2]
+        )
+    trace = finish(recording)
+    assert trace.threads.tid == ("busy",)
+    assert trace.calls.thread.tolist() == [0] * (3 + with_events)
+    assert (trace.sync.call.tolist(), trace.sync.start.tolist(), trace.sync.end.tolist()) == ([2], [5], [9])

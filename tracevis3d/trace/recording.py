@@ -788,7 +788,8 @@ class Recording:
         del events  # of large traces they take as much as the calls
         framed = tables["stacks"]["function"] if "stacks" in tables else np.empty(0, np.int32)
         calls, function_map = _only_called(built.calls, framed, len(self._functions))
-        calls = replace(calls, thread=thread_map[calls.thread])
+        if len(threads) < len(thread_map):
+            calls = replace(calls, thread=thread_map[calls.thread])
         functions, containers, files = self._make_functions(function_map, split)
         make = _Tables(tables, self._texts, built, origin, thread_map, function_map)
         return Trace(
@@ -988,7 +989,8 @@ def _joined(parts: list[Calls]) -> Calls:
 
 def _as_built(calls: Calls, threads: int, origin: int) -> Built:
     """Return calls that are nested already as if they had been built."""
-    count = np.bincount(calls.thread, minlength=threads)
+    # Threads ascend.
+    count = np.diff(np.searchsorted(calls.thread, np.arange(threads + 1, dtype=calls.thread.dtype)))
     if origin:
         # The columns are the recording's own.
         np.subtract(calls.start, origin, out=calls.start)

@@ -104,12 +104,12 @@ class _HandOver:
     def _frame_functions(self) -> NDArray[np.int32]:
         """Return the function of each frame of a stack."""
         names = self._tables.names
-        # Each part of a trace has the same texts again.
-        known: dict[str, int] = {}
-        same = np.array([known.setdefault(text, len(known)) for text in (*names.texts, "")], np.int64)
-        kinds, of = distinct(same[names.functions] * len(known) + same[names.files])
-        texts = [*known]
-        pairs = [divmod(kind, len(known)) for kind in kinds.tolist()] if len(of) else []
+        count = int(names.same.max(initial=-1)) + 2
+        # The last one is that of no text.
+        same = np.append(names.same, count - 1)
+        texts = dict(zip((*names.same.tolist(), count - 1), (*names.texts, "")))
+        kinds, of = distinct(same[names.functions] * count + same[names.files])
+        pairs = [divmod(kind, count) for kind in kinds.tolist()] if len(of) else []
         functions = [add_function(self._recording, texts[name], texts[file]) for name, file in pairs]
         return np.array(functions, np.int32)[of]
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.formats.go.follow import MOST, fill_places
+from ...kernels.intern import InternedNames
 from ..distinct import distinct, numbered
 
 Ints = NDArray[np.int64]
@@ -20,6 +21,9 @@ class Names:
     Attributes
     ----------
     texts : list of str
+    same : int64 (texts,)
+        Equal texts have the same number, by the order of their appearance: each part of a trace has them
+        again.
     functions, files, lines : int64 (frames,)
         Frames of stacks, the innermost of each first: indices of texts (-1: none), and lines.
     first, many : int64 (stacks,)
@@ -29,6 +33,7 @@ class Names:
     """
 
     texts: list[str]
+    same: Ints
     functions: Ints
     files: Ints
     lines: Ints
@@ -56,10 +61,13 @@ class Names:
         """
         text_of = Numbers(strings[:, 0], strings[:, 1])
         generation = np.repeat(stacks[:, 0], stacks[:, 3])
+        column, low = np.frombuffer(data.toreadonly(), np.uint8), strings[:, 2].copy()
+        interned = InternedNames()
+        same, count = interned.all_of(column, low, low + strings[:, 3])
+        known = interned.texts(column, count)
         return cls(
-            texts=[
-                str(data[low : low + length], "utf-8", "replace") for low, length in strings[:, 2:].tolist()
-            ],
+            texts=[known[number] for number in same.tolist()],
+            same=same,
             functions=text_of.find(generation, frames[:, 0]),
             files=text_of.find(generation, frames[:, 1]),
             lines=np.where((frames[:, 2] > 0) & (frames[:, 2] < 1 << 31), frames[:, 2], 0),

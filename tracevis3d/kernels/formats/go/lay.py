@@ -60,16 +60,25 @@ def order_changes(who, place, part, rank, cursor, order, spare):  # type: ignore
                 while stop < high and not _is_behind(order[stop - 1], order[stop], part, rank):
                     stop += 1
                 runs += 1
-                for k in range(at, middle):
+                # What is not behind the second run's first stays, and so does what is left of the second.
+                i, high_i = at, middle
+                while i < high_i:
+                    k = (i + high_i) // 2
+                    if _is_behind(order[k], order[middle], part, rank):
+                        high_i = k
+                    else:
+                        i = k + 1
+                for k in range(i, middle):
                     spare[k] = order[k]
-                i, j = at, middle
-                for k in range(at, stop):
-                    if i < middle and (j == stop or not _is_behind(spare[i], order[j], part, rank)):
+                j, k = middle, i
+                while i < middle:
+                    if j == stop or not _is_behind(spare[i], order[j], part, rank):
                         order[k] = spare[i]
                         i += 1
                     else:
                         order[k] = order[j]
                         j += 1
+                    k += 1
                 at = stop
             if runs <= 2:
                 break
