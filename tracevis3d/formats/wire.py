@@ -57,7 +57,7 @@ class Messages:
         state = np.zeros(kernels.STATE_SIZE, np.int64)
         none = np.empty(0, np.int64)
         kernels.scan_fields(data, self.first, self.stop, True, state, none, np.empty(0, np.int32), none, none)
-        _count_damage(state, self.stop, len(data), problems)
+        note_state(state, _is_last(state, self.stop, len(data)), problems)
         rows = int(state[kernels.S_ROWS])
         self.message = np.empty(rows, np.int64)
         self.number = np.empty(rows, np.int32)
@@ -311,8 +311,7 @@ class Taken:
         room = int((stop - first).sum()) // 2 if lists else 0
         rows = np.empty((4, room), np.int64)
         kernels.take_fields(data, first, stop, kind, self._slot, state, self._value, self._size, *rows)
-        _count_damage(state, stop, len(data), problems)
-        problems.add("bad value", f"field {state[kernels.S_ODD_NUMBER]}", int(state[kernels.S_ODD]))
+        note_state(state, _is_last(state, stop, len(data)), problems)
         self._owner, self._number, self._begin, self._end = rows[:, : state[kernels.S_ROWS]]
         self._is_one_list = len(lists) == 1
 
@@ -364,9 +363,24 @@ class Taken:
         return self._begin.take(rows), self._end.take(rows), self._owner.take(rows)
 
 
-def _count_damage(state: Ints, stop: Ints, n: int, problems: Problems) -> None:
-    """Count the messages that a kernel found damaged; one alone at the end of ``n`` bytes is truncated."""
+def note_state(state: Ints, is_last: bool, problems: Problems) -> None:
+    """Count what a kernel found damaged, and of another kind on the wire than it should be.
+
+    Parameters
+    ----------
+    state : int64
+        As :func:`...kernels.formats.protobuf.fields.take_fields` fills it, or shorter.
+    is_last : bool
+        Whether the first damaged message ends with the data: alone it is truncated.
+    problems : Problems
+    """
     if state[kernels.S_DAMAGED]:
-        is_last = state[kernels.S_DAMAGED] == 1 and stop[state[kernels.S_MESSAGE]] == n
-        what = "truncated" if is_last else "malformed"
+        what = "truncated" if state[kernels.S_DAMAGED] == 1 and is_last else "malformed"
         problems.add(what, f"byte {state[kernels.S_BYTE]:,}", int(state[kernels.S_DAMAGED]))
+    if len(state) > kernels.S_ODD:
+        problems.add("bad value", f"field {state[kernels.S_ODD_NUMBER]}", int(state[kernels.S_ODD]))
+
+
+def _is_last(state: Ints, stop: Ints, n: int) -> bool:
+    """Whether the first damaged message is the end of ``n`` bytes."""
+    return bool(state[kernels.S_DAMAGED] and stop[state[kernels.S_MESSAGE]] == n)

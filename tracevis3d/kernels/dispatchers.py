@@ -85,7 +85,7 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
 
 def helper(function: Callable[..., Any]) -> Any:
     """Return the dispatcher of a helper, which Python can't call."""
-    return compiled(function, no_cpython_wrapper=True)
+    return compiled(function, no_cpython_wrapper=True, forceinline=True)
 
 
 def intrinsic(function: Callable[..., Any], result: str, arguments: tuple[str, ...]) -> Any:

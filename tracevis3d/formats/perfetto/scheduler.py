@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.formats.lay.turns import find_who_runs
+from ...kernels.formats.protobuf import ftrace_events as k
+from ...kernels.formats.protobuf.fields import S_MESSAGE, TAKE_STATE_SIZE
 from ...kernels.formats.scan import ftrace as s
 from ...kernels.intern import InternedNames
 from ...trace.recording import Recording
 from ..ctf.kernel import KernelEvents
 from ..distinct import distinct
-from ..wire import Messages, Taken
+from ..wire import Messages, Taken, note_state
 
 Ints = NDArray[np.int64]
 
@@ -25,16 +27,17 @@ Ints = NDArray[np.int64]
 _ASLEEP = 0xFF
 #: Flags of an interrupt, hard or soft: what it does is not done by the thread that it interrupts.
 _INTERRUPTED = 0x18
-#: Fields of a bundle, of its columns, of a switch and of a wake-up.
-_PROCESSOR, _EVENT, _COMPACT = 1, 2, 4
+#: Fields of a bundle's columns.
 _SWITCH_TIME, _STATE, _NEXT, _NAMES, _NEXT_NAME = 1, 2, 3, 5, 6
 _WAKING_TIME, _WOKEN, _WOKEN_NAME, _FLAGS = 7, 8, 11, 12
-_PREV_COMM, _PREV_PID, _PREV_STATE, _NEXT_COMM, _NEXT_PID = 1, 2, 4, 5, 6
-_COMM, _PID = 1, 2
+#: Bytes for which there is room for one event at first; fewer are rare.
+_EVENT = 16
 #: Columns that are gathered: kind, time, processor, who runs (-1: unknown), the row's other columns; one
 #: value stands for all rows.
 _OF_PART = s.KIND, s.TIME, s.CPU, s.TID, s.FIRST, s.SECOND, s.VALUE, s.NAME, s.OTHER
 _Columns = tuple[Any, ...]
+#: Fields of an event, as the kernel takes them.
+_FIELDS = "timestamp", "pid", "common_flags", "sched_switch", "sched_waking", "sched_wakeup", "print"
 
 
 class Scheduler:
@@ -49,8 +52,7 @@ class Scheduler:
 
     def __init__(self, protos: Any, recording: Recording) -> None:
         fields = protos.FtraceEvent.DESCRIPTOR.fields_by_name
-        self._number = {name: fields[name].number for name in ("timestamp", "pid", "common_flags", "print",
-                        "sched_switch", "sched_waking", "sched_wakeup")}  # fmt: skip
+        self._number = {name: fields[name].number for name in _FIELDS}
         self._recording = recording
         self._bundles: list[bytes | memoryview] = []
         self._names: dict[str, int] = {"": 0}
@@ -81,18 +83,12 @@ class Scheduler:
         """
         first = np.cumsum([0, *map(len, self._bundles)], dtype=np.int64)
         data = np.frombuffer(b"".join(self._bundles) or b"\0", np.uint8)
-        problems = self._recording.problems
-        bundles = Taken(
-            data, first[:-1], first[1:], problems, numbers=(_PROCESSOR,), lists=(_EVENT, _COMPACT)
-        )
-        processor = bundles.number(_PROCESSOR)
         kernel = KernelEvents()
         for process, tid, name in named:
             kernel.name_thread(tid, name.encode(), process)
-        begin, end, owner = bundles.items(_EVENT)
-        marks, mark_texts, parts = self._single(data, begin, end, processor[owner])
-        begin, end, owner = bundles.items(_COMPACT)
-        parts += self._columns(Messages(data, begin, end, problems), processor[owner])
+        parts, prints, (begin, end, processor) = self._single(data, first[:-1], first[1:])
+        marks, mark_texts = self._marks(data, prints)
+        parts += self._columns(Messages(data, begin, end, self._recording.problems), processor)
         rows = _in_order(parts)
         self._know_who_runs(rows)
         texts = [name.encode() for name in self._names]
@@ -117,41 +113,50 @@ class Scheduler:
         return np.array([self._text(name) for name in names.texts(data, count)], np.int64)[number]
 
     def _single(
-        self, data: NDArray[np.uint8], first: Ints, stop: Ints, cpu: Ints
-    ) -> tuple[Ints, list[bytes], list[_Columns]]:
-        """Return marks (time, thread, index of what begins), what begins, and rows of other events."""
-        number, problems = self._number, self._recording.problems
-        common = [number[name] for name in ("timestamp", "pid", "common_flags")]
-        kinds = [number[name] for name in ("sched_switch", "sched_waking", "sched_wakeup", "print")]
-        events = Taken(data, first, stop, problems, numbers=common, lists=kinds)
-        time, tid, flags = (events.number(one) for one in common)
-        first, stop, of = events.items(number["sched_switch"])
-        switches = Taken(
-            data, first, stop, problems,
-            numbers=(_PREV_PID, _PREV_STATE, _NEXT_PID), places=(_PREV_COMM, _NEXT_COMM),
-        )  # fmt: skip
-        names, others = (self._numbers(data, *switches.place(one)) for one in (_PREV_COMM, _NEXT_COMM))
-        state = (switches.number(_PREV_STATE) & _ASLEEP) != 0
-        leaves, comes = switches.number(_PREV_PID), switches.number(_NEXT_PID)
-        parts: list[_Columns] = [(s.SWITCH, time[of], cpu[of], tid[of], leaves, comes, state, names, others)]
-        which = "sched_waking" if len(events.items(number["sched_waking"])[0]) else "sched_wakeup"
-        first, stop, of = events.items(number[which])
-        wakes = Taken(data, first, stop, problems, numbers=(_PID,), places=(_COMM,))
-        by = np.where((flags[of] & _INTERRUPTED) != 0, 0, tid[of])
-        names = self._numbers(data, *wakes.place(_COMM))
-        parts.append((s.WAKING, time[of], cpu[of], tid[of], wakes.number(_PID), -1, by, names, -1))
-        first, stop, of = events.items(number["print"])
-        prints = InternedNames()
-        text, count = prints.all_of(data, *Taken(data, first, stop, problems, places=(2,)).place(2))
+        self, data: NDArray[np.uint8], first: Ints, stop: Ints
+    ) -> tuple[list[_Columns], Ints, tuple[Ints, Ints, Ints]]:
+        """Return rows of single events, marks as the kernel writes them, and where columns are, of whom."""
+        names, counts = InternedNames(), np.zeros(k.COUNTS, np.int64)
+        fields = np.array([self._number[name] for name in _FIELDS], np.int64)
+        room, result = len(data) // _EVENT + _EVENT, k.FULL
+        while result != k.DONE:
+            # Memory that is not written is not taken.
+            widths = k.SWITCH_COLUMNS, k.WAKE_COLUMNS, k.PRINT_COLUMNS, k.COLUMN_COLUMNS
+            tables = [np.empty((width, room), np.int64) for width in widths]
+            state = np.zeros((k.LEVELS, TAKE_STATE_SIZE), np.int64)
+            result = k.scan_events(data, first, stop, fields, state, counts, *names.arrays, *tables)
+            if result == k.FULL:
+                room *= 4
+            elif result == k.FULL_OF_NAMES:
+                names.grow(int(counts[k.N_NAMES]))
+            elif counts[k.N_OTHERS] and not counts[k.N_WAKES] and fields[k.WAKING] != fields[k.WAKEUP]:
+                fields[k.WAKING], result = fields[k.WAKEUP], k.FULL
+        for level in state:
+            note_state(level, int(level[S_MESSAGE]) == len(data), self._recording.problems)
+        switches, wakes, prints, columns = (table[:, :count] for table, count in zip(tables, counts.tolist()))
+        texts = names.texts(data, int(counts[k.N_NAMES]))
+        number = np.array([self._text(text) for text in texts], np.int64)
+        parts: list[_Columns] = [
+            (s.SWITCH, *switches[: k.S_NAME], *number[switches[k.S_NAME :]]),
+            (s.WAKING, *wakes[: k.W_BY], -1, wakes[k.W_BY], number[wakes[k.W_NAME]], -1),
+        ]
+        return parts, prints, (columns[0], columns[1], columns[2])
+
+    def _marks(self, data: NDArray[np.uint8], prints: Ints) -> tuple[Ints, list[bytes]]:
+        """Return marks (time, thread, index of what begins), by time, and what begins."""
+        time, tid, first, stop = prints
+        places = Taken(data, first, stop, self._recording.problems, places=(2,)).place(2)
+        names = InternedNames()
+        text, count = names.all_of(data, *places)
         texts: dict[bytes, int] = {}
         found = []
-        for one in prints.texts(data, count):
+        for one in names.texts(data, count):
             sort, _, rest = one.rstrip("\n").partition("|")
             begins = rest.partition("|")[2].encode() if sort == "B" else b""
             found.append(texts.setdefault(begins, len(texts)) if begins or sort == "E" else -1)
-        marks = np.stack([time[of], tid[of], np.array(found, np.int64)[text]], axis=1)
+        marks = np.stack([time, tid, np.array(found, np.int64)[text]], axis=1)
         marks = marks[marks[:, 2] >= 0]
-        return marks[np.argsort(marks[:, 0], kind="stable")], [*texts], parts
+        return marks[np.argsort(marks[:, 0], kind="stable")], [*texts]
 
     def _columns(self, compact: Messages, cpu: Ints) -> list[_Columns]:
         """Return rows of what is written as columns."""

@@ -43,6 +43,47 @@ def read_varint(data, at, stop):  # type: ignore[no-untyped-def]
     return value, np.int64(-1)
 
 
+@inline
+def read_field(data, at, stop):  # type: ignore[no-untyped-def]
+    """Return the number of a field, its value, and what follows it.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    at, stop : int
+
+    Returns
+    -------
+    field : int64
+    found : int64
+        The value of a varint, or the byte where another value begins.
+    length : int64
+        How many bytes that has; -1: a varint.
+    after : int64
+        The place behind it; -1 if it is damaged.
+    """
+    tag, at = read_varint(data, at, stop)
+    kind = np.int64(tag & np.uint64(7))
+    field = np.int64(tag >> np.uint64(3))
+    length = np.int64(-1)
+    found = np.int64(0)
+    if at < 0 or field == 0:
+        return field, found, length, np.int64(-1)
+    if kind == VARINT:
+        plain, at = read_varint(data, at, stop)
+        return field, np.int64(plain), length, at
+    if kind == BYTES:
+        plain, at = read_varint(data, at, stop)
+        length = np.int64(plain)
+    elif kind in (FIXED64, FIXED32):
+        length = np.int64(8) if kind == FIXED64 else np.int64(4)
+    else:
+        at = np.int64(-1)
+    if at < 0 or length < 0 or length > stop - at:
+        return field, found, length, np.int64(-1)
+    return field, at, length, at + length
+
+
 @kernel
 def find_records(data, at, first):  # type: ignore[no-untyped-def]
     """Find messages that each stand behind their size, a number of four bytes; a size of 0 ends them.
@@ -106,36 +147,13 @@ def scan_fields(data, first, stop, is_dry, state, message, number, value, size):
         end = np.int64(stop[i])
         while at < end:
             begin = at
-            tag, at = read_varint(data, at, end)
-            kind = np.int64(tag & np.uint64(7))
-            field = np.int64(tag >> np.uint64(3))
-            length = np.int64(-1)
-            found = np.int64(0)
-            is_good = at >= 0 and field > 0
-            if is_good:
-                if kind == VARINT:
-                    plain, at = read_varint(data, at, end)
-                    found = np.int64(plain)
-                    is_good = at >= 0
-                elif kind == BYTES:
-                    plain, at = read_varint(data, at, end)
-                    length = np.int64(plain)
-                    found = at
-                    is_good = at >= 0 and length >= 0 and length <= end - at
-                elif kind in (FIXED64, FIXED32):
-                    length = np.int64(8) if kind == FIXED64 else np.int64(4)
-                    found = at
-                    is_good = length <= end - at
-                else:
-                    is_good = False
-            if not is_good:
+            field, found, length, at = read_field(data, at, end)
+            if at < 0:
                 if state[S_DAMAGED] == 0:
                     state[S_BYTE] = begin
                     state[S_MESSAGE] = i
                 state[S_DAMAGED] += 1
                 break
-            if length > 0:
-                at += length
             if not is_dry:
                 message[rows] = i
                 number[rows] = field
@@ -221,36 +239,13 @@ def take_fields(data, first, stop, kind, slot, state, value, size, owner, number
         last = np.int64(stop[i])
         while at < last:
             place = at
-            tag, at = read_varint(data, at, last)
-            wire = np.int64(tag & np.uint64(7))
-            field = np.int64(tag >> np.uint64(3))
-            length = np.int64(-1)
-            found = np.int64(0)
-            is_good = at >= 0 and field > 0
-            if is_good:
-                if wire == VARINT:
-                    plain, at = read_varint(data, at, last)
-                    found = np.int64(plain)
-                    is_good = at >= 0
-                elif wire == BYTES:
-                    plain, at = read_varint(data, at, last)
-                    length = np.int64(plain)
-                    found = at
-                    is_good = at >= 0 and length >= 0 and length <= last - at
-                elif wire in (FIXED64, FIXED32):
-                    length = np.int64(8) if wire == FIXED64 else np.int64(4)
-                    found = at
-                    is_good = length <= last - at
-                else:
-                    is_good = False
-            if not is_good:
+            field, found, length, at = read_field(data, at, last)
+            if at < 0:
                 if state[S_DAMAGED] == 0:
                     state[S_BYTE] = place
                     state[S_MESSAGE] = i
                 state[S_DAMAGED] += 1
                 break
-            if length > 0:
-                at += length
             if field >= len(kind) or kind[field] == UNWANTED:
                 continue
             wanted = kind[field]

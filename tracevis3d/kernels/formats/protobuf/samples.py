@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...jit import kernel
-from .fields import BYTES, FIXED32, FIXED64, S_BYTE, S_DAMAGED, S_MESSAGE, S_ROWS, VARINT, read_varint
+from .fields import S_BYTE, S_DAMAGED, S_MESSAGE, S_ROWS, read_field, read_varint
 
 #: Further fields of the state: labels written, labels that are numbers (and the first), samples that do not
 #: have one value for each type, and locations that are not known (and the first one's id).
@@ -48,24 +48,8 @@ def scan_samples(  # type: ignore[no-untyped-def]
         many = np.int64(0)
         while at < end:
             begin = at
-            tag, at = read_varint(data, at, end)
-            kind, field = np.int64(tag & np.uint64(7)), np.int64(tag >> np.uint64(3))
-            is_good = at >= 0 and field > 0
-            plain, length = np.uint64(0), np.int64(-1)
-            if is_good:
-                if kind == VARINT:
-                    plain, at = read_varint(data, at, end)
-                    is_good = at >= 0
-                elif kind == BYTES:
-                    plain, at = read_varint(data, at, end)
-                    length = np.int64(plain)
-                    is_good = at >= 0 and length >= 0 and length <= end - at
-                elif kind in (FIXED64, FIXED32):
-                    length = np.int64(8) if kind == FIXED64 else np.int64(4)
-                    is_good = length <= end - at
-                else:
-                    is_good = False
-            if not is_good:
+            field, found, length, at = read_field(data, at, end)
+            if at < 0:
                 if state[S_DAMAGED] == 0:
                     state[S_BYTE], state[S_MESSAGE] = begin, i
                 state[S_DAMAGED] += 1
@@ -73,17 +57,17 @@ def scan_samples(  # type: ignore[no-untyped-def]
             if field == _LABEL:
                 if length < 0:
                     if state[S_ODD] == 0:
-                        state[S_ODD_VALUE] = np.int64(plain)
+                        state[S_ODD_VALUE] = found
                     state[S_ODD] += 1
                 else:
-                    label_first[labels], label_stop[labels], label_owner[labels] = at, at + length, i
+                    label_first[labels], label_stop[labels], label_owner[labels] = found, at, i
                     labels += 1
             elif field in (_LOCATION, _VALUE):
                 # One number, or several that are packed.
-                p, last = at, at + max(length, np.int64(0))
+                p, last = found, at
                 while length < 0 or p < last:
                     before = p
-                    number = plain
+                    number = np.uint64(found)
                     if length >= 0:
                         number, p = read_varint(data, p, last)
                         if p < 0:
@@ -93,14 +77,14 @@ def scan_samples(  # type: ignore[no-untyped-def]
                             break
                     if field == _LOCATION:
                         row = np.int64(number) - low
-                        found = table[row] if 0 <= row < len(table) else np.int64(-1)
+                        known = table[row] if 0 <= row < len(table) else np.int64(-1)
                         if len(table) == 0:
-                            found = np.int64(number)
-                        elif found < 0:
+                            known = np.int64(number)
+                        elif known < 0:
                             if state[S_UNKNOWN] == 0:
                                 state[S_UNKNOWN_ID] = np.int64(number)
                             state[S_UNKNOWN] += 1
-                        place[rows] = found
+                        place[rows] = known
                         rows += 1
                     else:
                         if many < types:
@@ -108,7 +92,6 @@ def scan_samples(  # type: ignore[no-untyped-def]
                         many += 1
                     if length < 0:
                         break
-            at += max(length, np.int64(0))
         state[S_WRONG] += many != types
     first[len(start)] = rows
     state[S_ROWS], state[S_LABELS] = rows, labels
