@@ -101,9 +101,14 @@ class BufferWriter:
             self._fail(error)
 
     def flush(self, last: bool = False) -> None:
-        """Write what all buffers hold; the last time, also what is only read now and then.
+        """Write what all buffers hold.
 
         It never raises: a flush that fails costs what it had taken, which the recording counts as lost.
+
+        Parameters
+        ----------
+        last : bool
+            The last time: also what is only read now and then.
         """
         with self.idle() as mine:
             if not mine:
