@@ -3,6 +3,8 @@
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -26,12 +28,25 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def scheduler():
-    with distributed.LocalCluster(
+#: In a process of its own, as clusters are: beside its threads Blender's module crashed, which renders here.
+CLUSTER = """
+import sys
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(
         n_workers=1, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=50
     ) as one:
-        yield one.scheduler_address
+        print(one.scheduler_address, flush=True)
+        sys.stdin.read()
+"""
+
+
+@pytest.fixture(scope="module")
+def scheduler(tmp_path_factory):
+    (program := tmp_path_factory.mktemp("cluster") / "cluster.py").write_text(CLUSTER)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, program], **pipes) as cluster:
+        yield cluster.stdout.readline().strip()
 
 
 @pytest.fixture
