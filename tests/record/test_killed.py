@@ -4,6 +4,8 @@ import contextlib
 import errno
 import os
 import signal
+import sys
+import threading
 import time
 from types import SimpleNamespace
 
@@ -12,6 +14,7 @@ import pytest
 import tracevis3d as tv
 from tests.support.recorder import engines, recording, wait_for_end
 from tracevis3d.record.engines import viztracer
+from tracevis3d.record.flusher import Flusher
 from tracevis3d.record.memory import sampled
 from tracevis3d.record.output import descriptor
 from tracevis3d.record.output.descriptor import Descriptor
@@ -248,3 +251,18 @@ def test_whether_a_process_lives():
     by_descriptor.close()
     os.close(read)
     os.close(write)
+
+
+def test_a_thread_that_fails_before_it_begins_does_not_stop_the_program(monkeypatch):
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda unraisable: said.append(unraisable.exc_value))
+
+    def fail():
+        raise RuntimeError("no memray here")
+
+    flusher = Flusher(SimpleNamespace(tracking=SimpleNamespace(start=fail)), (0.01, 0.01), lambda: None)
+    program = threading.Thread(target=lambda: (flusher.start(), flusher.stop()), daemon=True)
+    program.start()
+    program.join(30)
+    assert not program.is_alive()
+    assert [str(error) for error in said] == ["no memray here"]

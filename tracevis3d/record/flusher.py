@@ -74,17 +74,7 @@ class Flusher:
 
     def _run(self) -> None:
         try:
-            try:
-                state.hide_thread()
-                self._tid = state.local.log.tid
-                _leave_no_dummy()
-                if self._buffers.tracking is not None:
-                    self._buffers.tracking.start()
-                    # At once, so that memray's records of this thread are known to be ours.
-                    self._buffers.mark()
-            finally:
-                # Whatever happened: the program waits for this.
-                self._started.release()
+            self._begin()
             wait, most = self._flushes
             while not self._stopping.acquire(timeout=wait):
                 wait = min(2 * wait, most)
@@ -94,6 +84,19 @@ class Flusher:
             self._stopping.release()
         finally:
             self._stopped.release()
+
+    def _begin(self) -> None:
+        """Keep this thread out of what is recorded; whatever happens, the program goes on."""
+        try:
+            state.hide_thread()
+            self._tid = state.local.log.tid
+            _leave_no_dummy()
+            if self._buffers.tracking is not None:
+                self._buffers.tracking.start()
+                # At once, so that memray's records of this thread are known to be ours.
+                self._buffers.mark()
+        finally:
+            self._started.release()
 
 
 def _leave_no_dummy() -> None:
