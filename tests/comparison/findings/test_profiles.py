@@ -325,7 +325,11 @@ def test_profiles_that_weigh_different_things_are_not_compared(tmp_path):
     path = tmp_path / "run.tsv"
     path.write_text("1\t+\tmain\t0\n1\t-\tmain\t9\n")
     samples, counted = profile(tmp_path, "a", PROGRAM), instructions(tmp_path, "b", {"mix": 7})
+    (nothing := tmp_path / "c.collapsed").write_text("main;mix 0\n")
+    empty = registry.open_trace(nothing)
     for pair, words in (
+        ((samples, empty), "B weighs nothing: there is nothing to compare"),
+        ((empty, samples), "A weighs nothing: there is nothing to compare"),
         ((samples, counted), "A weighs samples, B weighs instructions: only profiles that weigh the same"),
         ((registry.open_trace(path), samples), "A has calls, B weighs samples: only profiles that weigh"),
     ):

@@ -91,10 +91,14 @@ def weights_of(traces: Sequence[Trace], paths: CommonPaths) -> Weights | None:
     Raises
     ------
     UsageError
-        If only one is a profile, or both weigh different things: they have nothing in common to compare.
+        If only one is a profile, one weighs nothing, or both weigh different things: they have nothing in
+        common to compare.
     """
-    if not any(len(trace.samples) for trace in traces) or not all(len(trace.calls) for trace in traces):
+    if not any(len(trace.samples) for trace in traces):
         return None
+    for name, trace in zip("AB", traces):
+        if not len(trace.calls):
+            raise UsageError(f"{name} weighs nothing: there is nothing to compare")
     kind, other = (next(iter(profile.totals(trace)), "") for trace in traces)
     if kind != other:
         a, b = (f"weighs {profile.bare_kind(one)}" if one else "has calls" for one in (kind, other))
