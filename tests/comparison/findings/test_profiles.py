@@ -30,7 +30,8 @@ from tracevis3d.features.comparison.view.parameters import Parameters
 from tracevis3d.formats import registry
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
-from tracevis3d.trace.model import Trace
+from tracevis3d.trace.model import Samples, Trace
+from tracevis3d.trace.strings import Strings
 
 #: Standard deviations that a difference takes.
 LEAST_SIGNIFICANCE = 4
@@ -548,6 +549,35 @@ def test_one_sample_stands_for_itself(tmp_path, samples):
     assert (weights.total, weights.rate) == (samples, (1, 1))
 
 
+@pytest.mark.parametrize(
+    ("kinds", "rows", "times", "count"),
+    [
+        (["samples"], [(0, 4), (0, 3)], [], 7),
+        (["cpu (ns)"], [(0, 90_000_000)] * 3, [], 3),
+        (["heap (bytes)"], [(0, 5)], [], 5),
+        # One in ten milliseconds at least, where nothing else is known.
+        (["time (ns)"], [(0, 20_000_000)], [], 2),
+        (["time (ns)"], [(0, 19_999_999)], [], 1),
+        (["time (ns)"], [(0, 90_000_000)], [4], 1),
+        (["time (ns)", "samples"], [(0, 90_000_000), (1, 7)], [], 7),
+        # Measured, not sampled.
+        (["time (ns)", "calls"], [(0, 1_000), (1, 3)], [], 10_000),
+    ],
+)
+def test_how_many_samples_were_taken(tmp_path, kinds, rows, times, count):
+    kind, weight = np.array(rows).T
+    samples = Samples(
+        thread=np.zeros(len(rows), np.int32),
+        kind=kind.astype(np.int32),
+        weight=weight,
+        time=np.array(times, np.int64),
+        kinds=Strings.of(kinds),
+    )
+    trace = replace(profile(tmp_path, "a", {"main;work": 1}), samples=samples)
+    found = Evidence(compare(trace, trace, identity="exact", cache=False)).weights
+    assert found.rate == (count / weight[kind == 0].sum(),) * 2
+
+
 def test_how_sure_a_difference_is():
     """Of two counts of the same rate, one in about 16,000 pairs is 4 standard deviations apart."""
     counts = np.random.default_rng(1).poisson(50, (2, 200_000)).astype(float)
@@ -664,6 +694,9 @@ def counted_functions(draw):
 # What most have in common is just beyond three standard errors of the median, and just within.
 @example([(420, 525), *[(420, 430), (420, 641)] * 12])
 @example([(420, 524), *[(420, 429), (420, 640)] * 12])
+@example([(8, 12), (33, 82), (10, 16), (36, 76), (34, 44), (9, 13), (9, 23), (39, 76)])
+@example([(35, 110), (15, 64), (18, 23), (12, 24), (21, 31), (24, 109), (20, 60), (14, 26), (23, 40)])
+@example([(1000, 1150)] * 9)
 @settings(deadline=None)
 def test_the_pace_is_that_of_the_plain_twin(pairs) -> None:
     a, b = np.array(pairs, np.float64).T

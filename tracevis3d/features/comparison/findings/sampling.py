@@ -96,25 +96,21 @@ def weights_of(traces: Sequence[Trace], paths: CommonPaths) -> Weights | None:
     """
     if not any(len(trace.samples) for trace in traces):
         return None
-    for name, trace in zip("AB", traces):
-        if not len(trace.calls):
+    totals = [profile.totals(trace) for trace in traces]
+    for name, trace, one in zip("AB", traces, totals):
+        if not next(iter(one.values()), len(trace.calls)):
             raise UsageError(f"{name} weighs nothing: there is nothing to compare")
-    kind, other = (next(iter(profile.totals(trace)), "") for trace in traces)
+    kind, other = (next(iter(one), "") for one in totals)
     if kind != other:
         a, b = (f"weighs {profile.bare_kind(one)}" if one else "has calls" for one in (kind, other))
         raise UsageError(f"A {a}, B {b}: only profiles that weigh the same can be compared")
-    totals = [profile.totals(trace) for trace in traces]
     weighed = [one[kind] for one in totals]
-    found = [_count(trace, one) for trace, one in zip(traces, totals)]
+    count = [_count(trace, one) for trace, one in zip(traces, totals)]
     own = [
         np.bincount(of, profile.own_weights(trace), len(paths)) for trace, of in zip(traces, paths.of_call)
     ]
-    return Weights(
-        kind,
-        (weighed[0], weighed[1]),
-        np.stack(own),
-        (max(found[0], 1) / max(weighed[0], 1), max(found[1], 1) / max(weighed[1], 1)),
-    )
+    rate = count[0] / weighed[0], count[1] / weighed[1]
+    return Weights(kind, (weighed[0], weighed[1]), np.stack(own), rate)
 
 
 def _count(trace: Trace, totals: dict[str, int]) -> int:
