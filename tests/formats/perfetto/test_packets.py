@@ -742,6 +742,15 @@ def test_memory_frequencies_and_frames(tmp_path, packets):
     ] == [("expected surface frame", 2000, 4000), ("actual surface frame, late: App", 2100, 6000)]
 
 
+def test_a_frame_whose_number_is_a_text_is_counted(tmp_path, packets):
+    packets.event(1000, BEGIN, 2, name="work")
+    packets.event(9000, END, 2)
+    packets.packet(2000).MergeFromString(b"\xe2\x04\x06\x1a\x04\x0a\x02ab")
+    trace = read(packets.save(tmp_path / "a.pftrace"))
+    assert list(trace.problems) == ["malformed"]
+    assert not len(trace.spans)
+
+
 def test_a_recording_of_the_scheduler_in_packets():
     trace = read(ROOT / "tests" / "data" / "profiles" / "locks.pftrace")
     assert set(trace.problems) <= {"out of order"}

@@ -553,12 +553,14 @@ class PacketReader:
     def _frame(self, at: int, event: dict[int, int | memoryview], time: int) -> None:
         """Take the begin or the end of a picture that Android should show, or shows."""
         which, said = next(iter(event.items()), (0, 0))
-        if isinstance(said, int) or which not in _FRAMES or not 0 <= time < _TIME_LIMIT:
+        frame = {} if isinstance(said, int) else plain_fields(said)
+        cookie = frame.get(1, 0)
+        is_whole = not isinstance(said, int) and isinstance(cookie, int)
+        if not is_whole or which not in _FRAMES or not 0 <= time < _TIME_LIMIT:
             self._recording.problems.add("malformed", f"the packet at byte {at:,}: a frame")
             return
         name, pid_field, layer_field, jank_field = _FRAMES[which]
-        frame = plain_fields(said)
-        stack = self._open_spans.setdefault(("frame", frame.get(1)), [])
+        stack = self._open_spans.setdefault(("frame", cookie), [])
         if not name:
             if stack:
                 row = stack.pop()
