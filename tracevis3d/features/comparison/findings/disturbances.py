@@ -151,7 +151,7 @@ def drifts(evidence: Evidence, judged: Groups, known: Ints, loading: Ints) -> li
         if len(found) == _MOST:
             break
         inside = evidence.within(np.array([place]))
-        if reported[inside].any() or reported[evidence.paths.way(place)].any():
+        if reported[inside].any():
             continue
         here = inside[nodes]
         if np.count_nonzero(here) < _ENOUGH_PATHS:
