@@ -31,11 +31,11 @@ def test_the_first_and_last_rows_of_groups_are_those_of_sorting(rows):
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(st.booleans(), *[st.integers(-1, 2)] * 6, st.integers(0, 1)), max_size=14))
+@given(st.lists(st.tuples(st.booleans(), *[st.integers(-1, 2)] * 5, st.integers(0, 1)), max_size=14))
 def test_who_runs_is_whom_the_last_switch_of_the_processor_began(rows):
-    is_switch, comes, other, leaves, name, by, runs, cpu = np.array(rows, np.int64).reshape(-1, 8).T.copy()
+    is_switch, comes, other, leaves, name, runs, cpu = np.array(rows, np.int64).reshape(-1, 7).T.copy()
     other = other + 1
-    said = [column.copy() for column in (leaves, name, by, runs)]
+    said = [column.copy() for column in (leaves, name, runs)]
     find_who_runs(is_switch.astype(bool), cpu, comes, other, *said, *np.full((2, 2), -1, np.int64))
     for row in range(len(rows)):
         last = max((k for k in range(row) if is_switch[k] and cpu[k] == cpu[row]), default=-1)
@@ -43,5 +43,5 @@ def test_who_runs_is_whom_the_last_switch_of_the_processor_began(rows):
         knows = is_switch[row] and leaves[row] < 0
         assert said[0][row] == (max(running, 0) if knows else leaves[row])
         assert said[1][row] == (other[last] if knows and last >= 0 else name[row])
-        assert said[2][row] == (running if not is_switch[row] and by[row] < 0 else by[row])
-        assert said[3][row] == (max(running, 0) if runs[row] < 0 else runs[row])
+        known = max(running, 0) if is_switch[row] else running
+        assert said[2][row] == (known if runs[row] < 0 else runs[row])

@@ -123,7 +123,7 @@ class Twin:
         time, tid = head[1], head[2]
         self.prints += [(time, tid, *value) for value in printed]
         by = tid if head[5] & 0x18 == 0 else 0
-        return [(time, tid, *one) for one in switched], [(time, tid, one[0], by, one[1]) for one in woken]
+        return [(time, tid, *one) for one in switched], [(time, by, *one) for one in woken]
 
     def text(self, bounds):
         return bytes(self.data[slice(*bounds)])
@@ -160,7 +160,7 @@ def test_events_are_found_as_by_a_loop(pieces, damage):
     assert result == k.DONE
     rows = [(*row[:6], texts[row[6]], texts[row[7]]) for row in switches.T.tolist()]
     assert rows == twin.switches
-    assert [(*row[:5], texts[row[5]]) for row in wakes.T.tolist()] == twin.wakes
+    assert [(*row[:4], texts[row[4]]) for row in wakes.T.tolist()] == twin.wakes
     assert list(map(tuple, prints.T.tolist())) == twin.prints
     assert list(map(tuple, columns.T.tolist())) == twin.columns
     assert counts[k.N_OTHERS] == twin.others

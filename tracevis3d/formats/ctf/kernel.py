@@ -53,6 +53,8 @@ def number_of(name: str) -> int:
     return EXIT if name.startswith(_EXIT) else ENTRY if name.startswith(_ENTRY) else -1
 
 
+#: By the scanner's kind of a row; of moments and unusual lines there is none.
+_OF_SCANNER = np.array([SWITCH, WAKING, ENTRY, EXIT, -1, -1])
 #: States of a thread that could go on running, as numbers and as letters.
 _RUNNABLE = (b"0", b"R", b"R+")
 
@@ -187,40 +189,50 @@ class KernelEvents:
         name : callable
             Returns the name with a number.
         """
-        made = np.full((8, len(rows)), -1, np.int64)
-        for place, column in enumerate((s.NUMBER, s.TIME, s.CPU)):
-            made[place] = rows[:, column]
-        made[7] = rows[:, s.TID]
         of_row = rows.T
-        sort = np.ascontiguousarray(of_row[s.KIND])
-        for kind, of in ((SWITCH, s.SWITCH), (WAKING, s.WAKING), (ENTRY, s.ENTRY), (EXIT, s.EXIT)):
-            here = np.flatnonzero(sort == of)
-            made[3][here] = kind
-            if kind == SWITCH:
-                leaves, comes, value = (of_row[at].take(here) for at in (s.FIRST, s.SECOND, s.VALUE))
-                made[4][here], made[5][here], made[6][here] = leaves, comes, value
-                tids, which = distinct(np.stack([leaves, comes], axis=1).reshape(-1))
-                last = np.empty(len(tids) if len(here) else 0, np.int64)
-                # Of several rows the last one stays.
-                last[which] = np.arange(len(which))
-                row = here[last // 2]
-                numbers = np.where(last % 2 == 0, rows[row, s.NAME], rows[row, s.OTHER])
-                for tid, number, at in zip(tids.tolist(), numbers.tolist(), rows[row, s.NUMBER].tolist()):
-                    self._name_switched(tid, at, name(number))
-            elif kind == WAKING:
-                woken = of_row[s.FIRST].take(here)
-                made[4][here], made[7][here] = woken, of_row[s.VALUE].take(here)
-                tids, which = distinct(woken)
-                first = np.empty(len(tids) if len(here) else 0, np.int64)
-                first[which[::-1]] = here[::-1]
-                said = rows[first, s.NAME].tolist(), rows[first, s.NUMBER].tolist()
-                for tid, number, at in zip(tids.tolist(), *said):
-                    self._name_woken(tid, at, name(number))
-            elif len(here):
+        # What a column holds in rows of another kind is not asked for.
+        columns = [s.NUMBER, s.TIME, s.CPU, s.KIND, s.FIRST, s.SECOND, s.VALUE, s.TID]
+        made = of_row.take(columns, axis=0)
+        made[3] = _OF_SCANNER[made[3]]
+        here = np.flatnonzero(made[3] == WAKING)
+        made[7][here] = made[6].take(here)
+        for kind in (ENTRY, EXIT):
+            here = np.flatnonzero(made[3] == kind)
+            if len(here):
+                made[5, here] = rows[here, s.VALUE] if kind == EXIT else 0
                 numbers, of_call = distinct(rows[here, s.NAME])
                 calls = np.array([self._text(name(number)) for number in numbers.tolist()], np.int64)
                 made[6, here] = calls[of_call]
-                made[5, here] = rows[here, s.VALUE] if kind == EXIT else 0
+        self.take_columns(made, of_row[s.NAME], of_row[s.OTHER], name)
+
+    def take_columns(self, made: Ints, first: Ints, second: Ints, name: Callable[[int], bytes]) -> None:
+        """Take events as columns.
+
+        Parameters
+        ----------
+        made : int64 (8, n)
+            Line, time, processor and kind; who leaves or is woken, who comes, whether the first sleeps; and who
+            runs, or wakes. Of a system call what it returns, and its name. Kept.
+        first, second : int64 (n,)
+            The names of who leaves or is woken, and of who comes.
+        name : callable
+            Returns the name with a number.
+        """
+        here = np.flatnonzero(made[3] == SWITCH)
+        tids, which = distinct(np.stack([made[4].take(here), made[5].take(here)], axis=1).reshape(-1))
+        last = np.empty(len(tids) if len(here) else 0, np.int64)
+        # Of several rows the last one stays.
+        last[which] = np.arange(len(which))
+        row = here[last // 2]
+        numbers = np.where(last % 2 == 0, first[row], second[row])
+        for tid, number, at in zip(tids.tolist(), numbers.tolist(), made[0, row].tolist()):
+            self._name_switched(tid, at, name(number))
+        here = np.flatnonzero(made[3] == WAKING)
+        tids, which = distinct(made[4].take(here))
+        row = np.empty(len(tids) if len(here) else 0, np.int64)
+        row[which[::-1]] = here[::-1]
+        for tid, number, at in zip(tids.tolist(), first[row].tolist(), made[0, row].tolist()):
+            self._name_woken(tid, at, name(number))
         self._rows.append(made)
 
     def _text(self, name: bytes) -> int:

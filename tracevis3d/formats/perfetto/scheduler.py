@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from ...kernels.formats.lay.turns import find_who_runs
 from ...kernels.formats.protobuf import ftrace_events as k
 from ...kernels.formats.protobuf.fields import S_MESSAGE, TAKE_STATE_SIZE
-from ...kernels.formats.scan import ftrace as s
 from ...kernels.intern import InternedNames
 from ...trace.recording import Recording
-from ..ctf.kernel import KernelEvents
+from ..ctf.kernel import SWITCH, WAKING, KernelEvents
 from ..distinct import distinct
 from ..wire import Messages, Taken, note_state
 
@@ -32,9 +31,10 @@ _SWITCH_TIME, _STATE, _NEXT, _NAMES, _NEXT_NAME = 1, 2, 3, 5, 6
 _WAKING_TIME, _WOKEN, _WOKEN_NAME, _FLAGS = 7, 8, 11, 12
 #: Bytes for which there is room for one event at first; fewer are rare.
 _EVENT = 16
-#: Columns that are gathered: kind, time, processor, who runs (-1: unknown), the row's other columns; one
-#: value stands for all rows.
-_OF_PART = s.KIND, s.TIME, s.CPU, s.TID, s.FIRST, s.SECOND, s.VALUE, s.NAME, s.OTHER
+#: Columns of rows, as :meth:`KernelEvents.take_columns` takes them: who runs or wakes, -1: unknown.
+_LINE, _TIME, _CPU, _KIND, _FIRST, _SECOND, _VALUE, _WHO, _FIRST_NAME, _SECOND_NAME, _WIDTH = range(11)
+#: Columns that are gathered, in this order; one value stands for all rows.
+_OF_PART = _KIND, _TIME, _CPU, _WHO, _FIRST, _SECOND, _VALUE, _FIRST_NAME, _SECOND_NAME
 _Columns = tuple[Any, ...]
 #: Fields of an event, as the kernel takes them.
 _FIELDS = "timestamp", "pid", "common_flags", "sched_switch", "sched_waking", "sched_wakeup", "print"
@@ -92,13 +92,13 @@ class Scheduler:
         rows = _in_order(parts)
         self._know_who_runs(rows)
         texts = [name.encode() for name in self._names]
-        time = rows[s.TIME].copy()
-        rows[s.NUMBER] = np.searchsorted(marks[:, 0], time, "right") + np.arange(len(time))
-        rows[s.TIME] += offset
-        kernel.take_rows(rows.T, texts.__getitem__)
+        time = rows[_TIME]
         at = np.searchsorted(time, marks[:, 0], "left") + np.arange(len(marks))
-        for line, (time, tid, text) in zip(at.tolist(), marks.tolist(), strict=True):
-            kernel.mark(line, time + offset, tid, mark_texts[text])
+        rows[_LINE] = np.searchsorted(marks[:, 0], time, "right") + np.arange(len(time))
+        time += offset
+        kernel.take_columns(rows[:_FIRST_NAME], rows[_FIRST_NAME], rows[_SECOND_NAME], texts.__getitem__)
+        for line, (moment, tid, text) in zip(at.tolist(), marks.tolist(), strict=True):
+            kernel.mark(line, moment + offset, tid, mark_texts[text])
         found = kernel.finish(self._recording, busy)
         _, thread, kind, function, time = found
         self._recording.add_events(thread=thread, kind=kind, function=function, time=time)
@@ -137,8 +137,8 @@ class Scheduler:
         texts = names.texts(data, int(counts[k.N_NAMES]))
         number = np.array([self._text(text) for text in texts], np.int64)
         parts: list[_Columns] = [
-            (s.SWITCH, *switches[: k.S_NAME], *number[switches[k.S_NAME :]]),
-            (s.WAKING, *wakes[: k.W_BY], -1, wakes[k.W_BY], number[wakes[k.W_NAME]], -1),
+            (SWITCH, *switches[: k.S_NAME], *number[switches[k.S_NAME :]]),
+            (WAKING, *wakes[: k.W_NAME], -1, 0, number[wakes[k.W_NAME]], -1),
         ]
         return parts, prints, (columns[0], columns[1], columns[2])
 
@@ -178,12 +178,12 @@ class Scheduler:
         time, of = times(_SWITCH_TIME)
         state, following, title = (self._aligned(compact, field, of) for field in (_STATE, _NEXT, _NEXT_NAME))
         # Whom a switch stops is who ran before on the processor: not said.
-        switches = (s.SWITCH, time, cpu[of], -1, -1, following, (state & _ASLEEP) != 0, 0, name(of, title))
+        switches = (SWITCH, time, cpu[of], -1, -1, following, (state & _ASLEEP) != 0, 0, name(of, title))
         time, of = times(_WAKING_TIME)
         woken, title, flags = (self._aligned(compact, field, of) for field in (_WOKEN, _WOKEN_NAME, _FLAGS))
         by = np.where((flags & _INTERRUPTED) != 0, 0, -1)
         # Of those at one time the wake-up came first, as a rule.
-        return [(s.WAKING, time, cpu[of], -1, woken, -1, by, name(of, title), -1), switches]
+        return [(WAKING, time, cpu[of], by, woken, -1, 0, name(of, title), -1), switches]
 
     def _aligned(self, compact: Messages, field: int, like: Ints) -> Ints:
         """Return a column of each message, as long as another one; 0 where it is shorter."""
@@ -201,10 +201,10 @@ class Scheduler:
     @staticmethod
     def _know_who_runs(rows: Ints) -> None:
         """Fill in, by each processor's last switch, who is stopped and who wakes."""
-        cpus, of = distinct(rows[s.CPU])
-        columns = (s.SECOND, s.OTHER, s.FIRST, s.NAME, s.VALUE, s.TID)
+        cpus, of = distinct(rows[_CPU])
+        columns = (_SECOND, _SECOND_NAME, _FIRST, _FIRST_NAME, _WHO)
         unknown = np.full((2, len(cpus)), -1, np.int64)
-        find_who_runs(rows[s.KIND] == s.SWITCH, of, *(rows[column] for column in columns), *unknown)
+        find_who_runs(rows[_KIND] == SWITCH, of, *(rows[column] for column in columns), *unknown)
 
 
 def _ranks(of: Ints) -> Ints:
@@ -213,12 +213,12 @@ def _ranks(of: Ints) -> Ints:
 
 
 def _in_order(parts: list[_Columns]) -> Ints:
-    """Return the rows of all parts by their time, as columns of the scanner of ftrace's text."""
+    """Return the rows of all parts by their time."""
     sizes = [len(part[1]) for part in parts]
     time = np.concatenate([part[1] for part in parts])
     order = np.argsort(time, kind="stable")
-    # No one asks for what is not among these columns.
-    rows = np.empty((s.COLUMNS, len(order)), np.int64)
+    # Lines are numbered later.
+    rows = np.empty((_WIDTH, len(order)), np.int64)
     for number, column in enumerate(_OF_PART):
         values = [np.broadcast_to(part[number], size) for part, size in zip(parts, sizes, strict=True)]
         np.concatenate(values).take(order, out=rows[column], mode="clip")

@@ -50,7 +50,7 @@ def find_bounds(group, place, first, last):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_who_runs(is_switch, cpu, comes, other, leaves, name, woken_by, runs, running, title):  # type: ignore[no-untyped-def]
+def find_who_runs(is_switch, cpu, comes, other, leaves, name, runs, running, title):  # type: ignore[no-untyped-def]
     """Fill in who a switch stops, who wakes, and who runs, by the last switch of the processor.
 
     Parameters
@@ -61,8 +61,8 @@ def find_who_runs(is_switch, cpu, comes, other, leaves, name, woken_by, runs, ru
         The processor, from 0.
     comes, other : int64 (n,)
         Of a switch: who runs from then on, and that one's name.
-    leaves, name, woken_by, runs : int64 (n,)
-        Who a switch stops, that one's name, who wakes, and who runs: below 0 it is filled in. Of whom nothing
+    leaves, name, runs : int64 (n,)
+        Who a switch stops, that one's name, and who runs, or wakes: below 0 it is filled in. Of whom nothing
         is known is 0, but -1 wakes; a name is filled in where a switch says it.
     running, title : int64 (processors,)
         -1 before; changed.
@@ -70,12 +70,10 @@ def find_who_runs(is_switch, cpu, comes, other, leaves, name, woken_by, runs, ru
     for row in range(len(cpu)):
         one = cpu[row]
         if runs[row] < 0:
-            runs[row] = max(running[one], 0)
+            runs[row] = max(running[one], 0) if is_switch[row] else running[one]
         if is_switch[row]:
             if leaves[row] < 0:
                 leaves[row] = max(running[one], 0)
                 if title[one] >= 0:
                     name[row] = title[one]
             running[one], title[one] = comes[row], other[row]
-        elif woken_by[row] < 0:
-            woken_by[row] = running[one]

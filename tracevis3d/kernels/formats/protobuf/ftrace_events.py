@@ -22,7 +22,7 @@ N_SWITCHES, N_WAKES, N_PRINTS, N_COLUMNS, N_OTHERS, N_NAMES, COUNTS = 0, 1, 2, 3
 DONE, FULL, FULL_OF_NAMES = 0, 1, 2
 #: Columns of a table of switches, of wake-ups, of marks and of bundles' columns.
 S_TIME, S_CPU, S_TID, S_LEAVES, S_COMES, S_SLEEPS, S_NAME, S_OTHER, SWITCH_COLUMNS = 0, 1, 2, 3, 4, 5, 6, 7, 8
-W_TIME, W_CPU, W_TID, W_WOKEN, W_BY, W_NAME, WAKE_COLUMNS = 0, 1, 2, 3, 4, 5, 6
+W_TIME, W_CPU, W_BY, W_WOKEN, W_NAME, WAKE_COLUMNS = 0, 1, 2, 3, 4, 5
 P_TIME, P_TID, P_FIRST, P_STOP, PRINT_COLUMNS = 0, 1, 2, 3, 4
 C_FIRST, C_STOP, C_CPU, COLUMN_COLUMNS = 0, 1, 2, 3
 #: Fields of a bundle, of a switch and of a wake-up.
@@ -61,7 +61,7 @@ def scan_events(  # type: ignore[no-untyped-def]
     switches : int64 (SWITCH_COLUMNS, room)
         Filled: time, processor, thread, who leaves, who comes, whether the first sleeps, and their names.
     wakes : int64 (WAKE_COLUMNS, room)
-        Filled: time, processor, thread, who is woken, who wakes (0: an interrupt), and the name.
+        Filled: time, processor, who wakes (0: an interrupt), who is woken, and the name.
     prints : int64 (PRINT_COLUMNS, room)
         Filled: time, thread, and where the message is.
     columns : int64 (COLUMN_COLUMNS, room)
@@ -95,7 +95,7 @@ def scan_events(  # type: ignore[no-untyped-def]
                     for row in range(of_event[0], n_switches):
                         switches[S_TIME, row], switches[S_TID, row] = time, tid
                     for row in range(of_event[1], n_wakes):
-                        wakes[W_TIME, row], wakes[W_TID, row] = time, tid
+                        wakes[W_TIME, row] = time
                         wakes[W_BY, row] = tid if flags & _INTERRUPTED == 0 else 0
                     for row in range(of_event[2], n_prints):
                         prints[P_TIME, row], prints[P_TID, row] = time, tid
