@@ -127,9 +127,7 @@ def groups(evidence: Evidence) -> Groups:
     a, b, key, function = a[order], b[order], key[order], function[order]
     own = [times[calls].astype(np.float64) for times, calls in zip(evidence.self_times, (a, b))]
     extra = own[1] - evidence.pace * own[0]
-    first = (
-        np.concatenate(([0], np.flatnonzero(np.diff(key)) + 1, [len(key)])) if len(key) else np.zeros(1, int)
-    )
+    first = np.append(np.flatnonzero(np.diff(key, prepend=-1)), len(key))
     n = np.diff(first)
     of = np.repeat(np.arange(len(n)), n)
     begin = first[:-1]
@@ -140,7 +138,7 @@ def groups(evidence: Evidence) -> Groups:
         ratio = np.log(np.maximum(before + total, 1) / np.maximum(before, 1))
         return Groups(a, b, extra, first, function[begin], -wide, wide, total, ratio)
     by_extra = extra[np.lexsort((extra, of))]
-    out = np.minimum(1 + n // PER_STALL, (n - 1) // 2)
+    out = 1 + n // PER_STALL
     # Where A makes fewer calls, one that stalled is the counterpart of several.
     kinds, stands_for = _different(a, of, len(n))
     most = np.maximum.reduceat(stands_for, begin)
@@ -171,7 +169,7 @@ def _different(calls: Ints, of: Ints, groups: int) -> tuple[Ints, Ints]:
     again = np.zeros(len(calls), np.bool_)
     again[1:] = (np.diff(calls[order]) == 0) & (np.diff(of[order]) == 0)
     which = np.empty(len(calls), np.int64)
-    which[order] = np.cumsum(~again) - 1
+    which[order] = np.cumsum(~again)
     return (
         np.bincount(of[order][~again], minlength=groups).astype(np.int64),
         np.bincount(which).astype(np.int64)[which],
