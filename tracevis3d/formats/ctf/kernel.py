@@ -211,7 +211,7 @@ class KernelEvents:
         Parameters
         ----------
         made : int64 (8, n)
-            Line, time, processor and kind; who leaves or is woken, who comes, whether the first sleeps; and who
+            Line, time, processor and kind; who leaves or is woken, who comes, whether the first sleeps; who
             runs, or wakes. Of a system call what it returns, and its name. Kept.
         first, second : int64 (n,)
             The names of who leaves or is woken, and of who comes.
