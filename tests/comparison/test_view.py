@@ -327,6 +327,7 @@ def test_position_is_the_papers_formula(seed, viewpoint, palette):
 
 
 @given(SEEDS)
+@example(1564)  # no tube is thin
 @settings(max_examples=20, deadline=None)
 def test_thin_tubes_are_paler_where_less_similar(seed):
     traces = pair(seed)
@@ -346,7 +347,7 @@ def test_thin_tubes_are_paler_where_less_similar(seed):
         elif wide < 0.2:
             alphas.append((similarity, after[3]))
             assert other.look == "solid"
-    ordered = np.array(sorted(alphas))
+    ordered = np.array(sorted(alphas)).reshape(-1, 2)
     assert (np.diff(ordered[:, 1]) >= 0).all()
     assert (ordered[:, 1] >= 0.39).all()
 
