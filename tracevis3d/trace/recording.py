@@ -1085,33 +1085,32 @@ class _Tables:
             thread = thread.astype(np.uint16)
         order = np.lexsort((rows["start"], thread))
         sizes = rows["n_objects"]
-        first = np.concatenate(([0], np.cumsum(sizes[order]))).astype(np.int64)
+        first = np.concatenate(([0], np.cumsum(sizes.take(order))))
         if (sizes == 1).all():
             taken = order
         else:
             begins = np.cumsum(sizes) - sizes
             taken = np.arange(first[-1]) + np.repeat(begins[order] - first[:-1], sizes[order])
-        event = rows["event"][order]
-        call = np.full(len(event), -1, np.int64)
-        known = event >= 0
-        of = self._built.call_of_event
-        call[known] = event[known] if of is None else of[event[known]]
-        start = rows["start"][order]
-        end = rows["end"][order]
+        # ``take`` is faster than an index.
+        rows = {name: column.take(order) for name, column in rows.items()}
+        known = np.flatnonzero(rows["event"] >= 0)
+        event, of = rows["event"].take(known), self._built.call_of_event
+        call = np.full(len(order), -1, np.int64)
+        call[known] = own = event if of is None else of.take(event)
         # Only now it is known which end belongs to a call with begin and end.
-        end[known] = self._built.calls.end[call[known]]
+        rows["end"][known] = self._built.calls.end.take(own)
         return Sync(
             call=call,
-            thread=self._new(rows["thread"][order]),
-            start=start,
-            end=np.maximum(end, start),
-            kind=rows["kind"][order],
-            contended=rows["contended"][order],
-            name=rows["name"][order],
-            holder=self._new(rows["holder"][order]),
-            line=rows["line"][order],
+            thread=self._new(rows["thread"]),
+            start=rows["start"],
+            end=np.maximum(rows["end"], rows["start"]),
+            kind=rows["kind"],
+            contended=rows["contended"],
+            name=rows["name"],
+            holder=self._new(rows["holder"]),
+            line=rows["line"],
             first=first,
-            object=flat[taken].astype(np.int32),
+            object=flat.take(taken),
             names=self._names("sync"),
             objects=self._names("objects"),
         )
