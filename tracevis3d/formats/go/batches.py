@@ -26,6 +26,8 @@ _COLUMNS = (
     scan.FREQUENCY_COLUMNS,
     scan.STATUS_COLUMNS,
 )
+#: Columns of changes, as the kernel fills them.
+_CHANGE = np.int32, np.int32, np.int64, np.int64, np.int64, np.uint8, np.int32, np.int32, np.int32
 
 
 def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tables, Changes]:
@@ -125,10 +127,6 @@ def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tabl
         reason_of=reason_of,
         last=int(counted[follow.LAST]),
     )
-
-
-#: Columns of changes, as the kernel fills them.
-_CHANGE = np.int32, np.int32, np.int64, np.int64, np.int64, np.uint8, np.int32, np.int32, np.int32
 
 
 def _factors(frequencies: Ints) -> tuple[Ints, NDArray[np.float64]]:

@@ -103,12 +103,12 @@ def scanned(data: NDArray[np.uint8], begin: int) -> tuple[Ints, list[Ints]]:
         The first has columns of events one after the other, all others rows.
     """
     counts = [0] * 4
-    for is_dry in (True, False):
+    for _ in range(2):  # the first time rows are only counted
         state = np.zeros(kernels.STATE_SIZE, np.int64)
         tables = [np.empty((kernels.EVENT_COLUMNS, counts[0]), np.int64)]
         columns = TEXT_COLUMNS, STACK_COLUMNS, FRAME_COLUMNS
         tables += [np.empty(shape, np.int64) for shape in zip(counts[1:], columns, strict=True)]
-        kernels.scan_old_go(data, begin, is_dry, state, *tables)
+        kernels.scan_old_go(data, begin, state, *tables)
         counts = state[[kernels.EVENTS, kernels.STRINGS, kernels.STACKS, kernels.FRAMES]].tolist()
     return state, tables
 

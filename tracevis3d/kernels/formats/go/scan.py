@@ -83,6 +83,45 @@ def _damage(state, at):  # type: ignore[no-untyped-def]
     state[DAMAGED] += 1
 
 
+@inline
+def read_text(data, at, stop, generation, strings, n_strings):  # type: ignore[no-untyped-def]
+    """Read a text; return the byte behind it (-1: damaged), and how many texts there are."""
+    number, at = read_varint(data, at, stop)
+    length = np.uint64(0)
+    if at >= 0:
+        length, at = read_varint(data, at, stop)
+    if at < 0 or length > np.uint64(stop - at):
+        return np.int64(-1), n_strings
+    if n_strings < len(strings):
+        strings[n_strings, 0], strings[n_strings, 1] = generation, np.int64(number)
+        strings[n_strings, 2], strings[n_strings, 3] = at, np.int64(length)
+    return at + np.int64(length), n_strings + 1
+
+
+@inline
+def read_stack(data, at, stop, generation, stacks, frames, n_stacks, n_frames):  # type: ignore[no-untyped-def]
+    """Read a stack; return the byte behind it (-1: damaged), and how many stacks and frames there are."""
+    number, at = read_varint(data, at, stop)
+    count = np.uint64(0)
+    if at >= 0:
+        count, at = read_varint(data, at, stop)
+    if at < 0 or count > MOST_FRAMES:
+        return np.int64(-1), n_stacks, n_frames
+    first = n_frames
+    for _ in range(np.int64(count)):
+        for column in range(4):
+            one, at = read_varint(data, at, stop)
+            if at < 0:
+                return np.int64(-1), n_stacks, first
+            if column > 0 and n_frames < len(frames):
+                frames[n_frames, column - 1] = np.int64(one)
+        n_frames += 1
+    if n_stacks < len(stacks):
+        stacks[n_stacks, 0], stacks[n_stacks, 1] = generation, np.int64(number)
+        stacks[n_stacks, 2], stacks[n_stacks, 3] = first, np.int64(count)
+    return at, n_stacks + 1, n_frames
+
+
 @kernel
 def scan_go(data, begin, kinds, state, batches, strings, stacks, frames, frequencies, statuses):  # type: ignore[no-untyped-def]
     """Find the batches of a trace of Go 1.22 or later that have events, and all that is no event of its own.
@@ -155,44 +194,11 @@ def scan_go(data, begin, kinds, state, batches, strings, stacks, frames, frequen
             if kind == _STACKS or kind == _STRINGS or kind == _SAMPLES or kind == _SYNC:
                 continue
             if kind == STRING:
-                number, at = read_varint(data, at, stop)
-                count = np.uint64(0)
-                if at >= 0:
-                    count, at = read_varint(data, at, stop)
-                if at < 0 or count > np.uint64(stop - at):
-                    at = np.int64(-1)
-                else:
-                    if n_strings < len(strings):
-                        strings[n_strings, 0], strings[n_strings, 1] = np.int64(generation), np.int64(number)
-                        strings[n_strings, 2], strings[n_strings, 3] = at, np.int64(count)
-                    n_strings += 1
-                    at += np.int64(count)
+                at, n_strings = read_text(data, at, stop, np.int64(generation), strings, n_strings)
             elif kind == STACK:
-                number, at = read_varint(data, at, stop)
-                count = np.uint64(0)
-                if at >= 0:
-                    count, at = read_varint(data, at, stop)
-                if at >= 0 and count > MOST_FRAMES:
-                    at = np.int64(-1)
-                if at >= 0:
-                    outermost = n_frames
-                    for _ in range(np.int64(count)):
-                        one = np.uint64(0)
-                        for column in range(4):
-                            if at >= 0:
-                                one, at = read_varint(data, at, stop)
-                            if at >= 0 and column > 0 and n_frames < len(frames):
-                                frames[n_frames, column - 1] = np.int64(one)
-                        if at < 0:
-                            break
-                        n_frames += 1
-                    if at < 0:
-                        n_frames = outermost
-                    else:
-                        if n_stacks < len(stacks):
-                            stacks[n_stacks, 0], stacks[n_stacks, 1] = np.int64(generation), np.int64(number)
-                            stacks[n_stacks, 2], stacks[n_stacks, 3] = outermost, np.int64(count)
-                        n_stacks += 1
+                at, n_stacks, n_frames = read_stack(
+                    data, at, stop, np.int64(generation), stacks, frames, n_stacks, n_frames
+                )
             else:
                 words = np.int64(-1)
                 if kind < len(kinds):

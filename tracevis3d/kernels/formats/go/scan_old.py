@@ -9,7 +9,7 @@ import numpy as np
 
 from ...jit import kernel
 from ..protobuf.fields import read_varint
-from .scan import MOST_FRAMES
+from .scan import read_stack, read_text
 
 #: Slots of the state (int64): rows of each kind that are written, events of an unknown kind and the byte of
 #: the first, 1 + the byte where it is cut.
@@ -22,19 +22,17 @@ _KINDS = 50
 
 
 @kernel
-def scan_old_go(data, begin, is_dry, state, events, strings, stacks, frames):  # type: ignore[no-untyped-def]
+def scan_old_go(data, begin, state, events, strings, stacks, frames):  # type: ignore[no-untyped-def]
     """Write a row for each event, text, stack and frame of a trace of Go 1.11 to 1.21.
 
     It ends where it is damaged. The text of a log is among the strings, under minus its byte, which the
-    event's column E has.
+    event's column E has. Rows for which a table has no room are only counted.
 
     Parameters
     ----------
     data : uint8 (bytes,)
     begin : int
         Behind the header.
-    is_dry : bool
-        Only count the rows.
     state : int64 (STATE_SIZE,)
         Zeros before; filled.
     events : int64 (EVENT_COLUMNS, events)
@@ -54,18 +52,7 @@ def scan_old_go(data, begin, is_dry, state, events, strings, stacks, frames):  #
         many = np.int64(data[at] >> np.uint8(6)) + 1
         at += 1
         if kind == _STRING:
-            number, at = read_varint(data, at, size)
-            length = np.uint64(0)
-            if at >= 0:
-                length, at = read_varint(data, at, size)
-            if at < 0 or length > np.uint64(size - at):
-                at = np.int64(-1)
-                break
-            if not is_dry:
-                strings[n_strings, 0], strings[n_strings, 1] = 0, np.int64(number)
-                strings[n_strings, 2], strings[n_strings, 3] = at, np.int64(length)
-            n_strings += 1
-            at += np.int64(length)
+            at, n_strings = read_text(data, at, size, np.int64(0), strings, n_strings)
             continue
         stop = size
         if many == 4:
@@ -80,32 +67,11 @@ def scan_old_go(data, begin, is_dry, state, events, strings, stacks, frames):  #
             state[STRANGE] += 1
             break
         if kind == _STACK:
-            number, at = read_varint(data, at, stop)
-            count = np.uint64(0)
+            at, n_stacks, n_frames = read_stack(
+                data, at, stop, np.int64(0), stacks, frames, n_stacks, n_frames
+            )
             if at >= 0:
-                count, at = read_varint(data, at, stop)
-            if at < 0 or count > MOST_FRAMES:
-                at = np.int64(-1)
-                break
-            first = n_frames
-            for _ in range(np.int64(count)):
-                one = np.uint64(0)
-                for column in range(4):
-                    if at >= 0:
-                        one, at = read_varint(data, at, stop)
-                    if at >= 0 and column > 0 and n_frames < len(frames):
-                        frames[n_frames, column - 1] = np.int64(one)
-                if at < 0:
-                    break
-                n_frames += 1
-            if at < 0:
-                n_frames = first
-                break
-            if not is_dry:
-                stacks[n_stacks, 0], stacks[n_stacks, 1] = 0, np.int64(number)
-                stacks[n_stacks, 2], stacks[n_stacks, 3] = first, np.int64(count)
-            n_stacks += 1
-            at = stop
+                at = stop
             continue
         has_room = n_events < events.shape[1]
         if has_room:
@@ -138,7 +104,7 @@ def scan_old_go(data, begin, is_dry, state, events, strings, stacks, frames):  #
             if at < 0 or length > np.uint64(size - at):
                 at = np.int64(-1)
                 break
-            if not is_dry:
+            if n_strings < len(strings):
                 strings[n_strings, 0], strings[n_strings, 1] = 0, -at
                 strings[n_strings, 2], strings[n_strings, 3] = at, np.int64(length)
                 if has_room:
