@@ -85,7 +85,27 @@ def _damage(state, at):  # type: ignore[no-untyped-def]
 
 @inline
 def read_text(data, at, stop, generation, strings, n_strings):  # type: ignore[no-untyped-def]
-    """Read a text; return the byte behind it (-1: damaged), and how many texts there are."""
+    """Read a text of the trace: its number, its length and its bytes.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    at, stop : int
+        Where the text begins, and where its batch ends.
+    generation : int
+        The generation that the text belongs to.
+    strings : int64 (strings, TEXT_COLUMNS)
+        Gets the generation, the number, the first byte and the length of the text; only counted where full.
+    n_strings : int
+        How many texts have been read.
+
+    Returns
+    -------
+    at : int64
+        The byte behind the text; -1: damaged.
+    n_strings : int
+        How many texts there are now.
+    """
     number, at = read_varint(data, at, stop)
     length = np.uint64(0)
     if at >= 0:
@@ -100,7 +120,29 @@ def read_text(data, at, stop, generation, strings, n_strings):  # type: ignore[n
 
 @inline
 def read_stack(data, at, stop, generation, stacks, frames, n_stacks, n_frames):  # type: ignore[no-untyped-def]
-    """Read a stack; return the byte behind it (-1: damaged), and how many stacks and frames there are."""
+    """Read a stack of the trace: its number and its frames, the innermost first.
+
+    Parameters
+    ----------
+    data : uint8 (bytes,)
+    at, stop : int
+        Where the stack begins, and where its batch ends.
+    generation : int
+        The generation that the stack belongs to.
+    stacks : int64 (stacks, STACK_COLUMNS)
+        Gets the generation, the number, the first frame and the number of frames; only counted where full.
+    frames : int64 (frames, FRAME_COLUMNS)
+        Gets the function, the file and the line of each frame, without its address; only counted where full.
+    n_stacks, n_frames : int
+        How many stacks and frames have been read.
+
+    Returns
+    -------
+    at : int64
+        The byte behind the stack; -1: damaged.
+    n_stacks, n_frames : int
+        How many stacks and frames there are now.
+    """
     number, at = read_varint(data, at, stop)
     count = np.uint64(0)
     if at >= 0:
