@@ -113,7 +113,7 @@ def _cache() -> Iterator[Finding]:
         remedy = "set TRACEVIS3D_CACHE to a folder that you can write to"
         yield Finding("cache", False, f"{folder} can't be written to", remedy)
         return
-    from .trace import cache
+    from .trace.storage import cache
 
     free = shutil.disk_usage(folder).free
     yield Finding("cache", True, f"{byte_size(cache.size())} in {folder}, {byte_size(free)} free")

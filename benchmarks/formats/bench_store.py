@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.measure import best, row
 from tests.support import synthetic
-from tracevis3d.trace import store
 from tracevis3d.trace.model import Functions, Threads, Trace
+from tracevis3d.trace.storage import store
 from tracevis3d.trace.strings import Strings
 
 CALLS = 14_000_000

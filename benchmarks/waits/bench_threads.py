@@ -16,7 +16,7 @@ from tracevis3d import api
 from tracevis3d.features.waits.correspondences import every_release, waking_releases
 from tracevis3d.features.waits.waits import RELEASE, WAIT, find_waits
 from tracevis3d.trace.model import Functions, Sync, Threads, Trace
-from tracevis3d.trace.store import load, save
+from tracevis3d.trace.storage.store import load, save
 from tracevis3d.trace.strings import Strings
 
 CALLS, THREADS, WAITS = 14_000_000, 43, 2_700

@@ -11,7 +11,7 @@ import bpy
 from ...tracevis3d import api
 from ...tracevis3d.errors import InputError
 from ...tracevis3d.progress import Progress, part
-from ...tracevis3d.trace import cache
+from ...tracevis3d.trace.storage import cache
 from .. import handlers, signals
 
 #: Hash of the source -> trace. Traces are never changed, so undo and redo need not know about them.

@@ -374,7 +374,7 @@ scene = bpy.context.scene
 assert content() == before
 states = {s.state for v in support.views() for s in v.tracevis3d.sources}
 assert states == {"CACHE"}
-support.extension(".tracevis3d.trace.cache").clear()
+support.extension(".tracevis3d.trace.storage.cache").clear()
 bpy.ops.wm.open_mainfile(filepath=str(place / "work.blend"))
 scene = bpy.context.scene
 states = {s.state for v in support.views() for s in v.tracevis3d.sources}

@@ -6,7 +6,7 @@ from tests.support.walked_traces import walked_trace
 from tracevis3d.cli import main
 from tracevis3d.command_line.terminal import Bar
 from tracevis3d.progress import in_steps
-from tracevis3d.trace import store
+from tracevis3d.trace.storage import store
 
 
 def test_steps_are_taken_in_order_and_reported_by_their_shares():

@@ -13,7 +13,7 @@ from tests.fuzz.damage import damaged
 from tests.fuzz.readers import FINDS, ROOT, check, one_sentence
 from tracevis3d import api
 from tracevis3d.errors import TraceVisError
-from tracevis3d.trace import container, store
+from tracevis3d.trace.storage import container, store
 
 
 class Stores:

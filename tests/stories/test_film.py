@@ -24,7 +24,7 @@ from tracevis3d.scene.output.verify import verify  # noqa: E402
 from tracevis3d.scene.text.glyphs import typeface  # noqa: E402
 from tracevis3d.stories.film import Film, make, output_of  # noqa: E402
 from tracevis3d.stories.read import from_words  # noqa: E402
-from tracevis3d.trace import cache  # noqa: E402
+from tracevis3d.trace.storage import cache  # noqa: E402
 
 pytestmark = [
     pytest.mark.blender,

@@ -16,7 +16,7 @@ import pytest
 from tests.trace.test_store import assert_same, full_trace
 from tracevis3d import places
 from tracevis3d.errors import InputError
-from tracevis3d.trace import cache, container, known_files, store
+from tracevis3d.trace.storage import cache, container, known_files, store
 
 
 @pytest.fixture(autouse=True)
@@ -145,6 +145,12 @@ def test_other_reader_reads_again(recording, monkeypatch):
     monkeypatch.setattr(cache, "reader_version", lambda: "f" * 64)
     cache.load_cached(recording, read)
     assert read.times == 2
+
+
+def test_every_room_that_reads_is_in_the_readers_version():
+    nothing = cache.code_version()
+    assert all(cache.code_version(room) != nothing for room in ("formats", "trace", "kernels"))
+    assert cache.reader_version() == cache.code_version("formats", "trace", "kernels")
 
 
 def test_stored_trace_is_not_kept_twice(tmp_path, folder):
@@ -314,7 +320,7 @@ def test_being_killed_while_the_cache_is_written(recording, folder):
 import os, signal, sys
 sys.path.insert(0, os.getcwd())
 from tests.trace.test_cache import Reader
-from tracevis3d.trace import cache
+from tracevis3d.trace.storage import cache
 moment, path = sys.argv[1:]
 seen = 0
 def die(*_):

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from tracevis3d.errors import InputError
-from tracevis3d.trace import known_files, store
 from tracevis3d.trace.events import BEGIN, COMPLETE, END
 from tracevis3d.trace.model import ACCESS, ALLOC, IO, WAIT, Calls, Source, Trace
 from tracevis3d.trace.recording import TIME_LIMIT, Recording
+from tracevis3d.trace.storage import known_files, store
 
 
 class Name(NamedTuple):

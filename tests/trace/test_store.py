@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 
 from tests.support import synthetic
 from tracevis3d.errors import InputError
-from tracevis3d.trace import container, known_files, store
 from tracevis3d.trace.model import (
     TABLES,
     Calls,
@@ -37,6 +36,7 @@ from tracevis3d.trace.model import (
     Trace,
 )
 from tracevis3d.trace.problems import Problems
+from tracevis3d.trace.storage import container, known_files, store
 from tracevis3d.trace.strings import Strings
 
 
@@ -296,7 +296,7 @@ def test_being_killed_while_writing_leaves_the_old_file(tmp_path):
     program = """
 import sys
 import numpy as np
-from tracevis3d.trace import container
+from tracevis3d.trace.storage import container
 path = __import__("pathlib").Path(sys.argv[1])
 turn = 0
 while True:

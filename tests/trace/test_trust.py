@@ -12,7 +12,7 @@ import pytest
 from tests.trace.test_store import full_trace
 from tracevis3d.errors import InputError
 from tracevis3d.machine import memory as memory_limit
-from tracevis3d.trace import cache, container, known_files, store
+from tracevis3d.trace.storage import cache, container, known_files, store
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX owners, modes and locks")
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,7 +87,7 @@ def test_a_file_may_shrink_while_it_is_used(stored, mode):
     """In a process of its own: a mapped file that shrinks ends it."""
     stored.chmod(mode)
     program = (
-        "import os, sys; from tracevis3d.trace import store; trace = store.load(sys.argv[1]); "
+        "import os, sys; from tracevis3d.trace.storage import store; trace = store.load(sys.argv[1]); "
         "os.truncate(sys.argv[1], 0); print(int(trace.calls.start.sum()))"
     )
     done = subprocess.run(

@@ -16,10 +16,10 @@ from tracevis3d.formats import registry as formats
 from tracevis3d.formats.names import split
 from tracevis3d.parameters import read
 from tracevis3d.progress import silent
-from tracevis3d.trace import store
 from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import Source, Trace
 from tracevis3d.trace.recording import Recording
+from tracevis3d.trace.storage import store
 from tracevis3d.views import registry
 
 DATA = Path(__file__).resolve().parents[1] / "data"

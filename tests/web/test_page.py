@@ -19,10 +19,10 @@ from tracevis3d.cli import main
 from tracevis3d.drawing.primitives import Boxes
 from tracevis3d.errors import UsageError
 from tracevis3d.features.waits.report import write_page
-from tracevis3d.trace import store
 from tracevis3d.trace.events import BEGIN, END
 from tracevis3d.trace.model import ALLOC, FREE, Source
 from tracevis3d.trace.recording import Recording
+from tracevis3d.trace.storage import store
 from tracevis3d.web import page
 from tracevis3d.web.geometry import geometry_of
 

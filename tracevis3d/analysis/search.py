@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, UsageError
 from ..kernels.trace.search import first_not_before, merge_runs, sort_by_function
-from ..trace.cache import cached
 from ..trace.cached_results import cached_with_trace
 from ..trace.model import Calls, Functions, Trace
 from ..trace.names import label_of_call
+from ..trace.storage.cache import cached
 
 #: Kinds of patterns, with descriptions.
 KINDS = {

@@ -20,7 +20,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Show its size, or clear it."""
-    from ..trace import cache
+    from ..trace.storage import cache
 
     if args.action == "clear":
         print(f"{cache.clear():,} bytes freed in {cache_root()}")

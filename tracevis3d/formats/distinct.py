@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.intern import number_values
+from ..kernels.intern import number_near_values, number_values
 
 #: Values that lie this close together are found in a table.
 _SPREAD = 1 << 24
+#: As many places of a table for each value cost less than its hash.
+_NEAR = 4
 #: Room for distinct values at first; a power of two.
 _ROOM = 1 << 10
 #: Numbers below this are sorted by radix.
@@ -62,6 +64,11 @@ def numbered(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     ([7, 3], [0, 1, 0])
     """
     number, state = np.empty(len(values), np.int32), np.zeros(2, np.int64)
+    low, high = (int(values.min()), int(values.max())) if len(values) else (0, 0)
+    if high - low < _NEAR * len(values):
+        keys = np.empty(min(len(values), high - low + 1), np.int64)
+        table = np.full(high - low + 1, -1, np.int32)
+        return keys[: number_near_values(values, low, table, keys, number)], number
     keys = np.empty(_ROOM, np.int64)
     while True:
         number_values(values, np.full(4 * len(keys), -1, np.int32), keys, state, number)

@@ -10,8 +10,8 @@ from ..errors import UsageError
 from ..machine.bounds import check_regular
 from ..places import check_folder
 from ..progress import Progress, silent
-from ..trace.cache import load_cached
 from ..trace.model import TABLES, Trace
+from ..trace.storage.cache import load_cached
 from . import registry
 
 if TYPE_CHECKING:

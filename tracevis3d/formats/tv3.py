@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..trace import store
-from ..trace.container import MAGIC
 from ..trace.model import TABLES
+from ..trace.storage import store
+from ..trace.storage.container import MAGIC
 from .registry import NO, SURE, Format
 
 if TYPE_CHECKING:

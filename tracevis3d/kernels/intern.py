@@ -170,6 +170,38 @@ def number_values(values, table, keys, state, number):  # type: ignore[no-untype
     state[0] = len(values)
 
 
+@kernel
+def number_near_values(values, low, table, keys, number):  # type: ignore[no-untyped-def]
+    """Number equal values alike, in the order of their appearance, where they lie close together.
+
+    Parameters
+    ----------
+    values : int64 (n,)
+    low : int64
+        The smallest.
+    table : int32 (largest - low + 1,)
+        -1; changed.
+    keys : int64 (room,)
+        Filled: the value of each number.
+    number : int32 (n,)
+        Filled.
+
+    Returns
+    -------
+    int64
+        How many different values there are.
+    """
+    count = np.int64(0)
+    for i in range(len(values)):
+        at = values[i] - low
+        if table[at] < 0:
+            table[at] = count
+            keys[count] = values[i]
+            count += 1
+        number[i] = table[at]
+    return count
+
+
 class InternedNames:
     """The tables that :func:`intern_bytes` works on; :meth:`grow` makes room between two calls of a kernel.
 

@@ -27,7 +27,7 @@ from ..atomic import replacing, write_text
 from ..drawing.output import Output
 from ..errors import InputError, MissingDependency, UsageError
 from ..progress import Progress
-from ..trace.cache import code_version
+from ..trace.storage.cache import code_version
 from ..version import __version__
 from .jobs import DONE, WORDS
 from .read import as_words

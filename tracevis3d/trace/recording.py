@@ -6,20 +6,18 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .build import Built, build_calls, innermost
 from .events import BEGIN, COMPLETE, END, Events, events_of_stacks
+from .functions import ContainerPath, FunctionTable, SplitName
 from .model import (
-    CONTAINER_KINDS,
     Calls,
-    Containers,
     Counters,
     Flows,
-    Functions,
     Instants,
     Memory,
     RecordedId,
@@ -39,33 +37,6 @@ TIME_LIMIT = 1 << 62
 
 #: What Python and the recorder call threads and greenlets until they have a name of their own.
 _FIRST_NAMES = re.compile(r"MainThread|greenlet-\d+")
-
-#: Containers from the outside in: ``(kind, name)`` with a kind of :data:`.model.CONTAINER_KINDS`.
-ContainerPath = tuple[tuple[str, str], ...]
-
-
-#: What a format itself records of a function: label, numbers of its path of containers and of its file, line.
-_Details = tuple[str | None, int, int, int | None]
-
-
-class SplitName(Protocol):
-    """The parts of a recorded function name."""
-
-    @property
-    def label(self) -> str:
-        """The short name for people."""
-
-    @property
-    def containers(self) -> ContainerPath:
-        """The containers, from the outside in."""
-
-    @property
-    def file(self) -> str:
-        """The source file; empty if unknown."""
-
-    @property
-    def line(self) -> int:
-        """The line, from 1; 0 if unknown."""
 
 
 class Recording:
@@ -99,11 +70,7 @@ class Recording:
         self._threads: dict[tuple[RecordedId, RecordedId], int] = {}
         self._thread_names: dict[tuple[RecordedId, RecordedId], str] = {}
         self._process_names: dict[RecordedId, str] = {}
-        self._functions: dict[str, int] = {}
-        self._function_details: dict[int, _Details] = {}
-        #: Paths of containers and files of functions, by number; 0: unknown.
-        self._paths: dict[ContainerPath, int] = {(): 0}
-        self._files: dict[str, int] = {"": 0}
+        self._functions = FunctionTable()
         self._texts: dict[str, dict[str, int]] = {}
         self._events: list[Events] = []
         #: Calls that are nested already, and what says the same as events.
@@ -201,21 +168,11 @@ class Recording:
         -------
         int
         """
-        index = self._functions.setdefault(name, len(self._functions))
-        if (label is not None or containers or file or line) and index not in self._function_details:
-            path = self._paths.setdefault(containers or (), len(self._paths))
-            self._function_details[index] = (
-                label,
-                path,
-                self._files.setdefault(file or "", len(self._files)),
-                line,
-            )
-        return index
+        return self._functions.add(name, label, containers or (), file or "", line or 0)
 
     def functions(self, names: Iterable[str]) -> NDArray[np.int32]:
         """Return the indices of many function names, as a column that maps a reader's own numbering."""
-        table = self._functions
-        return np.array([table.setdefault(name, len(table)) for name in names], np.int32)
+        return self._functions.numbers(names)
 
     def add_functions(
         self,
@@ -251,18 +208,11 @@ class Recording:
         -------
         int32 (n,)
         """
-        index = self.functions(names)
-        path = np.array([self._paths.setdefault(one, len(self._paths)) for one in paths], np.int64)[path]
-        file = np.array([self._files.setdefault(one, len(self._files)) for one in files], np.int64)[file]
-        rows = zip(labels, path.tolist(), file.tolist(), line.tolist(), strict=True)
-        for at, details in zip(index.tolist(), rows, strict=True):
-            if details[2]:
-                self._function_details.setdefault(at, details)
-        return index
+        return self._functions.add_columns(names, labels, paths, path, files, file, line)
 
     def known_function(self, name: str) -> int:
         """Return the index of the function ``name``; -1 if there is none so far."""
-        return self._functions.get(name, -1)
+        return self._functions.known(name)
 
     def calls_so_far(self, thread: int, problems: Problems) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return begin and end of the calls that a thread's events make so far, in pre-order.
@@ -790,7 +740,7 @@ class Recording:
         calls, function_map = _only_called(built.calls, framed, len(self._functions))
         if len(threads) < len(thread_map):
             calls = replace(calls, thread=thread_map[calls.thread])
-        functions, containers, files = self._make_functions(function_map, split)
+        functions, containers, files = self._functions.tables(function_map, split)
         make = _Tables(tables, self._texts, built, origin, thread_map, function_map)
         return Trace(
             calls=calls,
@@ -923,59 +873,6 @@ class Recording:
             count=built.count[used],
         )
         return new, threads
-
-    def _make_functions(
-        self, function_map: NDArray[np.int32], split: Callable[[str], SplitName]
-    ) -> tuple[Functions, Containers, Strings]:
-        names = [name for name, new in zip(self._functions, function_map.tolist()) if new >= 0]
-        details: list[_Details] = []
-        nothing: _Details = (None, 0, 0, None)
-        for name, index in zip(names, np.flatnonzero(function_map >= 0).tolist()):
-            own = self._function_details.get(index, nothing)
-            # What a format records in full need not be read from the name again.
-            details.append(
-                own if own[0] is not None and own[1] and own[2] else self._completed(own, split(name))
-            )
-        labels, inside, of_file, lines = zip(*details) if details else ((),) * 4
-        tree, paths, texts = _ContainerTree(), [*self._paths], [*self._files]
-        container = {path: tree.index(paths[path]) for path in dict.fromkeys(inside)}
-        files = {file: at for at, file in enumerate(filter(None, dict.fromkeys(of_file)))}
-        files[0] = -1
-        functions = Functions(
-            name=Strings.of(names),
-            label=Strings.of(labels),
-            container=np.array([container[path] for path in inside], np.int32),
-            file=np.array([files[file] for file in of_file], np.int32),
-            line=np.array([line if line and 0 < line < 1 << 31 else 0 for line in lines], np.int32),
-        )
-        return functions, tree.table(), Strings.of(texts[file] for file in files if file)
-
-    def _completed(self, own: _Details, said: SplitName) -> _Details:
-        """Return what a format recorded of a function, and what its name says of the rest."""
-        label, path, file, line = own
-        path = path or self._paths.setdefault(said.containers, len(self._paths))
-        file = file or self._files.setdefault(said.file, len(self._files))
-        return said.label if label is None else label, path, file, line or said.line
-
-
-class _ContainerTree:
-    """Containers, interned by their path."""
-
-    def __init__(self) -> None:
-        self._index: dict[tuple[int, str, str], int] = {}
-
-    def index(self, path: ContainerPath) -> int:
-        parent = -1
-        for kind, name in path:
-            parent = self._index.setdefault((parent, kind, name), len(self._index))
-        return parent
-
-    def table(self) -> Containers:
-        return Containers(
-            name=Strings.of([name for _, _, name in self._index]),
-            parent=np.array([parent for parent, _, _ in self._index], np.int32),
-            kind=np.array([CONTAINER_KINDS.index(kind) for _, kind, _ in self._index], np.uint8),
-        )
 
 
 def _joined(parts: list[Calls]) -> Calls:

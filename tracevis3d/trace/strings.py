@@ -29,14 +29,14 @@ class Strings(Sequence[str]):
         """Encode ``texts``; lone surrogates become U+FFFD, so any Python string can be stored."""
         known = [*texts]
         blob = "".join(known)
-        sizes, data = [*map(len, known)], blob.encode("utf-8", "surrogatepass")
+        sizes: Iterable[int] = map(len, known)
+        data = blob.encode("utf-8", "surrogatepass")
         if len(data) > len(blob):
-            parts = [
-                one.encode("utf-8", "surrogatepass").decode("utf-8", "replace").encode() for one in known
-            ]
-            sizes, data = [*map(len, parts)], b"".join(parts)
+            encoded = (one.encode("utf-8", "surrogatepass") for one in known)
+            parts = [one.decode("utf-8", "replace").encode() for one in encoded]
+            sizes, data = map(len, parts), b"".join(parts)
         offsets = np.zeros(len(known) + 1, np.int64)
-        np.cumsum(sizes, out=offsets[1:])
+        np.cumsum(np.fromiter(sizes, np.int64, len(known)), out=offsets[1:])
         return cls(np.frombuffer(data, np.uint8), offsets)
 
     @classmethod

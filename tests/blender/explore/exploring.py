@@ -308,7 +308,7 @@ assert any(len(found.matched) for found in both.values())
 # Saved and opened again without the trace, the .blend still knows what its elements are.
 bpy.ops.wm.save_as_mainfile(filepath=str(place / "explored.blend"))
 trace_file.unlink()
-support.extension(".tracevis3d.trace.cache").clear()
+support.extension(".tracevis3d.trace.storage.cache").clear()
 bpy.ops.wm.open_mainfile(filepath=str(place / "explored.blend"))
 assert sources.loaded(key) is None
 view = next(v for v in support.views() if v.tracevis3d.view == "icicle" and trace_state.keys_of(v) == [key])

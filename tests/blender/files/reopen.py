@@ -31,7 +31,7 @@ assert bpy.ops.tracevis3d.render_image(filepath=str(picture)) == {"FINISHED"}
 support.same_picture(place / "saved.png", picture)
 
 # Without the cache one sentence says so, and the scene stays.
-support.extension(".tracevis3d.trace.cache").clear()
+support.extension(".tracevis3d.trace.storage.cache").clear()
 support.extension(".operators.state.sources").forget()
 support.fails(bpy.ops.tracevis3d.rebuild, Path(stored.removeprefix("//")).name, "import it again")
 assert support.only_view().all_objects

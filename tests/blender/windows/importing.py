@@ -24,7 +24,7 @@ def main():
     # What is tried here happens in any workspace.
     support.extension(".operators.preferences").stored().workspace = False
     task = support.extension(".operators.task").Task
-    cache = support.extension(".tracevis3d.trace.cache")
+    cache = support.extension(".tracevis3d.trace.storage.cache")
     forget = support.extension(".operators.state.sources").forget
     window = bpy.context.window_manager.windows[0]
     area = next(a for a in window.screen.areas if a.type == "VIEW_3D")

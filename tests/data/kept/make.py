@@ -18,8 +18,8 @@ from tests.house.test_kept_files import described, described_trace
 from tests.trace.test_store import full_trace
 from tracevis3d.live import protocol as p
 from tracevis3d.live.publisher import Publisher
-from tracevis3d.trace import store
 from tracevis3d.trace.model import Samples
+from tracevis3d.trace.storage import store
 from tracevis3d.trace.strings import Strings
 from tracevis3d.version import __version__
 

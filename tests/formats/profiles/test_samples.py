@@ -20,9 +20,10 @@ from tracevis3d.formats.profiles.samples import (
     tree_of_places,
 )
 from tracevis3d.kernels.formats.lay import samples as kernels
-from tracevis3d.trace import profile, store
+from tracevis3d.trace import profile
 from tracevis3d.trace.model import Source
 from tracevis3d.trace.recording import Recording
+from tracevis3d.trace.storage import store
 
 stacks = st.lists(st.sampled_from("abc"), max_size=5)
 

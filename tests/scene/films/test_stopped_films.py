@@ -21,7 +21,7 @@ from tracevis3d.scene.films import film, frames  # noqa: E402
 from tracevis3d.scene.output import engines  # noqa: E402
 from tracevis3d.scene.output.produce import produce  # noqa: E402
 from tracevis3d.scene.output.verify import verify  # noqa: E402
-from tracevis3d.trace import cache  # noqa: E402
+from tracevis3d.trace.storage import cache  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [

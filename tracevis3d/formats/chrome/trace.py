@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from ...kernels.formats.scan import json as kernels
 from ...kernels.trace.pair_spans import pair_spans
 from ...trace.events import COMPLETE, END
+from ...trace.functions import ContainerPath
 from ...trace.model import STILL, SYNC_KINDS, RecordedId, Source, Trace
-from ...trace.recording import ContainerPath, Recording
+from ...trace.recording import Recording
 from .. import names
 from .checked import Metadata, Number, decode_json, scoped_id
 from .heap import add_blocks

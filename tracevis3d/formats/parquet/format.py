@@ -13,8 +13,9 @@ import numpy as np
 from ...atomic import reason, write_text
 from ...errors import InputError, Unreadable
 from ...tables.arrow import needed
-from ...trace import model, store
+from ...trace import model
 from ...trace.problems import KINDS, Problems
+from ...trace.storage import store
 from ...trace.strings import Strings
 from ..registry import NO, SURE, Format
 from ..unpack import size_on_disk

@@ -456,13 +456,10 @@ def add_functions(recording: Recording, texts: Sequence[str], name: Ints, file: 
     is_plain = np.array([*map(names.is_plain, labels)], np.bool_)[of_name]
     is_plain &= np.array([module is not None for module in modules], np.bool_)[of_file]
     line = np.where(has_file & (line > 0) & (line < 1 << 31), line, 0)
-    rows = of_name.tolist(), of_file.tolist(), line.tolist()
-    full = [
-        f"{labels[one]} ({files[at]}:{here})" if here else place(labels[one], files[at])
-        for one, at, here in zip(*rows, strict=True)
-    ]
-    label, paths = [labels[one] for one in rows[0]], [module or () for module in modules]
-    path = of_file.copy()
+    label = np.array(labels, object)[of_name].tolist()
+    rows = zip(label, np.array(files, object)[of_file], line.tolist(), strict=True)
+    full = [f"{one} ({at}:{here})" if here else place(one, at) for one, at, here in rows]
+    path, paths = of_file.copy(), [module or () for module in modules]
     for row in np.flatnonzero(has_file & ~is_plain).tolist():
         said = names.in_file(label[row], files[of_file[row]])
         label[row], path[row] = said.label, len(paths)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import Unreadable
 from ...progress import silent
-from ...trace.known_files import SYMBOLS
+from ...trace.storage.known_files import SYMBOLS
 from .documents import fields_of, items_of, read_json, text_of, whole_of
 
 if TYPE_CHECKING:

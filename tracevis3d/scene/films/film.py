@@ -20,7 +20,7 @@ from ...drawing.output import Output
 from ...drawing.primitives import Drawing
 from ...places import check_folder
 from ...progress import Progress, part, silent
-from ...trace.cache import code_version
+from ...trace.storage.cache import code_version
 from .. import compat
 from ..build import Built, build
 from ..digest import digest

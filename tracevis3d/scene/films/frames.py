@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import Cancelled
-from ...trace.cache import films
+from ...trace.storage.cache import films
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from ...drawing.primitives import Drawing
 from ...layout.sight.flight import eased
 from ...layout.sight.pose import Pose
 from ...progress import Progress, part, silent
-from ...trace.cache import code_version
+from ...trace.storage.cache import code_version
 from ..digest import digest
 from ..geometry.forms import Purpose
 from ..output import engines, pixels

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ....analysis.measures import self_times
 from ....errors import UsageError
 from ....progress import Progress, part, silent
-from ....trace.cache import cached
 from ....trace.model import Trace
+from ....trace.storage.cache import cached
 from . import match
 from .defaults import IDENTITY, MEASURE, TAU
 from .identity import Identity, identify

@@ -22,8 +22,8 @@ from ....analysis.subtrees import Subtrees, distinct_subtrees
 from ....errors import UsageError, not_recorded
 from ....kernels.comparison.groups import cover, flag_above, sum_outermost
 from ....progress import Progress, part, silent
-from ....trace.cache import cached
 from ....trace.model import Calls, Trace
+from ....trace.storage.cache import cached
 from ....views.everywhere.rewrite import check_rules
 from .defaults import IDENTITY, MEASURE, TAU
 from .groups import GroupRoots, Groups, Paths, count_literal, find_groups, find_paths

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ..places import cache_root
+from ...places import cache_root
 
 #: A file changed less than this ago may change again within one tick of its clock.
 _TICK_NS = 100_000_000

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.trace import pack
+from ...kernels.trace import pack
+from ..model import CONTAINER_KINDS, MEMORY_KINDS, SYNC_KINDS, TABLES, Calls, Source, Trace
+from ..problems import KINDS, Problems
+from ..strings import Strings
 from . import container
 from .container import Container, damaged
-from .model import CONTAINER_KINDS, MEMORY_KINDS, SYNC_KINDS, TABLES, Calls, Source, Trace
-from .problems import KINDS, Problems
-from .strings import Strings
 
 _KIND = "trace"
 _CALLS = tuple(f.name for f in fields(Calls))

@@ -20,10 +20,10 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..places import cache_root, free_bytes
+from ...errors import InputError
+from ...places import cache_root, free_bytes
+from ..model import Trace
 from . import container, known_files, store
-from .model import Trace
 
 #: Maximum size of the cache; it also stays below a tenth of its own size plus the free space.
 LIMIT_BYTES = 10_000_000_000
@@ -152,7 +152,7 @@ def films() -> Path:
 @cache
 def code_version(*rooms: str) -> str:
     """Return a hash of the code of some rooms of the library."""
-    package = Path(__file__).resolve().parents[1]
+    package = Path(__file__).resolve().parents[2]
     whole = hashlib.sha256()
     for room in rooms:
         for file in sorted((package / room).rglob("*.py")):

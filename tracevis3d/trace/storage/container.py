@@ -31,11 +31,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atomic import replacing
-from ..errors import InputError
-from ..machine import memory as memory_limit
-from ..machine.copies import copied
-from ..places import cache_root
+from ...atomic import replacing
+from ...errors import InputError
+from ...machine import memory as memory_limit
+from ...machine.copies import copied
+from ...places import cache_root
 from . import known_files
 
 MAGIC = b"\x89TV3\r\n\x1a\n"
