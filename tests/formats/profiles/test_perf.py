@@ -127,6 +127,22 @@ def test_without_chains_times_or_with_lines(tmp_path):
     assert profile.totals(trace) == {"samples": 2}
 
 
+def test_lines_that_perf_does_not_know_are_no_frames(tmp_path):
+    """``-F +srcline``: what has no lines has an address, or nothing before the colon."""
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "a 1 0.5: 3 cycles: \n\tffff81 f+0x1 ([kernel.kallsyms])\n  [kernel.kallsyms][ffff81]\n"
+        "\t aa g (/lib/b.so.1)\n  b.so.1[7f12ab]\n\t bb h (/bin/a)\n  :0\n\t cc k (/bin/a)\n"
+        "  /src/a b.c:12 (discriminator 3)\n\n"
+    )
+    trace = registry.open_trace(path)
+    assert [(name, depth) for name, _, _, depth in spans(trace)] == [("k", 1), ("h", 2), ("g", 3), ("f", 4)]
+    assert sorted(trace.stacks.line.tolist()) == [0, 0, 0, 12]
+    k = trace.functions.file[[*trace.functions.label].index("k")]
+    assert trace.files[k] == "/src/a b.c"
+    assert not trace.problems
+
+
 def test_tracepoints_are_moments_and_damage_is_counted(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text(

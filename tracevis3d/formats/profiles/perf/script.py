@@ -42,7 +42,8 @@ _FRAME = re.compile(rb"\s+[0-9a-f]+(?: \S.*)?")
 _TABBED = re.compile(rb"\t *[0-9a-f]{3,16} \S.*")
 #: A frame whose indentation somebody took away.
 _BARE = re.compile(rb"[0-9a-f]{3,16} \S.* \(\S.*\)")
-_SOURCE = re.compile(rb" {2}(\S.*):(\d+)")
+#: File and line of the frame before (``-F +srcline``), or an address of what has no lines: ``lib.so[7f12]``.
+_SOURCE = re.compile(rb" {2}(?:(?P<file>\S.*)?:(?P<line>\d+)(?: \(discriminator \d+\))?|\S.*\[[0-9a-f]+\])")
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _SWITCH = "sched:sched_switch"
 #: Wake-up events: one of them is read.
@@ -290,19 +291,22 @@ class _Reader:
         """Return the innermost frame of a stack, which is written innermost first."""
         functions: list[int] = []
         lines: list[int] = []
-        for line in frames.split(b"\n") if frames else ():
-            source = _SOURCE.fullmatch(line)
-            if source and functions:
-                lines[-1] = min(int(source[2]), (1 << 31) - 1)
+        said = frames.split(b"\n") if frames else []
+        for line, after in zip(said, [*said[1:], b""]):
+            if functions and _SOURCE.fullmatch(line):
                 continue
+            source = _SOURCE.fullmatch(after)
             function = self._functions.get(line)
             if function is None:
-                function = self._functions[line] = self._function(line)
+                file = source["file"] if source and source["line"] else None
+                function = self._functions[line] = self._function(
+                    line, (file or b"").decode("utf-8", "replace")
+                )
             functions.append(function)
-            lines.append(0)
+            lines.append(min(int(source["line"] or 0), (1 << 31) - 1) if source else 0)
         return self._tree.stack(functions[::-1], lines[::-1])
 
-    def _function(self, line: bytes) -> int:
+    def _function(self, line: bytes, file: str) -> int:
         text = line.decode("utf-8", "replace").strip()
         _, _, symbol = text.partition(" ")
         symbol = symbol.strip()
@@ -325,10 +329,12 @@ class _Reader:
                 containers=(("module", short),) if known else None,
             )
         if not short or library == "[unknown]":
-            return self._recording.function(symbol)
+            return self._recording.function(symbol, file=file)
         said = names.split(symbol)
         inside = (("module", short), *said.containers)
-        return self._recording.function(f"{symbol} ({library})", label=said.label, containers=inside)
+        return self._recording.function(
+            f"{symbol} ({library})", label=said.label, containers=inside, file=file
+        )
 
     # -- rows ----------------------------------------------------------------------------------
 
