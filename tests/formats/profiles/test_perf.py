@@ -4,6 +4,7 @@ import re
 import shutil
 import sys
 
+import numpy as np
 import pytest
 
 from tests.conftest import ROOT
@@ -92,6 +93,8 @@ HEADS = [
     "my prog    12 [002]   3.5: cycles: ",
     "  my prog 12 [002] d..1. 3.5: 7 cycles:",
     "my prog 12 3.500000001: 100 cpu/event=0x3c/:",
+    "my prog 12/13 U     3.500000:    100 cycles: ",
+    "my prog 12 [002] Sp 2026-11-27 12:00:00.500000 3.5: 100 cycles:",
 ]
 
 
@@ -141,6 +144,42 @@ def test_lines_that_perf_does_not_know_are_no_frames(tmp_path):
     k = trace.functions.file[[*trace.functions.label].index("k")]
     assert trace.files[k] == "/src/a b.c"
     assert not trace.problems
+
+
+def test_records_that_are_no_samples_are_counted(tmp_path):
+    """``--show-mmap-events`` and the like print them between samples, hundreds at first."""
+    path = tmp_path / "a.txt"
+    row = "swapper     0     0.000000: PERF_RECORD_MMAP -1/0: [0xff(0x1) @ 0xff]: x [kernel.kallsyms]_text\n"
+    path.write_text(
+        row * 500
+        + "a 1 0.1: PERF_RECORD_COMM exec: a:1/1\n"
+        + "a 1 0.5: 3 cycles: \n\t aa f (/bin/a)\n\t bb g (/bin/a)\n\n"
+        + "a 1 0.6: PERF_RECORD_FORK(12:12):(1:1)\na 1 0.7: 3 cycles: \n\t aa f (/bin/a)\n\n?? nothing\n"
+    )
+    trace = registry.open_trace(path)
+    assert trace.source.format == "perf_script"
+    assert profile.totals(trace) == {"cycles": 6}
+    assert [(name, depth) for name, _, _, depth in spans(trace)] == [("g", 1), ("f", 2), ("f", 1)]
+    assert trace.problems["unsupported"].count == 502
+    assert trace.problems["malformed"].first == "line 510"
+
+
+def test_times_since_the_sample_before_are_added_up(tmp_path):
+    path = tmp_path / "a.txt"
+
+    def times(*said):
+        path.write_text(
+            "".join(f"a {k % 2 + 1} {at}: 3 cycles: \n\t aa f{k} (/a)\n\n" for k, at in enumerate(said))
+        )
+        trace = registry.open_trace(path)
+        return (trace.origin_ns + np.sort(trace.samples.time)).tolist()
+
+    assert times("0.000000", "0.300000", "0.100000", "0.200000") == [0, 300_000_000, 400_000_000, 600_000_000]
+    # Those of --reltime ascend, but for a few.
+    assert times("0.0", "0.1", "0.2") == [0, 100_000_000, 200_000_000]
+    assert times("0.0", *("0.5", "0.6", "0.4", "0.7"), *("0.8",) * 9)[-1] == 800_000_000
+    # Others begin with the time since the machine was started.
+    assert times("7.0", "5.0", "6.0") == [5 * 10**9, 6 * 10**9, 7 * 10**9]
 
 
 def test_tracepoints_are_moments_and_damage_is_counted(tmp_path):

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 # Nothing is tried twice: a line of many blanks took minutes.
 _HEAD = re.compile(
     rb"\s*+(?P<comm>\S(?:.*?\S)??)\s++(?:(?P<pid>-?\d+)/\s*)?(?P<tid>-?\d+)"
-    rb"(?:\s+\[(?P<cpu>\d+)\])?(?:\s+[-.\w]{4,5})?(?:\s+(?P<time>\d+\.\d+):)?(?:\s+(?P<period>\d+))?"
+    rb"(?:\s+\[(?P<cpu>\d+)\])?(?:\s+[A-Za-z]{1,3}(?=\s))?(?:\s+[-.\w]{4,5})?"
+    rb"(?:\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+)?(?:\s+(?P<time>\d+\.\d+):)?(?:\s+(?P<period>\d+))?"
     rb"(?:\s+(?P<event>[^\s:][^\s=]*):(?=\s|$))?(?P<rest>\s.*)?"
 )
 #: The same without the program, and perhaps without the thread.
@@ -38,6 +39,8 @@ _SHORT = re.compile(
     rb"(?:\s*(?P<time>\d+\.\d+):)?(?:\s+(?P<period>\d+))?(?:\s*(?P<event>[^\s:\d][^\s=]*):(?=\s|$))?"
     rb"(?P<rest>\s.*)?(?P<comm>(?!))?"
 )
+#: A record of the program's start, libraries and ends (``--show-mmap-events`` and the like).
+_RECORD = re.compile(rb"(?m)^.*[:\d][ \t]+(PERF_RECORD_[A-Z0-9_]+).*$")
 _FRAME = re.compile(rb"\s+[0-9a-f]+(?: \S.*)?")
 _TABBED = re.compile(rb"\t *[0-9a-f]{3,16} \S.*")
 #: A frame whose indentation somebody took away.
@@ -83,6 +86,8 @@ def sniff(head: bytes, name: str) -> float:
     rows = [line for line in head.splitlines()[:400] if line.strip() and not line.startswith(b"#")]
     if not rows:
         return registry.NO
+    if _RECORD.fullmatch(rows[0]):
+        return registry.SURE
     tabbed = sum(_TABBED.fullmatch(row) is not None for row in rows)
     frames = sum((_FRAME if row[:1].isspace() else _BARE).fullmatch(row) is not None for row in rows)
     heads = [_head(row) for row in rows if not _is_inside(row)]
@@ -166,6 +171,8 @@ class _Rows:
     period: list[int]
     cpu: list[int]
     said: list[str]
+    #: The sum of all times so far, of all events.
+    summed: list[int]
 
 
 class _Reader:
@@ -178,6 +185,8 @@ class _Reader:
         #: By thread id only, because tracepoints name nothing else.
         self._process_of: dict[int, int] = {}
         self._is_timed = True
+        #: First and last time, their sum, how many there are, and how many are before the one before.
+        self._first, self._last, self._sum, self._times, self._descents = -1, 0, 0, 0, 0
         #: Whether there is nothing but stacks, or the program's name over each.
         self._is_bare = False
         self._line = 1
@@ -186,6 +195,8 @@ class _Reader:
 
     def read(self, text: bytes) -> None:
         """Read all samples."""
+        if b" PERF_RECORD_" in text:
+            text = _RECORD.sub(self._without, text)
         opening = next(
             (row for row in text.split(b"\n", 400) if row.strip() and not row.startswith(b"#")), b""
         )
@@ -195,17 +206,26 @@ class _Reader:
         if not self._events:
             raise ValueError("no line looks like 'program 123 [000] 45.678901: 1000 cycles:'")
 
+    def _without(self, record: re.Match[bytes]) -> bytes:
+        """Count a record that is no sample; an empty line stays in its place."""
+        name = record[1].decode()
+        self._recording.problems.add("unsupported", f"records such as {name}, which are no samples")
+        return b""
+
     def _blocks(self, text: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Yield the line of each sample, and the lines of its stack."""
         for block in text.replace(b"\r\n", b"\n").split(b"\n\n"):
+            lines = block.count(b"\n") + 2
+            before = len(block) - len(block.lstrip(b"\n"))
             block = block.strip(b"\n")
+            self._line += before
             head, _, frames = block.partition(b"\n")
             is_new = frames and frames not in self._stacks
             if head.startswith(b"#") or is_new or (self._is_bare and _is_inside(head)):
                 yield from self._lines(block)
             elif head:
                 yield head, frames
-            self._line += block.count(b"\n") + 2
+            self._line += lines - before
 
     def _lines(self, block: bytes) -> Iterator[tuple[bytes, bytes]]:
         """Yield the samples of a block in which not each line but the first is a frame."""
@@ -243,9 +263,17 @@ class _Reader:
         if said["time"] is None:
             self._is_timed = False
             rows.time.append(0)
+            rows.summed.append(0)
             return
         seconds, _, fraction = said["time"].partition(b".")
-        rows.time.append(min(int(seconds) * 10**9 + int(fraction[:9].ljust(9, b"0")), _LONGEST))
+        time = min(int(seconds) * 10**9 + int(fraction[:9].ljust(9, b"0")), _LONGEST)
+        if self._first < 0:
+            self._first = time
+        self._times += 1
+        self._descents += time < self._last
+        self._last, self._sum = time, min(self._sum + time, _LONGEST)
+        rows.time.append(time)
+        rows.summed.append(self._sum)
 
     def _stack_of(self, frames: bytes) -> int:
         stack = self._stacks.get(frames)
@@ -256,7 +284,7 @@ class _Reader:
     def _rows_of(self, event: str) -> _Rows:
         rows = self._events.get(event)
         if rows is None:
-            rows = self._events[event] = _Rows([], [], [], [], [], [])
+            rows = self._events[event] = _Rows([], [], [], [], [], [], [])
         return rows
 
     def _add_bare(self, comm: bytes, frames: bytes) -> None:
@@ -268,6 +296,7 @@ class _Reader:
         rows.period.append(1)
         rows.cpu.append(-1)
         rows.said.append("")
+        rows.summed.append(0)
         self._is_timed = False
 
     def _thread(self, comm: bytes | None, pid: bytes | None, tid: bytes | None, cpu: int = -1) -> int:
@@ -340,6 +369,10 @@ class _Reader:
 
     def lay(self) -> None:
         """Add samples, moments, waits and wake-ups."""
+        # perf prints in the order of time: where it is none, times are since the sample before (--deltatime).
+        if self._first == 0 and 8 * self._descents > self._times:
+            for rows in self._events.values():
+                rows.time = rows.summed
         sampled = {event: rows for event, rows in self._events.items() if not _is_tracepoint(event)}
         ordered = sorted(sampled.items(), key=lambda entry: -len(entry[1].time))
         if not self._is_timed:
