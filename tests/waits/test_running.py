@@ -182,12 +182,53 @@ def test_what_runs_within_no_time_is_nothing():
     assert states(waits, np.array([0]), edges)[0, :, DOES.index("computes")].tolist() == [1, 0, 1]
 
 
-def test_a_wait_in_no_call_takes_nothing_from_what_runs():
+def test_a_wait_that_is_no_call_does_not_run_within_calls():
     trace = trace_of("a 0 50 run\na 10 40 Event.wait wait E 1")
     trace.sync.call[:] = -1
     waits = find_waits(trace)
-    assert time_running(waits).tolist() == [50]
-    assert running(waits, np.array([0, 50])).tolist() == [1.0]
+    assert time_running(waits).tolist() == [20]
+    assert running(waits, np.array([0, 50])).tolist() == [0.4]
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 20), st.integers(1, 40)), min_size=1, max_size=4),
+        min_size=1,
+        max_size=3,
+    ),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 199), st.integers(0, 60)), max_size=8),
+)
+@settings(max_examples=60, deadline=None)
+def test_waits_that_are_no_calls_are_cut_at_calls_like_in_the_plain_twin(threads, lasts):
+    rows = [("t0", 0, 10, "work")]
+    within, taken = np.zeros((2, len(threads), 300), bool)
+    within[0, :10] = True
+    for t, plan in enumerate(threads):
+        now = 10
+        for before, long in plan:
+            rows.append((f"t{t}", now + before, now + before + long, "work"))
+            within[t, now + before : now + before + long] = True
+            now += before + long
+    trace, waits = trace_of(lines(rows)), []
+    for t, start, long in lasts:
+        # On a thread no two waits at once.
+        if t < len(threads) and not taken[t, start : start + long].any():
+            taken[t, start : start + long] = True
+            waits.append((t, start, start + long))
+    thread, start, end = np.array(sorted(waits), np.int64).reshape(-1, 3).T
+    n = len(thread)
+    sync = replace(
+        trace.sync, thread=thread.astype(np.int32), start=start, end=end, call=np.full(n, -1),
+        kind=np.zeros(n, np.uint8), contended=np.ones(n, np.int8), name=np.zeros(n, np.int32),
+        first=np.zeros(n + 1, np.int64), object=np.empty(0, np.int32), names=Strings.of(["Event.wait"]),
+    )  # fmt: skip
+    found = find_waits(replace(trace, sync=sync))
+    assert len(found.own) == n
+    runs = within & ~taken
+    assert time_running(found).tolist() == runs.sum(axis=1).tolist()
+    edges = np.array([0, 7, 50, 51, 299])
+    plain = [runs[:, a:b].sum() / (b - a) for a, b in itertools.pairwise(edges)]
+    assert np.allclose(running(found, edges), plain)
 
 
 def test_a_window_without_duration_is_a_nanosecond_long():

@@ -33,6 +33,7 @@ KINDS: dict[str, str] = {
     "no addresses": (
         "the format has no addresses: each free was assigned to the youngest block of its call site and size"
     ),
+    "no stacks": "wake-ups without stacks may be an interrupt's, not the thread's that it interrupted",
     "listed twice": "where something is described twice, the first description was used",
     "renamed": "threads that have more than one name are shown by the last",
     "unknown": "records that name something that the file doesn't describe were left out",

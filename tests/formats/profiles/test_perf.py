@@ -13,6 +13,7 @@ from tracevis3d.errors import InputError, MissingDependency
 from tracevis3d.formats import registry
 from tracevis3d.formats.profiles.perf import data
 from tracevis3d.trace import profile
+from tracevis3d.trace.model import SYNC_KINDS
 
 DATA = ROOT / "tests" / "data" / "profiles"
 _ROW = re.compile(r"\s+[\d.]+%\s+(\d+)\s+\[.\] (.*?)\s*")
@@ -67,6 +68,78 @@ def test_off_the_processor_and_wake_ups():
             assert inside.any()
 
 
+def operations(trace):
+    sync = trace.sync
+    columns = (sync.thread, sync.kind, sync.name, sync.start, sync.end)
+    return [
+        (
+            trace.threads.name[thread], SYNC_KINDS[kind], sync.names[name], start, end,
+            *(sync.objects[one] for one in sync.object[sync.first[row] : sync.first[row + 1]]),
+        )
+        for row, (thread, kind, name, start, end) in enumerate(zip(*map(list, columns), strict=True))
+    ]  # fmt: skip
+
+
+def switch(state, thread=7, at="1.000000"):
+    return (
+        f"a 5/{thread} [000] {at}:  1 sched:sched_switch: prev_comm=a prev_pid={thread} prev_prio=120 "
+        f"prev_state={state} ==> next_comm=other next_pid=99 next_prio=120\n\tff schedule+0x1 ([kernel])\n\n"
+    )
+
+
+def wake(*frames, thread=8, name="b", at="1.000300"):
+    stack = "".join(f"\tff {frame}+0x1 ([kernel.kallsyms])\n" for frame in frames)
+    head = f"{name} 5/{thread} [002] {at}:  1 sched:sched_waking: comm=a pid=7 prio=120 target_cpu=000"
+    return f"{head}\n{stack}\n"
+
+
+def sample(thread=7, at="1.000900"):
+    return f"a 5/{thread} [000] {at}:  1 cycles: \n\tff work+0x1 (/bin/a)\n\n"
+
+
+ASLEEP = "wake-up of a (7)"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        # It could run from when it was woken; without that, it ran when something of it was seen.
+        (switch("S") + wake("try_to_wake_up", "futex_wake") + sample(), [
+            ("a", "wait", "sleeping", 0, 300_000, ASLEEP),
+            ("b", "release", "wake-up", 300_000, 300_000, ASLEEP)]),
+        (switch("S") + sample(), [("a", "wait", "sleeping", 0, 900_000, ASLEEP)]),
+        (switch("S") + switch("D", at="1.000500") + sample(), [
+            ("a", "wait", "sleeping", 0, 500_000, ASLEEP),
+            ("a", "wait", "in uninterruptible sleep", 500_000, 900_000, ASLEEP)]),
+        # Who is preempted waits for nobody, and nobody wakes it.
+        (switch("R+") + wake("futex_wake") + sample(), [
+            ("a", "wait", "preempted", 0, 900_000), ("b", "release", "wake-up", 300_000, 300_000, ASLEEP)]),
+        # What an interrupt does is not done by the thread that it interrupts.
+        (switch("S") + wake("hrtimer_wakeup", "asm_sysvec_apic_timer_interrupt") + sample(), [
+            ("a", "wait", "sleeping", 0, 300_000, ASLEEP),
+            ("interrupts of processor 2", "release", "wake-up", 300_000, 300_000, ASLEEP)]),
+        (switch("S") + wake(thread=0, name="swapper") + sample(), [
+            ("a", "wait", "sleeping", 0, 300_000, ASLEEP),
+            ("interrupts of processor 2", "release", "wake-up", 300_000, 300_000, ASLEEP)]),
+        # It has not come back, as all processors show; for a moment, perhaps; or has ended.
+        (switch("S") + sample(thread=0), [("a", "wait", "sleeping", 0, 900_000, ASLEEP)]),
+        (switch("S") + sample(thread=8), []),
+        (switch("X") + sample(thread=0), []),
+    ],
+)  # fmt: skip
+def test_one_program_alone_has_no_switches_to_its_threads(tmp_path, text, said):
+    path = tmp_path / "a.txt"
+    path.write_text(sample(at="0.999999") + text)
+    trace = registry.open_trace(path)
+    assert [(*one[:3], one[3] - 1000, one[4] - 1000, *one[5:]) for one in operations(trace)] == said
+    assert "no stacks" not in trace.problems
+    has_ended = trace.sync.contended[trace.sync.kind == 0] == 1
+    assert has_ended.all() == ("5/0 [000] 1.000900" not in text or not said)
+    # Arrows end where the thread is back.
+    back = 900_000 if "=R+" in text else 300_000
+    assert (trace.flows.end - 1000).tolist() == [back for one in said if one[1] == "release"]
+
+
 def test_switches_make_waits(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text(
@@ -80,8 +153,11 @@ def test_switches_make_waits(tmp_path):
     assert list(zip(trace.threads.process, trace.threads.tid, trace.threads.name, strict=True)) == [
         (5, 7, "a"), (5, 8, "b x")
     ]  # fmt: skip
-    assert [trace.sync.names[n] for n in trace.sync.name] == ["sleeping"]
-    assert (trace.sync.start.tolist(), trace.sync.end.tolist()) == ([0], [300_000])
+    assert operations(trace) == [
+        ("a", "wait", "sleeping", 0, 300_000, "wake-up of a (7)"),
+        ("b x", "release", "wake-up", 100_000, 100_000, "wake-up of a (7)"),
+    ]
+    assert trace.problems["no stacks"].count == 1
     assert trace.flows.source_thread.tolist() == [1]
     assert (trace.flows.start.tolist(), trace.flows.end.tolist()) == ([100_000], [300_000])
     assert spans(trace) == [("sleep", 10**9, 10**9 + 300_000, 1)]
@@ -212,6 +288,19 @@ def test_a_damaged_file_of_perfs_is_refused_in_one_sentence(tmp_path):
     with pytest.raises(InputError, match="perf can't read it") as refused:
         registry.open_trace(path)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="stands in for perf with a shell script")
+def test_recordings_whose_samples_have_no_processor_keep_their_switches(tmp_path, monkeypatch):
+    """perf refuses the column for all events where one has none."""
+    path, program, text = tmp_path / "perf.data", tmp_path / "perf", tmp_path / "printed"
+    path.write_bytes(b"PERFILE2" + bytes(100))
+    text.write_text(switch("S") + sample())
+    monkeypatch.setattr(data.shutil, "which", lambda name: str(program))
+    program.write_text(f'#!/bin/sh\ncase "$*" in *,cpu,*) exit 1;; *,trace*) exec cat {text};; esac\n')
+    program.chmod(0o755)
+    trace = registry.open_trace(path)
+    assert operations(trace) == [("a", "wait", "sleeping", 0, 900_000, ASLEEP)]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="stands in for perf with a shell script")

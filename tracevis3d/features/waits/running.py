@@ -79,12 +79,11 @@ def running(waits: Waits, edges: Ints) -> Floats:
     -------
     float64 (n,)
     """
-    calls, ops, own = waits.trace.calls, waits.ops, waits.own
+    calls = waits.trace.calls
     roots = np.flatnonzero(calls.depth == 1)
-    # Waits outside calls (idle threads) don't count as running in any case.
-    within = own[ops.call[own] >= 0]
+    _, start, end = _waits_within_calls(waits, roots)
     plus = _passed(calls.start[roots], edges) - _passed(calls.end[roots], edges)
-    minus = _passed(ops.start[within], edges) - _passed(ops.end[within], edges)
+    minus = _passed(start, edges) - _passed(end, edges)
     mean: Floats = np.diff(plus - minus) / np.maximum(np.diff(edges), 1)
     return np.maximum(mean, 0.0)
 
@@ -103,16 +102,36 @@ def time_running(waits: Waits) -> Ints:
     int64 (threads,)
         Nanoseconds.
     """
-    calls, ops, own, n = waits.trace.calls, waits.ops, waits.own, len(waits.trace.threads)
+    calls, n = waits.trace.calls, len(waits.trace.threads)
     since = known_from(waits.trace)
     roots = np.flatnonzero(calls.depth == 1)
     thread = np.repeat(np.arange(n), waits.trace.threads.count)[roots]
-    within = own[ops.call[own] >= 0]
     start, end = (times[roots].clip(since) for times in (calls.start, calls.end))
     time = np.bincount(thread, (end - start).astype(np.float64), n)
-    start, end = (times[within].clip(since) for times in (ops.start, ops.end))
-    time -= np.bincount(ops.thread[within], (end - start).astype(np.float64), n)
+    thread, *span = _waits_within_calls(waits, roots)
+    start, end = (times.clip(since) for times in span)
+    time -= np.bincount(thread, (end - start).astype(np.float64), n)
     return np.maximum(np.rint(time), 0).astype(np.int64)
+
+
+def _waits_within_calls(waits: Waits, roots: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return thread, start and end of waits; of those that are no call the parts within root calls."""
+    calls, ops, own, threads = waits.trace.calls, waits.ops, waits.own, waits.trace.threads
+    is_call = ops.call[own] >= 0
+    within, loose = own[is_call], own[~is_call]
+    found = [(ops.thread[within], ops.start[within], ops.end[within])]
+    for t in np.unique(ops.thread[loose]).tolist():
+        mine = loose[ops.thread[loose] == t]
+        low, high = np.searchsorted(roots, (threads.first[t], threads.first[t] + threads.count[t]))
+        start, end = calls.start[roots[low:high]], calls.end[roots[low:high]]
+        first = np.searchsorted(end, ops.start[mine], "right")
+        many = np.maximum(np.searchsorted(start, ops.end[mine]) - first, 0)
+        wait = np.repeat(mine, many)
+        root = np.arange(len(wait)) - np.repeat(np.cumsum(many) - many - first, many)
+        start, end = np.maximum(ops.start[wait], start[root]), np.minimum(ops.end[wait], end[root])
+        found.append((np.full(len(wait), t), start, end))
+    thread, start, end = (np.concatenate(parts).astype(np.int64) for parts in zip(*found))
+    return thread, start, end
 
 
 def _passed(times: Ints, edges: Ints) -> Floats:

@@ -24,7 +24,7 @@ SILENT_S = 60.0
 #: Columns to request; the first set includes those that a recording of single threads lacks.
 _COLUMNS = (
     "comm,pid,tid,cpu,time,period,event,ip,sym,dso,trace",
-    "comm,pid,tid,time,period,event,ip,sym,dso",
+    "comm,pid,tid,time,period,event,ip,sym,dso,trace",
 )
 
 

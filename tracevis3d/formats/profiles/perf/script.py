@@ -7,16 +7,16 @@ says when a thread is off the processor, ``sched:sched_wakeup`` who wakes it; ot
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ....progress import Progress, part
-from ....trace.model import WAIT
+from ....trace.model import RELEASE, WAIT
 from ....trace.recording import Recording
 from ... import names, registry
 from ...text import is_binary, read_text
@@ -47,10 +47,15 @@ _TABBED = re.compile(rb"\t *[0-9a-f]{3,16} \S.*")
 _BARE = re.compile(rb"[0-9a-f]{3,16} \S.* \(\S.*\)")
 #: File and line of the frame before (``-F +srcline``), or an address of what has no lines: ``lib.so[7f12]``.
 _SOURCE = re.compile(rb" {2}(?:(?P<file>\S.*)?:(?P<line>\d+)(?: \(discriminator \d+\))?|\S.*\[[0-9a-f]+\])")
+#: How a stack goes on below an interrupt: what it does is not done by the thread that it interrupts.
+_INTERRUPT = re.compile(
+    rb"\s(?:(?:asm_)?sysvec_\w+|(?:asm_)?common_interrupt|\w*apic_timer_interrupt|do_IRQ|ret_from_intr"
+    rb"|el[01]\w*_irq\w*|gic_handle_irq|handle_arch_irq)\b"
+)
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _SWITCH = "sched:sched_switch"
-#: Wake-up events: one of them is read.
-_WAKES = ("sched:sched_wakeup", "sched:sched_waking")
+#: Wake-up events: one of them is read. The second may come from the processor of who is woken.
+_WAKES = ("sched:sched_waking", "sched:sched_wakeup")
 _FIELD = re.compile(r"(\w+)=(.*?)(?= \w+=| ==> |$)")
 #: How older versions of perf print them.
 _OLD_SWITCH = re.compile(
@@ -61,6 +66,8 @@ _NEXT = re.compile(r"next_pid=(\d+)|==> .*:(\d+) \[")
 _OLD_WAKE = re.compile(r"(?P<comm>.*?):(?P<pid>\d+) \[\d+\]")
 #: States of a thread that is off the processor, as the kernel writes them.
 _STATES = {"R": "preempted", "R+": "preempted", "S": "sleeping", "D": "in uninterruptible sleep"}
+#: Those of a thread that has ended.
+_ENDED = ("X", "Z", "x")
 _LONGEST = 1 << 62
 
 
@@ -161,6 +168,27 @@ def take_text(path: Path, text: bytes, recording: Recording, progress: Progress)
     return finish(path, take, recording, "output of perf script", progress)
 
 
+class _Wake(NamedTuple):
+    """Who wakes whom, both as indices of the recording, and the number of the second."""
+
+    thread: int
+    time: int
+    target: int
+    number: int
+
+
+class _Sleep(NamedTuple):
+    """When a thread was off its processor, and why, as the kernel writes it."""
+
+    thread: int
+    stack: int
+    begin: int
+    end: int
+    state: str
+    #: 1; 2 where it had not ended when the recording did.
+    blocked: int
+
+
 @dataclass
 class _Rows:
     """The samples of one event."""
@@ -184,6 +212,10 @@ class _Reader:
         self._functions: dict[bytes, int] = {}
         #: By thread id only, because tracepoints name nothing else.
         self._process_of: dict[int, int] = {}
+        #: Stacks of interrupts, the number of each thread, and the program of each number.
+        self._interrupts: set[int] = set()
+        self._number_of: dict[int, int] = {}
+        self._name_of: dict[int, str] = {}
         self._is_timed = True
         #: First and last time, their sum, how many there are, and how many are before the one before.
         self._first, self._last, self._sum, self._times, self._descents = -1, 0, 0, 0, 0
@@ -279,6 +311,8 @@ class _Reader:
         stack = self._stacks.get(frames)
         if stack is None:
             stack = self._stacks[frames] = self._stack(frames)
+            if _INTERRUPT.search(frames):
+                self._interrupts.add(stack)
         return stack
 
     def _rows_of(self, event: str) -> _Rows:
@@ -313,8 +347,11 @@ class _Reader:
         if name and pid is not None and process == number:
             self._recording.name_process(process, name)
         if name:
+            self._name_of[number] = name
             self._recording.name_thread(process, thread, name)
-        return self._recording.thread(process, thread)
+        index = self._recording.thread(process, thread)
+        self._number_of[index] = number
+        return index
 
     def _stack(self, frames: bytes) -> int:
         """Return the innermost frame of a stack, which is written innermost first."""
@@ -379,8 +416,8 @@ class _Reader:
             ordered = ordered or sorted(self._events.items(), key=lambda entry: -len(entry[1].time))
             self._lay_weights(ordered)
             return
-        thread, stack, time, end = self._switches()
-        self._wakes()
+        wakes = self._wakes()
+        thread, stack, time, end = self._switches(wakes)
         for event, rows in self._events.items():
             if event not in sampled and event != _SWITCH and event not in _WAKES:
                 name = self._recording.text("instants", event)
@@ -425,18 +462,34 @@ class _Reader:
             scale=SAMPLE_NS / max(1, float(np.mean(rows.period))),
         )  # fmt: skip
 
-    def _switches(self) -> tuple[list[int], list[int], list[int], list[int]]:
-        """Return thread, stack, begin and end of the times off the processor; add them as waits."""
+    def _switches(self, wakes: list[_Wake]) -> tuple[list[int], list[int], list[int], list[int]]:
+        """Return thread, stack, begin and end of the times off the processor; add them, and who ends them."""
         rows = self._events.get(_SWITCH)
         if rows is None:
+            self._add_sync([], wakes)
+            self._add_arrows([], wakes)
             return [], [], [], []
-        seen: dict[int, list[int]] = {}
-        for others in self._events.values():
-            for thread, time in zip(others.thread, others.time, strict=True):
-                seen.setdefault(thread, []).append(time)
-        seen = {thread: sorted(times) for thread, times in seen.items()}
+        seen = _by_thread(
+            pair for others in self._events.values() for pair in zip(others.thread, others.time, strict=True)
+        )
+        woken = _by_thread((wake.target, wake.time) for wake in wakes)
+        last = max(times[-1] for times in seen.values())
+        # Of one program alone, who is back for a moment is not seen. Idle threads are seen with all others.
+        is_whole = any(self._number_of.get(thread) == 0 for thread in seen)
         open_at: dict[int, tuple[int, int, str]] = {}
-        found: list[tuple[int, int, int, int, str]] = []
+        found: list[_Sleep] = []
+
+        def close(thread: int, back: int | None = None) -> None:
+            begin, stack, state = open_at.pop(thread)
+            # Its own events show when it was back at the latest. Of one program alone there are no switches
+            # to its threads: one could run from when it was woken.
+            ends = [back] if back is not None else [] if _is_preempted(state) else woken.get(thread, [])
+            ends = [time for times in (ends, seen.get(thread, [])) for time in _first_after(times, begin)]
+            if ends:
+                found.append(_Sleep(thread, stack, begin, min(ends), state, 1))
+            elif is_whole and begin < last and not state.startswith(_ENDED):
+                found.append(_Sleep(thread, stack, begin, last, state, 2))
+
         for row in np.argsort(rows.time, kind="stable").tolist():
             old = _OLD_SWITCH.match(rows.said[row])
             said = old.groupdict() if old else dict(_FIELD.findall(rows.said[row]))
@@ -447,62 +500,114 @@ class _Reader:
                 continue
             thread, time = rows.thread[row], rows.time[row]
             if said.get("prev_pid") != "0":
+                if thread in open_at:
+                    close(thread)
                 open_at[thread] = (time, rows.stack[row], said.get("prev_state", ""))
             if next_tid:
                 back = self._woken(next_tid, said.get("next_comm", ""))
                 if back in open_at:
-                    begin, stack, state = open_at.pop(back)
-                    # A sample shows that the thread was back earlier: the switch event may be lost.
-                    after = bisect_right(seen[back], begin)
-                    end = min(seen[back][after], time) if after < len(seen[back]) else time
-                    found.append((back, stack, begin, end, state))
-        if found:
-            states = [_STATES.get(state[:1], f"off the processor ({state})") for *_, state in found]
-            self._recording.add_sync(
-                thread=[one[0] for one in found],
-                kind=[WAIT] * len(found),
-                name=[self._recording.text("sync", state) for state in states],
-                start=[one[2] for one in found],
-                end=[one[3] for one in found],
-                contended=[1] * len(found),
-            )
-        return tuple([int(one[column]) for one in found] for column in range(4))  # type: ignore[return-value]
+                    close(back, time)
+        for thread in [*open_at]:
+            close(thread)
+        self._add_sync(found, wakes)
+        self._add_arrows(found, wakes)
+        return tuple([one[column] for one in found] for column in range(4))  # type: ignore[return-value]
+
+    def _add_sync(self, sleeps: list[_Sleep], wakes: list[_Wake]) -> None:
+        """Add waits, and the wake-ups that end those of threads that sleep."""
+        text = self._recording.text
+        states = [_STATES.get(one.state[:1], f"off the processor ({one.state})") for one in sleeps]
+        about = [-1 if _is_preempted(one.state) else self._number_of.get(one.thread, -1) for one in sleeps]
+        about += [wake.number for wake in wakes]
+        objects = [
+            text("objects", f"wake-up of {self._name_of.get(number, '')} ({number})") if number >= 0 else -1
+            for number in about
+        ]
+        names = [text("sync", name) for name in (*states, *("wake-up" for _ in wakes))]
+        self._recording.add_sync(
+            thread=[*(one.thread for one in sleeps), *(wake.thread for wake in wakes)],
+            kind=[WAIT] * len(sleeps) + [RELEASE] * len(wakes),
+            name=names,
+            start=[*(one.begin for one in sleeps), *(wake.time for wake in wakes)],
+            end=[*(one.end for one in sleeps), *(wake.time for wake in wakes)],
+            contended=[*(one.blocked for one in sleeps), *(-1 for _ in wakes)],
+            object=objects,
+        )
+
+    def _add_arrows(self, sleeps: list[_Sleep], wakes: list[_Wake]) -> None:
+        """Add an arrow from who wakes a thread to that thread's next moment on a processor."""
+        back = _by_thread((one.thread, one.end) for one in sleeps)
+        self._recording.add_flows(
+            name=[self._recording.text("flows", "wakes")] * len(wakes),
+            source_thread=[wake.thread for wake in wakes],
+            start=[wake.time for wake in wakes],
+            target_thread=[wake.target for wake in wakes],
+            end=[
+                next(iter(_first_after(back.get(wake.target, []), wake.time - 1)), wake.time)
+                for wake in wakes
+            ],
+        )
 
     def _woken(self, tid: int, comm: str) -> int:
         """Return the thread of a tracepoint's field, which says no process."""
         if tid not in self._process_of:
             self._process_of[tid] = 0
+            self._name_of[tid] = comm
             self._recording.name_thread(0, tid, comm)
-        return self._recording.thread(self._process_of[tid], tid)
+        index = self._recording.thread(self._process_of[tid], tid)
+        self._number_of[index] = tid
+        return index
 
-    def _wakes(self) -> None:
-        """Add an arrow from who wakes a thread to that thread's next moment on a processor."""
+    def _wakes(self) -> list[_Wake]:
+        """Return who wakes whom, and when; interrupts are threads of their processor."""
         event = next((event for event in _WAKES if event in self._events), None)
         if event is None:
-            return
-        back: dict[str, list[int]] = {}
-        if switches := self._events.get(_SWITCH):
-            for time, text in sorted(zip(switches.time, switches.said, strict=True)):
-                if found := _NEXT.search(text):
-                    back.setdefault(found[1] or found[2], []).append(time)
+            return []
         rows = self._events[event]
-        flows: list[tuple[int, int, int, int]] = []
-        for thread, time, text in zip(rows.thread, rows.time, rows.said, strict=True):
+        wakes: list[_Wake] = []
+        threads = self._recording.threads
+        for thread, stack, cpu, time, text in zip(
+            rows.thread, rows.stack, rows.cpu, rows.time, rows.said, strict=True
+        ):
             old = _OLD_WAKE.match(text)
             said = old.groupdict() if old else dict(_FIELD.findall(text))
             number = said.get("pid", "")
             if not number.isdecimal():
                 self._recording.problems.add("malformed", f"a wake-up of {text[:40]!r}")
                 continue
-            times = back.get(number, [])
-            at = bisect_left(times, time)
-            target = self._woken(int(number), said.get("comm", ""))
-            flows.append((thread, time, target, times[at] if at < len(times) else time))
-        source, start, targets, end = ([flow[column] for flow in flows] for column in range(4))
-        name = [self._recording.text("flows", "wakes")] * len(flows)
-        self._recording.add_flows(
-            name=name, source_thread=source, start=start, target_thread=targets, end=end
-        )
+            is_idle = str(threads[thread][1]).startswith("idle")
+            if is_idle or stack in self._interrupts:
+                thread = self._interrupt(cpu)
+            elif stack < 0:
+                self._recording.problems.add("no stacks", f"a wake-up of {said.get('comm', number)}")
+            wakes.append(_Wake(thread, time, self._woken(int(number), said.get("comm", "")), int(number)))
+        return wakes
+
+    def _interrupt(self, cpu: int) -> int:
+        """Return the thread that stands for interrupts of a processor."""
+        of = f" of processor {cpu}" if cpu >= 0 else ""
+        # Where no processes are known, all threads are in one.
+        process = "interrupts" if any(self._process_of.values()) else 0
+        self._recording.name_thread(process, f"cpu{cpu}", f"interrupts{of}")
+        return self._recording.thread(process, f"cpu{cpu}")
+
+
+def _by_thread(moments: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """Return the times of each thread, ascending."""
+    found: dict[int, list[int]] = {}
+    for thread, time in moments:
+        found.setdefault(thread, []).append(time)
+    return {thread: sorted(times) for thread, times in found.items()}
+
+
+def _first_after(times: list[int], time: int) -> list[int]:
+    """Return the first of ascending times that is later, if any is."""
+    at = bisect_right(times, time)
+    return times[at : at + 1]
+
+
+def _is_preempted(state: str) -> bool:
+    return state.startswith("R")
 
 
 def _head(line: bytes) -> re.Match[bytes] | None:
@@ -547,7 +652,7 @@ FORMAT = registry.Format(
     recipe=(
         "perf record -F 999 -g -- ./program; perf script > run.perf.txt",
         (
-            "perf record -e cpu-clock -e sched:sched_switch -e sched:sched_wakeup -a -g -- "
+            "perf record -e cpu-clock -e sched:sched_switch -e sched:sched_waking -a -g -- "
             "./program; perf script -F comm,pid,tid,cpu,time,period,event,ip,sym,dso,trace > "
             "run.perf.txt"
         ),
