@@ -4,6 +4,7 @@ import contextlib
 import cProfile
 import marshal
 import pstats
+import struct
 from collections import Counter
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tests.support.profile_facts import spans
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
 from tracevis3d.formats.names import split
@@ -131,6 +133,58 @@ def test_python_is_read_back(value, version):
         return {key: tuples(item) for key, item in value.items()} if isinstance(value, dict) else value
 
     assert load_python(marshal.dumps(value, version)) == tuples(value)
+
+
+def _code(numbers, values, behind):
+    """Return a code object as another version of Python writes it."""
+    parts = [b"c", *(struct.pack("<i", k) for k in range(numbers))]
+    parts += [marshal.dumps(value, 2) for value in values]
+    return b"".join((*parts, struct.pack("<i", 7), *(marshal.dumps(value, 2) for value in behind)))
+
+
+NONE = (None, 2.5, 3j, ..., b"x", frozenset((1,)), True, 1 << 70)
+CODES = {
+    "this": marshal.dumps(
+        compile("def f(a, *b, c={1, 2}):\n  return [a, 2j, ...]\nx = 1 in {1, 2}", "s.py", "exec"), 2
+    ),
+    "3.11": _code(
+        5, (b"code", NONE, ("a",), ("b",), b"kinds", "s.py", "<module>", "<module>"), (b"lines", b"")
+    ),
+    "3.8": _code(6, (b"code", NONE, ("a",), ("b",), (), (), "s.py", "<module>"), (b"lines",)),
+    "3.7": _code(5, (b"code", NONE, ("a",), ("b",), (), (), "s.py", "<module>"), (b"lines",)),
+}
+
+
+@pytest.mark.parametrize("version", CODES)
+def test_the_profiler_in_python_names_a_script_by_its_code(tmp_path, version):
+    """``python -m profile`` does; each version of Python writes code in its own way."""
+
+    def dump(value):
+        return marshal.dumps(value, 2)  # without references, so that parts can be put together
+
+    name = b"(\3\0\0\0" + dump("profile") + dump(0) + CODES[version]
+    row = dump((2, 2, 0.5, 0.5))[5:] + b"{" + name + dump(2) + b"0"
+    data = b"{" + name + dump((1, 1, 0.25, 0.75, {})) + dump(("s.py", 1, "f")) + b"(\5\0\0\0" + row + b"0"
+    assert load_python(data) == {
+        ("profile", 0, "<module>"): (1, 1, 0.25, 0.75, {}),
+        ("s.py", 1, "f"): (2, 2, 0.5, 0.5, {("profile", 0, "<module>"): 2}),
+    }
+    path = tmp_path / "a.prof"
+    path.write_bytes(data)
+    trace = registry.open_trace(path)
+    assert [(label, depth) for label, _, _, depth in spans(trace)] == [("<module>", 1), ("f", 2)]
+    for size in range(1, len(data)):
+        with contextlib.suppress(ValueError):
+            load_python(data[:size])
+
+
+def test_code_within_code_takes_no_more_time_than_it_is_long():
+    """Each layout is tried for all of a file, not anew for each code in it."""
+    data = b"\0"
+    for _ in range(45):
+        data = b"c" + bytes(20) + marshal.dumps(b"code", 2) + b"(\1\0\0\0" + data
+    with pytest.raises(ValueError, match="marshalled"):
+        load_python(data)
 
 
 @settings(max_examples=200, deadline=None)

@@ -47,12 +47,20 @@ def load_python(data: bytes) -> Any:
     Raises
     ------
     ValueError
-        If it is damaged, or holds anything but numbers, texts, tuples, lists and dictionaries.
+        If it is damaged, or holds anything but numbers, texts, tuples, lists, dictionaries and code.
     """
-    try:
-        return _Python(data).value(0)
-    except (IndexError, struct.error, UnicodeDecodeError, TypeError, KeyError, OverflowError) as error:
-        raise ValueError("the marshalled data is damaged") from error
+    reasons: list[Exception] = []
+    for layout in _LAYOUTS:
+        reader = _Python(data, layout)
+        try:
+            return reader.value(0)
+        except (IndexError, struct.error, TypeError, KeyError, OverflowError, ValueError) as error:
+            reasons.append(error)
+        if not reader.has_code:
+            break
+    if type(reasons[0]) is ValueError:
+        raise reasons[0]
+    raise ValueError("the marshalled data is damaged") from reasons[0]
 
 
 _NULL = object()
@@ -62,13 +70,20 @@ _int_at, _float_at = struct.Struct("<i").unpack_from, struct.Struct("<d").unpack
 #: What the byte of a value says, without the bit that it is referred to later.
 _REFERENCE, _INT, _FLOAT, _LONG_INT, _SHORT_TUPLE, _TABLE, _END = b"rigl){0"
 _TUPLES, _SHORT_TEXTS, _TEXTS = b"([", b"zZ", b"sutaA"
-_PLAIN = {ord("N"): None, ord("T"): True, ord("F"): False, _END: _NULL}
+_PLAIN = {ord("N"): None, ord("T"): True, ord("F"): False, ord("."): ..., ord("S"): None, _END: _NULL}
+#: What constants of a code object are besides: sets, complex numbers, slices; and that object itself.
+_SETS, _COMPLEX, _SLICE, _CODE = b"<>", ord("y"), ord(":"), ord("c")
+#: Code objects since Python 3.11, 3.8 and 3.0: how many numbers and then values they begin with, which of
+#: these is the file, before the name, and how many values follow the line.
+_LAYOUTS = ((5, 8, 5, 2), (6, 8, 6, 1), (5, 8, 6, 1))
 
 
 class _Python(_Bytes):
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, layout: tuple[int, int, int, int]) -> None:
         super().__init__(data)
         self._known: list[Any] = []
+        self._layout = layout
+        self.has_code = False
 
     def value(self, depth: int) -> Any:
         """Return the next value."""
@@ -95,9 +110,7 @@ class _Python(_Bytes):
                 raise ValueError("the marshalled data is nested too deeply")
             count = data[at + 1] if kind == _SHORT_TUPLE else _int_at(data, at + 1)[0]
             self._at = at + (2 if kind == _SHORT_TUPLE else 5)
-            if not 0 <= count <= len(data) - self._at:
-                raise IndexError
-            found = tuple([self.value(depth + 1) for _ in range(count)])
+            found = tuple([self.value(depth + 1) for _ in range(self._count(count))])
         elif kind in _SHORT_TEXTS or kind in _TEXTS:
             size = data[at + 1] if kind in _SHORT_TEXTS else _int_at(data, at + 1)[0]
             self._at = at + (2 if kind in _SHORT_TEXTS else 5)
@@ -116,11 +129,46 @@ class _Python(_Bytes):
             digits = struct.unpack(f"<{abs(count)}H", self.take(2 * abs(count)))
             found = sum(digit << (15 * power) for power, digit in enumerate(digits[:20]))
             found = -found if count < 0 else found
+        elif kind in _SETS:
+            if depth >= _DEEPEST:
+                raise ValueError("the marshalled data is nested too deeply")
+            self._at = at + 5
+            found = tuple([self.value(depth + 1) for _ in range(self._count(_int_at(data, at + 1)[0]))])
+        elif kind == _COMPLEX:
+            self._at = at + 1
+            found = complex(*struct.unpack("<dd", self.take(16)))
+        elif kind == _SLICE:
+            self._at = at + 1
+            found = tuple([self.value(depth + 1) for _ in range(3)])
+        elif kind == _CODE:
+            self._at = at + 1
+            found = self._code(depth)
         else:
             raise ValueError(f"the marshalled data holds something else ({chr(kind)!r})")
         if place >= 0:
             self._known[place] = found
         return found
+
+    def _count(self, count: int) -> int:
+        """Return how many values follow; IndexError if there are fewer bytes."""
+        if not 0 <= count <= len(self._data) - self._at:
+            raise IndexError
+        return count
+
+    def _code(self, depth: int) -> str:
+        """Return the name of a code object: the profiler in Python has one as the name of the script."""
+        if depth >= _DEEPEST:
+            raise ValueError("the marshalled data is nested too deeply")
+        # Which Python wrote it is not said. One layout is tried for all of a file: time would multiply.
+        self.has_code = True
+        numbers, before, file, behind = self._layout
+        self.take(4 * numbers)
+        values = [self.value(depth + 1) for _ in range(before)]
+        self.take(4)
+        values += [self.value(depth + 1) for _ in range(behind)]
+        if not all(isinstance(one, str) for one in (values[0], values[file], values[file + 1], values[-1])):
+            raise IndexError
+        return str(values[file + 1])
 
 
 def load_ruby(data: bytes) -> Any:
