@@ -11,14 +11,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import ROOT
 from tests.waits.sync_traces import lines, trace_of
 from tracevis3d.features.waits.correspondences import every_release
+from tracevis3d.features.waits.findings.find import findings
 from tracevis3d.features.waits.holds import holders_at, next_holds
 from tracevis3d.features.waits.operations import DONE, operations
 from tracevis3d.features.waits.outcomes import HOW, KINDS_OF_WAITING, OUTCOMES
 from tracevis3d.features.waits.rules import read_rules
 from tracevis3d.features.waits.summary import summary
 from tracevis3d.features.waits.waits import IO, RELEASE, SOURCES, WAIT, Waits
+from tracevis3d.formats import registry
 
 #: What is drawn, as it is recorded.
 KINDS = {
@@ -765,6 +768,19 @@ def test_a_recording_may_know_neither_lines_nor_holders() -> None:
 def test_what_nobody_ends_is_a_wait_for_ever_if_it_is_long_and_nearly_the_last(start, end, never) -> None:
     waits = Waits(trace_of(f"a 0 1000 run\na {start} {end} Event.wait wait E 1"))
     assert waits.outcomes.never_ended.tolist() == [never]
+
+
+def test_a_profile_tells_of_waits_that_have_ended() -> None:
+    """Flight recordings do, and not who ends them: `main` goes on after the last wait that they have."""
+    trace = registry.open_trace(ROOT / "tests" / "data" / "profiles" / "words17.jfr.gz")
+    assert len(trace.samples)
+    waits = Waits(trace)
+    assert not waits.outcomes.never_ended.any()
+    assert all(finding.kind != "never released" for finding in findings(waits))
+    # Without its samples it might be any recording.
+    names = ("thread", "kind", "weight", "time", "stack")
+    nothing = replace(trace.samples, **{name: getattr(trace.samples, name)[:0] for name in names})
+    assert Waits(replace(trace, samples=nothing)).outcomes.never_ended.any()
 
 
 def test_who_sleeps_to_the_end_waits_for_nobody_for_ever() -> None:

@@ -65,9 +65,12 @@ class Outcomes:
         """Whether a blocked wait never ended, as far as the recording goes. (n,).
 
         The recording says so, or nobody ended it and its thread did nothing after it, and had no time to.
+        A profile of samples tells of waits that have ended.
         """
         waits, ops = self._waits, self._waits.ops
         found: NDArray[np.bool_] = ops.blocked & (ops.ending == UNFINISHED)
+        if len(waits.trace.samples):
+            return found
         rows, calls, threads = waits.own, waits.trace.calls, waits.trace.threads
         last = np.zeros(len(threads), np.int64)
         np.maximum.at(last, calls.thread, calls.end)
