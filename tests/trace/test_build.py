@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.support import trace_twin
 from tracevis3d.kernels.trace.pack import FINE, check_calls
+from tracevis3d.trace import build as builder
 from tracevis3d.trace.build import build_calls, innermost
 from tracevis3d.trace.events import BEGIN, COMPLETE, END, Events
 from tracevis3d.trace.problems import Problems
@@ -338,8 +339,14 @@ def nameless(rows):
     return [(t, k, -1 if k == END and f == 2 else f, time, stop) for t, k, f, time, stop in rows]
 
 
-def compare_with_twin(rows):
-    built, problems, _ = build(rows, threads=3)
+#: How many events threads may have that are sorted together: all, or those of one thread.
+TOGETHER = st.sampled_from([1 << 22, 1])
+
+
+def compare_with_twin(rows, together=1 << 22):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builder, "_SORTED", together)
+        built, problems, _ = build(rows, threads=3)
     assert_valid(built, 3)
     roots, wanted_problems = trace_twin.build(rows, 3)
     wanted = []
@@ -358,15 +365,34 @@ def compare_with_twin(rows):
 
 
 @settings(max_examples=500, deadline=None)
-@given(anything)
-def test_like_the_twin(rows):
-    compare_with_twin(rows)
+@given(anything, TOGETHER)
+def test_like_the_twin(rows, together):
+    compare_with_twin(rows, together)
 
 
 @settings(max_examples=200, deadline=None)
-@given(mixed.map(nameless))
-def test_like_the_twin_with_ends_that_name_nothing(rows):
-    compare_with_twin(rows)
+@given(mixed.map(nameless), TOGETHER)
+def test_like_the_twin_with_ends_that_name_nothing(rows, together):
+    compare_with_twin(rows, together)
+
+
+def test_threads_are_sorted_in_a_few_parts(monkeypatch):
+    """No more than an eighth of all events is sorted at once, and the thread that is begun."""
+    parts = []
+
+    class Watched(builder._Builder):
+        def _gather(self, wanted):
+            parts.append(np.flatnonzero(wanted).tolist())
+            return super()._gather(wanted)
+
+    monkeypatch.setattr(builder, "_SORTED", 1)
+    monkeypatch.setattr(builder, "_Builder", Watched)
+    # Of one thread there are forty events, of each of ten others four, none in order.
+    rows = [complete(0, 10 * k, 10 * k + 1, thread=0) for k in reversed(range(40))]
+    rows += [complete(0, 10 * k, 10 * k + 1, thread=t) for t in range(1, 11) for k in (3, 1, 2, 0)]
+    built, _, _ = build(rows, threads=11)
+    assert parts == [[0], [1, 2, 3], [4, 5], [6, 7, 8], [9, 10]]
+    assert len(built.calls) == 80
 
 
 @st.composite

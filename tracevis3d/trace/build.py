@@ -30,7 +30,7 @@ remains is split into an ascending part and the rest; only the rest is sorted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -45,6 +45,8 @@ from .problems import Problems
 
 #: Events that are looked at together where all at once would need as much memory again.
 _PIECE = 1 << 20
+#: Threads that are sorted together have no more events than this, or than one of so many parts of all.
+_SORTED, _PARTS = 1 << 22, 8
 Ints = NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -177,6 +179,8 @@ class _Builder:
         self.problems = problems
         self.place = place
         self.origin = origin
+        #: Of threads whose events come in the order of their ends, the events in pre-order, from the first.
+        self.pre_order: dict[int, Ints] = {}
 
     def build(self) -> Built:
         k = self.kernels
@@ -200,10 +204,10 @@ class _Builder:
 
         if (self.mode < k.ENDS).any():
             self._nest_in_order()
-        if (self.mode == k.ENDS).any() or (self.ends_first & (self.mode == k.GENERAL)).any():
-            self._nest_ends()
-        if (self.mode == k.GENERAL).any():
-            self._nest_general()
+        for part in self._parts((self.mode == k.ENDS) | (self.ends_first & (self.mode == k.GENERAL))):
+            self._nest_ends(part)
+        for part in self._parts(self.mode == k.GENERAL):
+            self._nest_general(part)
         self._report()
         return Built(self.out, self.first, self.count, self.call_of)
 
@@ -288,9 +292,18 @@ class _Builder:
         )
         return index, part, bounds, chosen
 
-    def _nest_ends(self) -> None:
+    def _parts(self, wanted: NDArray[np.bool_]) -> Iterator[NDArray[np.bool_]]:
+        """Yield the wanted threads in few parts: sorting takes several times the memory of the events."""
+        chosen = np.flatnonzero(wanted)
+        before = np.cumsum(self.events_of[chosen]) - self.events_of[chosen]
+        most = max(_SORTED, -(-int(self.events_of[chosen].sum()) // _PARTS))
+        for part in np.unique(before // most).tolist():
+            mine = np.zeros(self.threads, np.bool_)
+            mine[chosen[before // most == part]] = True
+            yield mine
+
+    def _nest_ends(self, wanted: NDArray[np.bool_]) -> None:
         k = self.kernels
-        wanted = (self.mode == k.ENDS) | (self.ends_first & (self.mode == k.GENERAL))
         index, e, bounds, chosen = self._gather(wanted)
         clean = (self.mode[chosen] == k.ENDS).astype(np.int64)
         call_of = self.call_of if index is None else np.empty(len(e), np.int64)
@@ -307,22 +320,21 @@ class _Builder:
             self.call_of[index] = call_of
         self._note(counted, index)
         self.mode[chosen[clean == 0]] = k.GENERAL
-        #: For each such thread, its events in pre-order, counted from its first.
-        self.pre_order = {
+        self.pre_order |= {
             int(t): order[bounds[g] : bounds[g + 1]] - bounds[g]
             for g, t in enumerate(chosen.tolist())
             if not clean[g] and self.ends_first[t]
         }
 
-    def _nest_general(self) -> None:
+    def _nest_general(self, wanted: NDArray[np.bool_]) -> None:
         k = self.kernels
-        index, e, bounds, chosen = self._gather(self.mode == k.GENERAL)
+        index, e, bounds, chosen = self._gather(wanted)
         n = len(e)
         counted = self._no_counts()
         order = np.arange(n)
-        for t, given in getattr(self, "pre_order", {}).items():
-            g = int(np.searchsorted(chosen, t))
-            order[bounds[g] : bounds[g + 1]] = given + bounds[g]
+        for g, t in enumerate(chosen.tolist()):
+            if t in self.pre_order:
+                order[bounds[g] : bounds[g + 1]] = self.pre_order.pop(t) + bounds[g]
         event = self._event(index, e)
         order = self._sort(e, bounds, order, event, counted)
 
