@@ -9,8 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tracevis3d.errors import InputError
+from tracevis3d.kernels.trace import measures
 from tracevis3d.trace.events import BEGIN, COMPLETE, END
 from tracevis3d.trace.model import ACCESS, ALLOC, IO, WAIT, Calls, Source, Trace
 from tracevis3d.trace.recording import TIME_LIMIT, Recording
@@ -277,8 +280,9 @@ def test_stacks_keep_their_functions_and_rows_find_them() -> None:
     assert len(trace.calls) == 0
 
 
+@pytest.mark.parametrize("origin", [0, 4, 10])
 @pytest.mark.parametrize("with_events", [False, True])
-def test_waits_name_calls_that_are_nested_already(with_events):
+def test_waits_name_calls_that_are_nested_already(with_events, origin):
     recording = Recording()
     recording.thread(0, "idle")
     thread, outer, inner = (
@@ -297,7 +301,8 @@ def test_waits_name_calls_that_are_nested_already(with_events):
         record=np.empty(0, np.int64),
     )
     columns = {"thread": calls.thread, "function": calls.function, "time": calls.start, "end": calls.end}
-    recording.add_calls(calls, lambda: {**columns, "kind": np.full(3, COMPLETE)})
+    given = replace(calls, start=calls.start - origin, end=calls.end - origin)
+    recording.add_calls(given, lambda: {**columns, "kind": np.full(3, COMPLETE)}, origin=origin)
     if with_events:
         # Then all are events, those of calls behind what was added before.
         recording.add_sync(
@@ -312,3 +317,52 @@ def test_waits_name_calls_that_are_nested_already(with_events):
     assert trace.threads.tid == ("busy",)
     assert trace.calls.thread.tolist() == [0] * (3 + with_events)
     assert (trace.sync.call.tolist(), trace.sync.start.tolist(), trace.sync.end.tolist()) == ([2], [5], [9])
+
+
+def test_calls_of_several_readers_count_from_one_time():
+    recording = Recording()
+    for tid, origin, start in ((1, 100, 0), (2, 90, 30)):
+        thread, function = recording.thread(0, tid), recording.function(f"f{tid}")
+        calls = Calls(
+            function=np.array([function], np.int32),
+            parent=np.array([-1]),
+            depth=np.array([1], np.int32),
+            start=np.array([start]),
+            end=np.array([start + 5]),
+            extent=np.array([1]),
+            thread=np.array([thread], np.int32),
+            record=np.empty(0, np.int64),
+        )
+        recording.add_calls(calls, dict, origin=origin)
+    trace = finish(recording)
+    assert (trace.origin_ns, trace.span_ns) == (100, 25)
+    assert (trace.calls.start.tolist(), trace.calls.end.tolist()) == ([0, 20], [5, 25])
+
+
+@given(st.recursive(st.just([]), lambda inner: st.lists(inner, max_size=4), max_leaves=20), st.data())
+def test_nested_calls_last_as_long_as_the_outermost_ones(roots, data):
+    start, end, extent = [], [], []
+
+    def add(calls, at):
+        for inner in calls:
+            row = len(start)
+            start.append(at)
+            end.append(at)
+            extent.append(1)
+            at = add(inner, at + data.draw(st.integers(0, 2))) + data.draw(st.integers(0, 2))
+            end[row], extent[row] = at, len(start) - row
+        return at
+
+    # Threads follow each other, each with times of its own.
+    add([[], *roots], data.draw(st.integers(-9, 9)))
+    add(roots, data.draw(st.integers(-9, 9)))
+    columns = (np.array(column, np.int64) for column in (start, end, extent))
+    assert measures.find_range(*columns) == (min(start), max(end))
+
+
+@given(st.lists(st.integers(0, 5), max_size=12), st.sets(st.integers(0, 5)))
+def test_what_a_column_names_is_marked(column, already):
+    used = np.zeros(6, np.bool_)
+    used[list(already)] = True
+    measures.mark_used(np.array(column, np.int32), used)
+    assert set(np.flatnonzero(used).tolist()) == {*column, *already}

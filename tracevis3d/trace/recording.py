@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..kernels.trace import measures
 from .build import Built, build_calls, innermost
 from .events import BEGIN, COMPLETE, END, Events, events_of_stacks
 from .functions import ContainerPath, FunctionTable, SplitName
@@ -73,8 +74,8 @@ class Recording:
         self._functions = FunctionTable()
         self._texts: dict[str, dict[str, int]] = {}
         self._events: list[Events] = []
-        #: Calls that are nested already, and what says the same as events.
-        self._calls: list[tuple[Calls, Callable[[], Mapping[str, ArrayLike]]]] = []
+        #: Calls that are nested already, what their times count from, and what says the same as events.
+        self._calls: list[tuple[Calls, int, Callable[[], Mapping[str, ArrayLike]]]] = []
         self._rows: dict[str, list[dict[str, NDArray[Any]]]] = {}
         self._series: dict[tuple[RecordedId, str], int] = {}
         self._n_frames = 0
@@ -323,20 +324,25 @@ class Recording:
         self.n_events += len(events)
         return first
 
-    def add_calls(self, calls: Calls, as_events: Callable[[], Mapping[str, ArrayLike]]) -> None:
+    def add_calls(
+        self, calls: Calls, as_events: Callable[[], Mapping[str, ArrayLike]], *, origin: int = 0
+    ) -> None:
         """Append calls that are nested already: nothing is searched or repaired in them.
 
         Parameters
         ----------
         calls : Calls
             Threads ascending, the calls of each in pre-order; indices of :meth:`thread` and
-            :meth:`function`, recorded nanoseconds. The columns become the recording's.
+            :meth:`function`, nanoseconds from ``origin``. The columns become the recording's.
         as_events : callable
             Returns what says the same, as :meth:`add_events` takes it. Asked for where events are added too.
             Where :meth:`add_sync` names calls as its events, its first rows begin them, in their order.
+        origin : int
+            Recorded nanoseconds: what the times of ``calls``, but not those of ``as_events``, count from.
+            Where it is the earliest time of all, the columns stay as they are.
         """
         if len(calls):
-            self._calls.append((calls, as_events))
+            self._calls.append((calls, origin, as_events))
 
     def add_sync(
         self,
@@ -727,10 +733,9 @@ class Recording:
         for table, columns in tables.items():
             if table != "objects":
                 tables[table] = self._drop_bad_times(table, columns, tables)
-        times = {**tables, "calls": {"start": ready.start, "end": ready.end}} if ready else tables
-        origin, last = _time_range(events, times)
+        origin, last = _time_range(events, tables, ready)
         if ready:
-            built = _as_built(ready, len(self._threads), origin)
+            built = _as_built(*ready, len(self._threads), origin)
         else:
             built = build_calls(events, len(self._threads), self.problems, place, origin)
 
@@ -771,21 +776,22 @@ class Recording:
         chunks = self._rows[table]
         return {name: np.concatenate([chunk[name] for chunk in chunks]) for name in chunks[0]}
 
-    def _join_calls(self) -> Calls | None:
-        """Return calls that are nested already; None, and they become events, beside those of others."""
-        parts = [calls for calls, _ in self._calls]
+    def _join_calls(self) -> tuple[Calls, int] | None:
+        """Return calls that are nested already, and what their times count from.
+
+        None, and they become events, beside those of others.
+        """
+        parts = [calls for calls, _, _ in self._calls]
         ascend = all(one.thread[-1] < other.thread[0] for one, other in pairwise(parts))
-        in_range = all(
-            part.start.min() > -TIME_LIMIT and max(part.start.max(), part.end.max()) < TIME_LIMIT
-            for part in parts
-        )
+        ranges = [_range(calls, origin) for calls, origin, _ in self._calls]
+        in_range = all(low > -TIME_LIMIT and high < TIME_LIMIT for low, high in ranges)
         if not parts or self._events or not ascend or not in_range:
-            for _, as_events in self._calls:
+            for _, _, as_events in self._calls:
                 self.add_events(**as_events())
             self._calls = []
             return None
-        self._calls = []
-        return parts[0] if len(parts) == 1 else _joined(parts)
+        added, self._calls = self._calls, []
+        return added[0][:2] if len(added) == 1 else (_joined([one[:2] for one in added]), 0)
 
     def _join_events(self, place: Callable[[int], str]) -> Events:
         chunks = self._events
@@ -875,30 +881,46 @@ class Recording:
         return new, threads
 
 
-def _joined(parts: list[Calls]) -> Calls:
-    """Return calls of several parts as one."""
-    names = ("function", "depth", "start", "end", "extent", "thread")
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-    first = np.cumsum([0, *map(len, parts)])
-    parent = [np.where(part.parent >= 0, part.parent + at, -1) for part, at in zip(parts, first.tolist())]
+def _range(calls: Calls, origin: int) -> tuple[int, int]:
+    """Return the earliest and the latest time of nested calls, as recorded."""
+    low, high = measures.find_range(calls.start, calls.end, calls.extent)
+    return int(low) + origin, int(high) + origin
+
+
+def _joined(parts: list[tuple[Calls, int]]) -> Calls:
+    """Return calls of several parts, and what the times of each count from, as one."""
+    names = ("function", "depth", "extent", "thread")
+    columns = {name: np.concatenate([getattr(part, name) for part, _ in parts]) for name in names}
+    for name in ("start", "end"):
+        columns[name] = np.concatenate([getattr(part, name) + origin for part, origin in parts])
+    first = np.cumsum([0, *(len(part) for part, _ in parts)])
+    parent = [
+        np.where(part.parent >= 0, part.parent + at, -1) for (part, _), at in zip(parts, first.tolist())
+    ]
     return Calls(**columns, parent=np.concatenate(parent), record=np.empty(0, np.int64))
 
 
-def _as_built(calls: Calls, threads: int, origin: int) -> Built:
+def _as_built(calls: Calls, counts_from: int, threads: int, origin: int) -> Built:
     """Return calls that are nested already as if they had been built."""
     # Threads ascend.
     count = np.diff(np.searchsorted(calls.thread, np.arange(threads + 1, dtype=calls.thread.dtype)))
-    if origin:
+    if origin != counts_from:
         # The columns are the recording's own.
-        np.subtract(calls.start, origin, out=calls.start)
-        np.subtract(calls.end, origin, out=calls.end)
+        np.subtract(calls.start, origin - counts_from, out=calls.start)
+        np.subtract(calls.end, origin - counts_from, out=calls.end)
     return Built(calls, np.cumsum(count) - count, count, None)
 
 
-def _time_range(events: Events, tables: dict[str, dict[str, NDArray[Any]]]) -> tuple[int, int]:
+def _time_range(
+    events: Events, tables: dict[str, dict[str, NDArray[Any]]], ready: tuple[Calls, int] | None
+) -> tuple[int, int]:
     """Return the earliest and the latest recorded time; (0, 0) if there is none."""
     low: list[int] = []
     high: list[int] = []
+    if ready:
+        first, last = _range(*ready)
+        low.append(first)
+        high.append(last)
     if len(events):
         used = events.thread >= 0
         everything = bool(used.all())
@@ -926,9 +948,7 @@ def _only_called(
     """
     used = np.zeros(n_functions, np.bool_)
     used[framed] = True
-    # Where calls are those of samples, their frames name all there is: calls are many.
-    if not used.all() and len(calls):
-        used |= np.bincount(calls.function, minlength=n_functions) > 0
+    measures.mark_used(calls.function, used)
     new = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
     if not used.all():
         calls = replace(calls, function=new[calls.function])

@@ -209,7 +209,7 @@ def plainly_changes(events, texts, stacks):
         return round(first) + round(later) if event[4] >= 0 and first + later < 1 << 61 else None
 
     timed = [(*event, nanoseconds(event)) for event in events]
-    timed = sorted((event for event in timed if event[-1] is not None), key=lambda e: (e[2], e[1], e[3]))
+    timed = sorted((event for event in timed if event[-1] is not None), key=lambda e: e[1:4])
     text_of = {(generation, key): row for row, (generation, key, *_) in enumerate(texts)}
     stack_of = {(generation, key): row for row, (generation, key, _) in enumerate(stacks)}
     elsewhere = [
@@ -218,11 +218,9 @@ def plainly_changes(events, texts, stacks):
         if event[5] in (25, 48) and event[8] in (2, 3) and event[7] != event[2]
     ]
     changes, others = [], []
-    runs, before, at = -1, (0, 0), None
-    applied = set()
+    running, applied = {}, set()
     for place, generation, stream, _, _, kind, *words, now in timed:
-        if stream != at:
-            runs, before, at = -1, (0, 0), stream
+        runs, before = running.get(stream, (-1, (0, 0)))
         for one in sorted(elsewhere):
             if one[0] == stream and one[1] <= generation and one not in applied:
                 applied.add(one)
@@ -276,6 +274,12 @@ def plainly_changes(events, texts, stacks):
             runs, before = a, (0, 0)
         elif kind in (17, 18, 19, 20, 24):
             runs, before = -1, (0, 0)
+        running[stream] = runs, before
+    begun = {}
+    for who, (generation, *_), *_ in changes:
+        begun[who] = min(begun.get(who, generation), generation)
+    # What is known already needs no status.
+    changes = [change for change in changes if not change[-1] or change[1][0] == begun[change[0]]]
     return sorted(changes, key=lambda change: change[:2]), others
 
 
@@ -298,10 +302,9 @@ def same_new(data):
     expected, others = plainly_changes(events, texts, stacks)
     numbers = changes.numbers.tolist()
     assert numbers == sorted({change[0] for change in expected})
-    rows = changes.order.tolist()
     whose = np.repeat(changes.numbers, np.diff(changes.first)).tolist()
     mine = []
-    for who, row in zip(whose, rows, strict=True):
+    for row, who in enumerate(whose):
         reason, by = int(changes.reason[row]), int(changes.by[row])
         why = changes.reasons[changes.reason_of[reason]] if reason >= 0 else None
         by = numbers[changes.place[by]] if by >= 0 else -1

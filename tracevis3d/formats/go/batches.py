@@ -27,7 +27,7 @@ _COLUMNS = (
     scan.STATUS_COLUMNS,
 )
 #: Columns of changes, as the kernel fills them.
-_CHANGE = np.int32, np.int32, np.int64, np.int64, np.int64, np.uint8, np.int32, np.int32, np.int32
+_CHANGE = np.int32, np.int64, np.int64, np.int64, np.uint8, np.int32, np.int32, np.int32
 
 
 def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tables, Changes]:
@@ -64,11 +64,12 @@ def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tabl
         return np.asarray(factors[np.minimum(np.searchsorted(numbers, generation), len(numbers) - 1)])
 
     parts, part = distinct(batches[:, scan.GENERATION])
+    writers, writer = distinct(batches[:, scan.STREAM])
     base = int(state[scan.LOW])
-    elsewhere = _elsewhere(statuses, batches, base, factor)
+    where, *elsewhere = _elsewhere(statuses, batches, base, factor).T
     keys = names.text_of.begins(parts), names.stack_of.begins(parts)
-    batches = np.column_stack([batches, part, *(begins[part] for begins in keys)])
-    batches = batches[np.lexsort(batches[:, [scan.TIME, scan.GENERATION, scan.STREAM]].T)]
+    batches = np.column_stack([batches, part, writer, *(begins[part] for begins in keys)])
+    batches = batches[np.lexsort(batches[:, [scan.TIME, scan.STREAM, scan.GENERATION]].T)]
     count, many_others = state[[scan.CHANGES, scan.OTHERS]].tolist()
     columns: list[Any] = [np.empty(count, dtype) for dtype in _CHANGE]
     others = np.empty((many_others, follow.OTHER_COLUMNS), np.int64)
@@ -76,13 +77,15 @@ def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tabl
     room = int(state[scan.GOROUTINES]) + _ROOM
     while True:
         table = np.full(1 << (2 * room).bit_length(), -1, np.int32)
-        goroutines, many = np.empty(room, np.int64), np.zeros(room, np.int64)
-        counted = np.zeros(follow.STATE_SIZE, np.int64)
+        goroutines, begun = np.empty((2, room), np.int64)
+        many = np.zeros(room, np.int64)
+        counted, begins = np.zeros(follow.STATE_SIZE, np.int64), np.empty(len(parts) + 1, np.int64)
         counted[follow.LAST] = np.iinfo(np.int64).min
         given: tuple[Any, ...] = (
-            *(column, scan.KINDS, batches, factor(batches[:, scan.GENERATION]), base, elsewhere),
-            *(*names.text_of.table(), *names.stack_of.table(), table, goroutines, many),
-            *(is_stop, is_block, counted, *columns, others),
+            *(column, scan.KINDS, batches, factor(batches[:, scan.GENERATION]), base),
+            *(np.column_stack(elsewhere), _streams(where, writers)),
+            *(*names.text_of.table(), *names.stack_of.table(), table, goroutines, many, begun),
+            *(is_stop, is_block, counted, begins, *columns, others),
         )
         follow.follow_batches(*given)
         if not counted[follow.IS_FULL]:
@@ -90,15 +93,11 @@ def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tabl
         room *= 4
     problems.add("bad time", f"byte {counted[follow.BAD_BYTE]:,}", int(counted[follow.BAD]))
     known = int(counted[follow.N_GOROUTINES])
-    who, of, rank, time, byte, becomes, reason, stack, by = (
-        one[: counted[follow.N_CHANGES]] for one in columns
-    )
     by_number = np.argsort(goroutines[:known])
     place = np.empty(known, np.int64)
     place[by_number] = np.arange(known)
     first = np.append(0, np.cumsum(many[:known][by_number]))
-    order, spare = np.empty((2, len(who)), np.int64)
-    lay.order_changes(who, place, of, rank, first.copy(), order, spare)
+    time, byte, becomes, reason, stack, by = _ordered(begins, columns, place, first)
     reasons, reason_of = _reasons(names.texts, is_stop, is_block)
     others = others[: counted[follow.N_OTHERS]].T.copy()
     running = others[follow.O_RUNNING]
@@ -115,18 +114,37 @@ def read_batches(data: memoryview, begin: int, problems: Problems) -> tuple[Tabl
     return tables, Changes(
         numbers=goroutines[by_number],
         first=first,
-        order=order,
         time=time,
+        byte=byte,
         becomes=becomes,
         reason=reason,
         stack=stack,
         by=by,
-        byte=byte,
         place=place,
         reasons=reasons,
         reason_of=reason_of,
         last=int(counted[follow.LAST]),
     )
+
+
+def _ordered(parts: Ints, columns: list[Any], place: Ints, first: Ints) -> list[Any]:
+    """Return what changes say but whose they are, by goroutine and then as they happened."""
+    order, spare = np.empty((2, int(np.diff(parts).max(initial=0))), np.int64)
+    goroutines = np.zeros((len(place), lay.ORDER_COLUMNS), np.int64)
+    goroutines[:, lay.CURSOR], goroutines[:, lay.SEEN] = first[:-1], -1
+    found = [np.empty(int(first[-1]), dtype) for dtype in _CHANGE[2:]]
+    given: tuple[Any, ...] = parts, *columns, place, goroutines, order, spare, *found
+    lay.order_changes(*given)
+    return found
+
+
+def _streams(where: Ints, writers: Ints) -> Ints:
+    """Return what :func:`.follow.follow_batches` holds of streams, of which ``where`` are rows, ascending."""
+    streams = np.zeros((len(writers), follow.STREAM_COLUMNS), np.int64)
+    streams[:, follow.NEXT] = np.searchsorted(where, writers)
+    streams[:, follow.END] = np.searchsorted(where, writers, side="right")
+    streams[:, follow.RUNS] = -1
+    return streams
 
 
 def _factors(frequencies: Ints) -> tuple[Ints, NDArray[np.float64]]:

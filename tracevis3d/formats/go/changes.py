@@ -15,18 +15,18 @@ SWITCHED, CREATED_WAITING, UNKNOWN = "coroutine switch", "not started", "waiting
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """Changes of goroutines' states.
+    """Changes of goroutines' states, by goroutine, then as they happened.
 
     Attributes
     ----------
     numbers : int64 (goroutines,)
         The goroutines' own numbers, ascending.
     first : int64 (goroutines + 1,)
-        Each one's first change in ``order``; the last item is the number of changes.
-    order : int64 (changes,)
-        Rows of all others by goroutine, then as they happened.
+        Each one's first change; the last item is the number of changes.
     time : int64 (n,)
         Nanoseconds.
+    byte : int64 (n,)
+        Where the event is that says so.
     becomes : uint8 (n,)
         The state from then on (:mod:`.kernels.formats.go.follow`), with flags.
     reason : int32 (n,)
@@ -35,8 +35,6 @@ class Changes:
         Where its code was; -1: not recorded.
     by : int32 (n,)
         The goroutine that did it to this one: index of ``place``; -1: itself, or none.
-    byte : int64 (n,)
-        Where the event is that says so.
     place : int64 (goroutines,)
         Which of ``numbers`` a goroutine is.
     reasons : list of str
@@ -48,13 +46,12 @@ class Changes:
 
     numbers: Ints
     first: Ints
-    order: Ints
     time: Ints
+    byte: Ints
     becomes: NDArray[np.uint8]
     reason: NDArray[np.int32]
     stack: NDArray[np.int32]
     by: NDArray[np.int32]
-    byte: Ints
     place: Ints
     reasons: list[str]
     reason_of: Ints

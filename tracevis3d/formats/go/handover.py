@@ -14,7 +14,7 @@ from ...trace.events import BEGIN, COMPLETE, END
 from ...trace.model import RELEASE, WAIT, Calls
 from ...trace.recording import Recording
 from ..distinct import distinct
-from ..profiles.documents import add_function
+from ..profiles.documents import add_function, place
 from .changes import Changes
 from .tables import Tables
 
@@ -75,15 +75,21 @@ class _Machine:
 class _HandOver:
     def __init__(self, tables: Tables, changes: Changes, recording: Recording) -> None:
         self._tables, self._changes, self._recording = tables, changes, recording
-        self._frames = self._frame_functions()
         self._entry = np.empty(len(changes.numbers), np.int64)
         self._counts = np.zeros(kernels.COUNTS, np.int64)
         names = tables.names
         self._outermost = names.first + names.many - 1
+        places, of = self._places_of_frames()
+        opened, self._waited = np.zeros(len(names.many), np.bool_), np.zeros(len(changes.reason_of), np.bool_)
         kernels.settle_changes(
-            changes.order, changes.first, changes.becomes, changes.time, changes.stack,
-            self._outermost, names.many, self._frames, self._entry, self._counts,
+            changes.first, changes.time, changes.byte, changes.becomes,
+            changes.reason, changes.stack, changes.by,
+            self._outermost, names.many, of, opened, self._waited, self._entry, self._counts,
         )  # fmt: skip
+        self._frames = self._add_frames(places, of, opened)
+        # The earliest time, as a rule.
+        begins = changes.time[changes.first[:-1][np.diff(changes.first) > 0]]
+        self._origin = min(int(begins.min(initial=changes.last)), int(tables.time.min(initial=changes.last)))
         self._roots, self._names = self._entries()
         self._threads = self._name_threads(self._names)
 
@@ -101,8 +107,8 @@ class _HandOver:
 
     # -- names -------------------------------------------------------------------------------------
 
-    def _frame_functions(self) -> NDArray[np.int32]:
-        """Return the function of each frame of a stack."""
+    def _places_of_frames(self) -> tuple[list[tuple[str, str]], NDArray[np.int32]]:
+        """Return functions and files that frames name, and which of them each frame does."""
         names = self._tables.names
         count = int(names.same.max(initial=-1)) + 2
         # The last one is that of no text.
@@ -110,8 +116,22 @@ class _HandOver:
         texts = dict(zip((*names.same.tolist(), count - 1), (*names.texts, "")))
         kinds, of = distinct(same[names.functions] * count + same[names.files])
         pairs = [divmod(kind, count) for kind in kinds.tolist()] if len(of) else []
-        functions = [add_function(self._recording, texts[name], texts[file]) for name, file in pairs]
-        return np.array(functions, np.int32)[of]
+        # Of functions that are called the same, the first file counts.
+        known: dict[str, tuple[int, str, str]] = {}
+        named = [(texts[name], texts[file]) for name, file in pairs]
+        number = [known.setdefault(place(*said), (len(known), *said))[0] for said in named]
+        return [said[1:] for said in known.values()], np.array(number, np.int32)[of]
+
+    def _add_frames(
+        self, places: list[tuple[str, str]], of: NDArray[np.int32], opened: NDArray[np.bool_]
+    ) -> NDArray[np.int32]:
+        """Return the function of each frame; -1 where no call is one."""
+        is_called = np.repeat(opened, self._tables.names.many)
+        is_called[self._entry[self._entry >= 0]] = True
+        functions = np.full(len(places), -1, np.int32)
+        for row in np.unique(of[is_called]).tolist():
+            functions[row] = add_function(self._recording, *places[row])
+        return functions[of]
 
     def _named(self, name: str) -> int:
         """Return the function of what the runtime does."""
@@ -150,8 +170,8 @@ class _HandOver:
         n = counts[kernels.CALLS] + int((regions[:, 1] == BEGIN).sum())
         room = n + sum(len(machine.start) for machine in machines)
         given: tuple[Any, ...] = (
-            *(changes.order, changes.first, changes.becomes, changes.time, changes.reason, changes.stack),
-            *(changes.byte, changes.last, self._threads, self._roots, *self._reasons()),
+            *(changes.first, changes.time, changes.byte, changes.becomes, changes.reason, changes.stack),
+            *(changes.last, self._origin, self._threads, self._roots, *self._reasons()),
             *(self._outermost, self._tables.names.many, self._frames),
             *(np.ascontiguousarray(column) for column in regions.T),
         )
@@ -179,12 +199,12 @@ class _HandOver:
                 continue
             rows = slice(n, n + len(function))
             calls.thread[rows], calls.function[rows] = thread, function
-            calls.start[rows], calls.end[rows] = machine.start, machine.end
+            calls.start[rows], calls.end[rows] = machine.start - self._origin, machine.end - self._origin
             calls.parent[rows], calls.depth[rows], calls.extent[rows] = -1, 1, 1
             n = rows.stop
         self._flows(creations)
         if calls is not None:
-            recording.add_calls(calls, lambda: _as_events(calls))
+            recording.add_calls(calls, lambda: _as_events(calls, self._origin), origin=self._origin)
         byte = np.concatenate([byte, *(machine.byte for machine in machines)])
         return lambda event: int(byte[event])
 
@@ -212,10 +232,17 @@ class _HandOver:
         return byte
 
     def _reasons(self) -> tuple[int, int, NDArray[np.int32]]:
-        """Return the functions that stand for being ready, system calls, and each reason of a wait."""
-        named = [self._named(text or ENDED) for text in self._changes.reasons]
-        ready, inside = self._named(READY), self._named(INSIDE)
-        return ready, inside, np.array([*named, -1], np.int32)[self._changes.reason_of]
+        """Return the functions that stand for being ready, system calls, and each reason of a wait.
+
+        Those that no call is are -1.
+        """
+        counts, reason_of = self._counts, self._changes.reason_of
+        functions = np.full(len(self._changes.reasons) + 1, -1, np.int32)
+        for row in np.unique(reason_of[self._waited]).tolist():
+            functions[row] = self._named(self._changes.reasons[row] or ENDED)
+        ready = self._named(READY) if counts[kernels.READY] else -1
+        inside = self._named(INSIDE) if counts[kernels.INSIDE] else -1
+        return ready, inside, functions[reason_of]
 
     def _regions(self) -> list[Ints]:
         """Return the events of regions, and of work that goroutines do for the collector.
@@ -249,23 +276,20 @@ class _HandOver:
             last = self._last_change(mine)
             keep = last >= 0
             mine, last = mine[keep], last[keep]
-            time = np.maximum(tables.time[mine], changes.time[changes.order[last]])
+            time = np.maximum(tables.time[mine], changes.time[last])
             parts.append(np.stack([last, kinds[keep], function[keep], time, mine], axis=1))
         return parts
 
     def _last_change(self, events: Ints) -> Ints:
-        """Return the last change before each event, of the goroutine that runs there; -1 if there is none.
-
-        It is a place in the order of changes.
-        """
+        """Return the last change of the goroutine that runs where each event is, before it; -1: none."""
         changes, tables = self._changes, self._tables
         who, found = tables.running[events], np.empty(len(events), np.int64)
         goroutine, at = np.maximum(who, 0), tables.time[events]
-        kernels.find_last_changes(changes.first, changes.order, changes.time, goroutine, at, found)
+        kernels.find_last_changes(changes.first, changes.time, goroutine, at, found)
         return np.where(who >= 0, found, -1)
 
     def _goroutines(self, changes: Ints) -> Ints:
-        """Return whose changes are, given by their places in the order."""
+        """Return whose changes are."""
         return np.searchsorted(self._changes.first, changes, side="right") - 1
 
     def _sync(self, waits: Ints, until: Ints, call: Ints, releases: Ints) -> None:
@@ -281,17 +305,17 @@ class _HandOver:
             said = [text or ENDED for text in changes.reasons]
             texts = [recording.text("sync", before + text) for before, text in zip(prefixes, said)]
             texts += [recording.text("sync", f"runtime: {text}") for text in said]
-            of, rows = self._goroutines(waits), changes.order[waits]
+            of = self._goroutines(waits)
             is_own = np.array([_is_own(name) for name in self._names], np.int64)[of]
             lasts = waits + 1 == changes.first[of + 1]
-            stack = changes.stack[rows]
+            stack = changes.stack[waits]
             deep = (stack >= 0) & (np.append(names.many, 0)[stack] > 0)
             line = np.append(names.lines, 0)[np.where(deep, np.append(names.first, 0)[stack], -1)]
             recording.add_sync(
                 thread=self._threads[of],
-                kind=np.full(len(rows), WAIT),
-                name=np.array(texts, np.int64)[changes.reason_of[changes.reason[rows]] + len(said) * is_own],
-                start=changes.time[rows],
+                kind=np.full(len(waits), WAIT),
+                name=np.array(texts, np.int64)[changes.reason_of[changes.reason[waits]] + len(said) * is_own],
+                start=changes.time[waits],
                 end=until,
                 contended=np.where(lasts, 2, 1),
                 event=call,
@@ -301,32 +325,30 @@ class _HandOver:
             )
         if not len(releases):
             return
-        rows = changes.order[releases]
-        by = np.append(changes.place, -1)[changes.by[rows]]
+        by = np.append(changes.place, -1)[changes.by[releases]]
         who = self._threads[by]
         if (by < 0).any():
             recording.name_thread(_PROCESS, _RUNTIME, "runtime: timers, network, collector")
             who = np.where(by >= 0, who, recording.thread(_PROCESS, _RUNTIME))
         recording.add_sync(
             thread=who,
-            kind=np.full(len(rows), RELEASE),
-            name=np.full(len(rows), recording.text("sync", "unblock")),
-            start=changes.time[rows],
+            kind=np.full(len(releases), RELEASE),
+            name=np.full(len(releases), recording.text("sync", "unblock")),
+            start=changes.time[releases],
             object=objects[self._goroutines(releases)],
         )
 
     def _flows(self, creations: Ints) -> None:
         """Add an arrow from who creates a goroutine to where it begins."""
         changes, recording = self._changes, self._recording
-        creations = creations[changes.by[changes.order[creations]] >= 0]
+        creations = creations[changes.by[creations] >= 0]
         if len(creations):
-            rows = changes.order[creations]
             recording.add_flows(
-                name=np.full(len(rows), recording.text("flows", "go")),
-                source_thread=self._threads[changes.place[changes.by[rows]]],
-                start=changes.time[rows],
+                name=np.full(len(creations), recording.text("flows", "go")),
+                source_thread=self._threads[changes.place[changes.by[creations]]],
+                start=changes.time[creations],
                 target_thread=self._threads[self._goroutines(creations)],
-                end=changes.time[rows],
+                end=changes.time[creations],
             )
 
     # -- the program -------------------------------------------------------------------------------
@@ -426,11 +448,15 @@ class _HandOver:
                 )
 
 
-def _as_events(calls: Calls) -> dict[str, NDArray[Any]]:
+def _as_events(calls: Calls, origin: int) -> dict[str, NDArray[Any]]:
     """Return calls as complete events."""
-    names = {"thread": "thread", "function": "function", "time": "start", "end": "end"}
-    columns = {name: getattr(calls, of) for name, of in names.items()}
-    return {**columns, "kind": np.full(len(calls), COMPLETE)}
+    columns: dict[str, NDArray[Any]] = {"thread": calls.thread, "function": calls.function}
+    return {
+        **columns,
+        "time": calls.start + origin,
+        "end": calls.end + origin,
+        "kind": np.full(len(calls), COMPLETE),
+    }
 
 
 def _is_own(entry: str) -> bool:

@@ -146,20 +146,19 @@ class _Changes:
     def ordered(self, last: int) -> Changes:
         """Return all changes; ``last`` is the latest time of any event."""
         columns = [np.concatenate(of) for of in zip([np.empty(0, np.int64)] * 6, *self._parts)]
-        goroutine, event, state, reason, stack, by = columns
-        time = self._events[kernels.TIME].take(event)
-        numbers, who = distinct(goroutine)
+        numbers, who = distinct(columns[0])
+        order = np.lexsort(packed(columns[1], self._events[kernels.TIME].take(columns[1]), who))
+        event, state, reason, stack, by = (column.take(order) for column in columns[1:])
         place = np.searchsorted(numbers, by)
         return Changes(
             numbers=numbers,
             first=np.append(0, np.cumsum(np.bincount(who, minlength=len(numbers)))),
-            order=np.lexsort(packed(event, time, who)),
-            time=time,
+            time=self._events[kernels.TIME].take(event),
+            byte=self._events[kernels.AT].take(event),
             becomes=state.astype(np.uint8),
             reason=reason.astype(np.int32),
             stack=stack.astype(np.int32),
             by=np.where(np.append(numbers, -1)[place] == by, place, -1).astype(np.int32),
-            byte=self._events[kernels.AT].take(event),
             place=np.arange(len(numbers)),
             reasons=[*self._reasons],
             reason_of=np.arange(len(self._reasons)),

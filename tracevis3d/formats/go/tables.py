@@ -87,7 +87,8 @@ class Tables:
     is_old : bool
         Whether Go 1.21 or before wrote it.
     at : int64 (n,)
-        The byte of each event; they are ordered by what wrote them, then as they were written.
+        The byte of each event. They are ordered by part of the trace, then by what wrote them, then as they
+        were written.
     generation : int64 (n,)
         The part of the trace that each is in.
     time : int64 (n,)

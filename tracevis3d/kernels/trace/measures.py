@@ -44,3 +44,48 @@ def add_outermost(function: Any, extent: Any, start: Any, end: Any, until: Any, 
         if i >= until[f]:
             total[f] += end[i] - start[i]
             until[f] = i + extent[i]
+
+
+@kernel
+def find_range(start: Any, end: Any, extent: Any) -> Any:
+    """Find when the first of nested calls begins and the last one ends; only the outermost ones are read.
+
+    Parameters
+    ----------
+    start, end, extent : int64 (n,)
+        Of the calls, in pre-order; at least one.
+
+    Returns
+    -------
+    low, high : int64
+        Nanoseconds.
+    """
+    low, high = start[0], end[0]
+    i = extent[0]
+    while i < len(start):
+        low, high = min(low, start[i]), max(high, end[i])
+        i += extent[i]
+    return low, high
+
+
+@kernel
+def mark_used(column: Any, used: Any) -> None:
+    """Mark what a column names; ends early where all is marked.
+
+    Parameters
+    ----------
+    column : int32 (n,)
+        Indices of ``used``.
+    used : bool (m,)
+        Changed.
+    """
+    left = 0
+    for k in range(len(used)):
+        if not used[k]:
+            left += 1
+    for i in range(len(column)):
+        if left == 0:
+            return
+        if not used[column[i]]:
+            used[column[i]] = True
+            left -= 1

@@ -44,9 +44,12 @@ RUNNABLE, RUNNING, WAITING, SYSCALL, GONE = 0, 1, 2, 3, 4
 CREATED, IS_STATUS, STATE = 8, 16, 7
 #: Reasons of waits that no text says; that of row k of the texts is ``TEXTS + k``.
 UNKNOWN, CREATED_WAITING, SWITCHED, NO_TEXT, TEXTS = 0, 1, 2, 3, 4
-#: Columns of a batch that :func:`follow_batches` gets beside those of :mod:`.scan`: the place of its
-#: generation among all, and what keys of its texts and of its stacks begin with (-1: it has none).
-PART, TEXT_KEY, STACK_KEY, BATCH_COLUMNS = range(scan.BATCH_COLUMNS, scan.BATCH_COLUMNS + 4)
+#: Columns of a batch that :func:`follow_batches` gets beside those of :mod:`.scan`: the places of its
+#: generation and of its stream among all, and what keys of its texts and stacks begin with (-1: it has none).
+PART, WRITER, TEXT_KEY, STACK_KEY, BATCH_COLUMNS = range(scan.BATCH_COLUMNS, scan.BATCH_COLUMNS + 5)
+#: Columns of a stream: what is left of who runs there by what other streams say; who runs there (-1: nobody),
+#: the number that the last to begin said, and the generation that it is of.
+NEXT, END, RUNS, SAID, SAID_IN, STREAM_COLUMNS = range(6)
 #: Slots of the state (int64): goroutines, changes, and other events that are written; the latest time; events
 #: whose time is none, and the byte of the first in the file; whether there was no room for a goroutine.
 N_GOROUTINES, N_CHANGES, N_OTHERS, LAST, BAD, BAD_BYTE, IS_FULL, STATE_SIZE = range(8)
@@ -117,26 +120,30 @@ def _goroutine(number, table, numbers, state):  # type: ignore[no-untyped-def]
 
 @kernel
 def follow_batches(  # type: ignore[no-untyped-def]
-    data, kinds, batches, factor, base, elsewhere, text_keys, text_rows, stack_keys, stack_rows,
-    table, numbers, many, is_stop, is_block, state,
-    who, part, rank, time, byte, becomes, reason, stack, by, others,
+    data, kinds, batches, factor, base, elsewhere, streams, text_keys, text_rows, stack_keys, stack_rows,
+    table, numbers, many, begun, is_stop, is_block, state,
+    first, who, rank, time, byte, becomes, reason, stack, by, others,
 ):  # fmt: skip
     """Write a row for each change of a goroutine's state, in the order of batches, and for other events.
+
+    A status is left out where the goroutine has a row of an earlier generation.
 
     Parameters
     ----------
     data : uint8 (bytes,)
-    kinds : int64 (kinds, 4)
+    kinds : int64 (256, 5)
         :data:`.scan.KINDS`.
     batches : int64 (batches, BATCH_COLUMNS)
-        Ordered by stream, generation and time.
+        Ordered by generation, stream and time.
     factor : float64 (batches,)
         Nanoseconds in a tick.
     base : int
         The earliest time, ticks.
-    elsewhere : int64 (others, 3)
-        Who runs on which stream from the beginning of which generation: stream, generation, goroutine;
-        ordered by them, and then as they are written.
+    elsewhere : int64 (k, 2)
+        Who runs on a stream from the beginning of which generation: generation, goroutine; ordered by stream
+        and generation, and then as they are written.
+    streams : int64 (streams, STREAM_COLUMNS)
+        Where the rows of ``elsewhere`` begin and end for each; nobody runs there. Changed.
     text_keys, text_rows, stack_keys, stack_rows : int64 (2**k,), int32 (2**k,)
         Filled by :func:`fill_places`.
     table : int32 (2**k,)
@@ -145,16 +152,19 @@ def follow_batches(  # type: ignore[no-untyped-def]
         Filled. If it has no room for one, the trace must be followed again with more.
     many : int64 (goroutines,)
         0 before; filled: changes of each.
+    begun : int64 (goroutines,)
+        Filled: the place of the generation in which each has its first change.
     is_stop, is_block : bool (texts + 1,)
         False before; filled: texts that are a reason to stop, or to wait. The first stands for no text.
     state : int64 (STATE_SIZE,)
         Zeros before, but for LAST, which is below all times; filled.
+    first : int64 (generations + 1,)
+        Filled: the first change of each generation; the last item is the number of changes.
     who : int32 (changes,)
         The goroutine: a row of ``numbers``.
-    part : int32 (changes,)
     rank : int64 (changes,)
-        A goroutine's changes are ordered by these: the place of the generation, and within it twice the
-        number of what comes before, one more but for a status.
+        A goroutine's changes in a generation are ordered by these: twice the number of what comes before,
+        one more but for a status.
     time : int64 (changes,)
         Nanoseconds.
     byte : int64 (changes,)
@@ -166,19 +176,17 @@ def follow_batches(  # type: ignore[no-untyped-def]
     others : int64 (others, OTHER_COLUMNS)
     """
     n, n_others, last = np.int64(0), np.int64(0), state[LAST]
-    runs, said, said_in, o = np.int64(-1), np.int64(0), np.int64(0), 0
     start = np.float64(base)
+    first[0] = 0
     for i in range(len(batches)):
-        stream, generation = batches[i, STREAM], batches[i, GENERATION]
-        if i == 0 or stream != batches[i - 1, STREAM]:
-            runs, said = np.int64(-1), np.int64(0)
-        while o < len(elsewhere) and (
-            elsewhere[o, 0] < stream or (elsewhere[o, 0] == stream and elsewhere[o, 1] <= generation)
-        ):
-            if elsewhere[o, 0] == stream:
-                runs, said = _goroutine(elsewhere[o, 2], table, numbers, state), np.int64(0)
+        stream, generation, writer = batches[i, STREAM], batches[i, GENERATION], batches[i, WRITER]
+        runs, said, said_in = streams[writer, RUNS], streams[writer, SAID], streams[writer, SAID_IN]
+        o = streams[writer, NEXT]
+        while o < streams[writer, END] and elsewhere[o, 0] <= generation:
+            runs, said = _goroutine(elsewhere[o, 1], table, numbers, state), np.int64(0)
             o += 1
-        of, text_key, stack_key = np.int32(batches[i, PART]), batches[i, TEXT_KEY], batches[i, STACK_KEY]
+        streams[writer, NEXT] = o
+        of, text_key, stack_key = batches[i, PART], batches[i, TEXT_KEY], batches[i, STACK_KEY]
         begin = np.int64(round(start * factor[i]))
         ticks = np.uint64(batches[i, TIME])
         at, stop = batches[i, FIRST], batches[i, STOP]
@@ -282,8 +290,10 @@ def follow_batches(  # type: ignore[no-untyped-def]
                 if kind == SWITCH:
                     then, why = np.int64(WAITING), np.int64(SWITCHED)
                 if one_who >= 0:
-                    who[n], part[n], rank[n], time[n], byte[n] = one_who, of, 2 * order + 1, now, place
+                    who[n], rank[n], time[n], byte[n] = one_who, 2 * order + 1, now, place
                     becomes[n], reason[n], stack[n], by[n] = then, why, -1, -1
+                    if many[one_who] == 0:
+                        begun[one_who] = of
                     many[one_who] += 1
                     n += 1
                 whose = runs
@@ -307,12 +317,18 @@ def follow_batches(  # type: ignore[no-untyped-def]
                 if b == stream and (then == RUNNING or then == SYSCALL):
                     runs, said, said_in = one_who, np.int64(0), generation
                 then |= IS_STATUS
+                if one_who >= 0 and many[one_who] > 0 and begun[one_who] < of:
+                    continue
             # LEAVE: who runs goes on running.
             if one_who >= 0:
-                who[n], part[n], rank[n], time[n], byte[n] = one_who, of, 2 * order + is_said, now, place
+                who[n], rank[n], time[n], byte[n] = one_who, 2 * order + is_said, now, place
                 becomes[n], reason[n], stack[n], by[n] = then, why, where, whose
+                if many[one_who] == 0:
+                    begun[one_who] = of
                 many[one_who] += 1
                 n += 1
+        streams[writer, RUNS], streams[writer, SAID], streams[writer, SAID_IN] = runs, said, said_in
+        first[of + 1] = n
         if state[IS_FULL] == 1:
             return
     state[N_CHANGES], state[N_OTHERS], state[LAST] = n, n_others, last

@@ -12,98 +12,140 @@ from .follow import CREATED, GONE, IS_STATUS, RUNNABLE, RUNNING, STATE, SYSCALL,
 
 #: Kinds of events (``trace.events``).
 BEGIN, END = 0, 1
-#: Slots of the counts of :func:`settle_changes`: calls, waits, what ends waits, and creations.
-CALLS, WAITS, RELEASES, CREATIONS, COUNTS = range(5)
+#: Columns of a goroutine while changes are ordered; LISTED are the goroutines of a part, in the first rows.
+CURSOR, SEEN, MANY, NEXT, LATEST, IS_LATE, LISTED, ORDER_COLUMNS = range(8)
+#: Slots of the counts of :func:`settle_changes`: calls, waits, what ends waits, creations, changes to being
+#: ready to run, and to being in a system call.
+CALLS, WAITS, RELEASES, CREATIONS, READY, INSIDE, COUNTS = range(7)
 
 
 @inline
-def _is_behind(a, b, part, rank):  # type: ignore[no-untyped-def]
-    """Return whether change ``a`` belongs behind ``b``."""
-    return part[a] > part[b] or (part[a] == part[b] and rank[a] > rank[b])
+def _sort(low, high, rank, order, spare):  # type: ignore[no-untyped-def]
+    """Order changes by rank; equal ones as they stand. Runs in order are merged."""
+    while True:
+        # One round: each two runs become one.
+        runs, at = 0, low
+        while at < high:
+            middle = at + 1
+            while middle < high and rank[order[middle - 1]] <= rank[order[middle]]:
+                middle += 1
+            runs += 1
+            if middle == high:
+                break
+            stop = middle + 1
+            while stop < high and rank[order[stop - 1]] <= rank[order[stop]]:
+                stop += 1
+            runs += 1
+            # What is not behind the second run's first stays, and so does what is left of the second.
+            i, high_i = at, middle
+            while i < high_i:
+                k = (i + high_i) // 2
+                if rank[order[k]] > rank[order[middle]]:
+                    high_i = k
+                else:
+                    i = k + 1
+            for k in range(i, middle):
+                spare[k] = order[k]
+            j, k = middle, i
+            while i < middle:
+                if j == stop or rank[spare[i]] <= rank[order[j]]:
+                    order[k] = spare[i]
+                    i += 1
+                else:
+                    order[k] = order[j]
+                    j += 1
+                k += 1
+            at = stop
+        if runs <= 2:
+            break
 
 
 @kernel
-def order_changes(who, place, part, rank, cursor, order, spare):  # type: ignore[no-untyped-def]
-    """Order changes by goroutine, then part and rank; equal ones as they stand. Runs in order are merged.
+def order_changes(  # type: ignore[no-untyped-def]
+    parts, who, rank, time, byte, becomes, reason, stack, by, place, goroutines, order, spare,
+    to_time, to_byte, to_becomes, to_reason, to_stack, to_by,
+):  # fmt: skip
+    """Order changes by goroutine, then part and rank; equal ones as they stand.
+
+    One part after the other, so that what is read again is still in the processor's cache.
 
     Parameters
     ----------
+    parts : int64 (parts + 1,)
+        The first change of each; the last item is the number of changes.
     who : int32 (changes,)
+    rank, time, byte : int64 (changes,)
+    becomes : uint8 (changes,)
+    reason, stack, by : int32 (changes,)
+        As :func:`.follow.follow_batches` fills them.
     place : int64 (goroutines,)
         Where each goroutine belongs among all.
-    part, rank : int32 (changes,), int64 (changes,)
-    cursor : int64 (goroutines + 1,)
-        Where the changes of the goroutine at each place begin; moved to their end.
-    order : int64 (changes,)
-        Filled.
-    spare : int64 (changes,)
-        Working space.
+    goroutines : int64 (goroutines, ORDER_COLUMNS)
+        Of each, by its place: where its changes are written, as far as they are (CURSOR), and -1 for the last
+        part that has some (SEEN). Changed.
+    order, spare : int64 (most,)
+        Working space: as many items as a part has at most.
+    to_time, to_byte, to_becomes, to_reason, to_stack, to_by
+        Filled: the columns in that order.
     """
-    for i in range(len(who)):
-        g = place[who[i]]
-        order[cursor[g]] = i
-        cursor[g] += 1
-    low: Any = np.int64(0)
-    for g in range(len(place)):
-        high = cursor[g]
-        while True:
-            # One round: each two runs become one.
-            runs, at = 0, low
-            while at < high:
-                middle = at + 1
-                while middle < high and not _is_behind(order[middle - 1], order[middle], part, rank):
-                    middle += 1
-                runs += 1
-                if middle == high:
-                    break
-                stop = middle + 1
-                while stop < high and not _is_behind(order[stop - 1], order[stop], part, rank):
-                    stop += 1
-                runs += 1
-                # What is not behind the second run's first stays, and so does what is left of the second.
-                i, high_i = at, middle
-                while i < high_i:
-                    k = (i + high_i) // 2
-                    if _is_behind(order[k], order[middle], part, rank):
-                        high_i = k
-                    else:
-                        i = k + 1
-                for k in range(i, middle):
-                    spare[k] = order[k]
-                j, k = middle, i
-                while i < middle:
-                    if j == stop or not _is_behind(spare[i], order[j], part, rank):
-                        order[k] = spare[i]
-                        i += 1
-                    else:
-                        order[k] = order[j]
-                        j += 1
-                    k += 1
-                at = stop
-            if runs <= 2:
-                break
-        low = high
+    for part in range(len(parts) - 1):
+        count = 0
+        for i in range(parts[part], parts[part + 1]):
+            g = place[who[i]]
+            if goroutines[g, SEEN] != part:
+                goroutines[g, SEEN], goroutines[g, MANY], goroutines[g, LATEST] = part, 0, rank[i]
+                goroutines[g, IS_LATE] = 0
+                goroutines[count, LISTED] = g
+                count += 1
+            goroutines[g, MANY] += 1
+            goroutines[g, IS_LATE] |= rank[i] < goroutines[g, LATEST]
+            goroutines[g, LATEST] = rank[i]
+        low: Any = np.int64(0)
+        for k in range(count):
+            g = goroutines[k, LISTED]
+            goroutines[g, NEXT] = low
+            low += goroutines[g, MANY]
+        for i in range(parts[part], parts[part + 1]):
+            g = place[who[i]]
+            order[goroutines[g, NEXT]] = i
+            goroutines[g, NEXT] += 1
+        for k in range(count):
+            g = goroutines[k, LISTED]
+            at, high = goroutines[g, CURSOR], goroutines[g, NEXT]
+            low = high - goroutines[g, MANY]
+            if goroutines[g, IS_LATE] == 1:
+                _sort(low, high, rank, order, spare)
+            for j in range(low, high):
+                i = order[j]
+                to_time[at], to_byte[at], to_becomes[at] = time[i], byte[i], becomes[i]
+                to_reason[at], to_stack[at], to_by[at] = reason[i], stack[i], by[i]
+                at += 1
+            goroutines[g, CURSOR] = at
 
 
 @kernel
-def settle_changes(order, first, becomes, time, stack, outermost, many, frames, entry, counts):  # type: ignore[no-untyped-def]
+def settle_changes(  # type: ignore[no-untyped-def]
+    first, time, byte, becomes, reason, stack, by, outermost, many, frames, opened, waited, entry, counts
+):
     """Take out what says nothing new, make times ascend, and count what there will be.
 
     Parameters
     ----------
-    order : int64 (changes,)
-        By goroutine, then as they happen; changed: ``first`` says how many are left.
     first : int64 (goroutines + 1,)
-        Each one's first change in ``order``; the last item is the number of changes. Changed.
+        Each one's first change; the last item is the number of changes. Changed: it says how many are left.
+    time, byte : int64 (changes,)
     becomes : uint8 (changes,)
-        States with flags.
-    time : int64 (changes,)
-        Changed: not earlier than that of the change before.
-    stack : int32 (changes,)
+    reason, stack, by : int32 (changes,)
+        By goroutine, then as they happen. Changed: rows move up, and no time is earlier than that of the
+        change before.
     outermost, many : int64 (stacks,)
         The last frame of each, and how many it has.
     frames : int32 (frames,)
         Functions.
+    opened : bool (stacks,)
+        False before; filled: those whose functions are calls.
+    waited : bool (reasons,)
+        False before; filled: those of waits.
     entry : int64 (goroutines,)
         Filled: the frame that the goroutine begins in, outermost in its first stack; -1: none is known.
     counts : int64 (COUNTS,)
@@ -116,11 +158,10 @@ def settle_changes(order, first, becomes, time, stack, outermost, many, frames, 
         first[g] = n
         entry[g] = -1
         before, now = np.int64(GONE), np.int64(0)
-        for i in range(begin, stop):
-            row = order[i]
-            if i > begin and becomes[row] & IS_STATUS:
+        for row in range(begin, stop):
+            if row > begin and becomes[row] & IS_STATUS:
                 continue
-            if i > begin and time[row] < now:
+            if row > begin and time[row] < now:
                 time[row] = now
             now = time[row]
             state = np.int64(becomes[row] & STATE)
@@ -132,15 +173,23 @@ def settle_changes(order, first, becomes, time, stack, outermost, many, frames, 
             if state != RUNNING and state != GONE:
                 counts[CALLS] += 1
                 if one >= 0 and not becomes[row] & CREATED and many[one] > 0:
+                    opened[one] = True
                     counts[CALLS] += many[one]
                     if frames[outermost[one]] == frames[entry[g]]:
                         counts[CALLS] -= 1
             if state == WAITING:
                 counts[WAITS] += 1
-            if state == RUNNABLE and before == WAITING:
-                counts[RELEASES] += 1
+                waited[reason[row]] = True
+            elif state == SYSCALL:
+                counts[INSIDE] += 1
+            elif state == RUNNABLE:
+                counts[READY] += 1
+                if before == WAITING:
+                    counts[RELEASES] += 1
             before = state
-            order[n] = row
+            if n < row:
+                time[n], byte[n], becomes[n] = time[row], byte[row], becomes[row]
+                reason[n], stack[n], by[n] = reason[row], stack[row], by[row]
             n += 1
         if n > first[g]:
             counts[CALLS] += 1
@@ -182,7 +231,7 @@ def _end(  # type: ignore[no-untyped-def]
 
 @kernel
 def lay_changes(  # type: ignore[no-untyped-def]
-    as_events, order, first, becomes, time, reason, stack, at_byte, last, threads, roots,
+    as_events, first, time, at_byte, becomes, reason, stack, last, origin, threads, roots,
     ready, inside, waits, outermost, many, frames,
     region_change, region_kind, region_function, region_time, region_byte,
     wait, wait_until, wait_call, release, creation,
@@ -194,14 +243,12 @@ def lay_changes(  # type: ignore[no-untyped-def]
     ----------
     as_events : bool
         Write begins and ends, not calls.
-    order, first, becomes, time, stack, outermost, many, frames
-        As :func:`settle_changes` takes and leaves them.
-    reason : int32 (changes,)
-        Rows of ``waits``, of waits.
-    at_byte : int64 (changes,)
-        Where the event is that says so.
+    first, time, at_byte, becomes, reason, stack, outermost, many, frames
+        As :func:`settle_changes` takes and leaves them. The reasons of waits are rows of ``waits``.
     last : int
         When the recording ends.
+    origin : int
+        What times of calls, but not those of events, count from.
     threads, roots : int32 (goroutines,)
         Each one's thread, and its own function.
     ready, inside : int
@@ -209,12 +256,11 @@ def lay_changes(  # type: ignore[no-untyped-def]
     waits : int32 (reasons,)
         Those that stand for waits.
     region_change, region_kind, region_function, region_time, region_byte : int64 (regions,)
-        Further begins and ends, ordered by the place in ``order`` of the change that they come after.
+        Further begins and ends, ordered by the change that they come after.
     wait, wait_until, wait_call : int64 (waits,)
-        Filled: the places in ``order`` of changes that are waits, until when they are, and the call or
-        event that is the wait.
+        Filled: the changes that are waits, until when they are, and the call or event that is the wait.
     release, creation : int64 (k,)
-        Filled: the places in ``order`` of changes that end waits, and of those that create a goroutine.
+        Filled: the changes that end waits, and those that create a goroutine.
     thread, function : int32 (n,)
     start : int64 (n,)
         Filled: of each call, or event (its time). An end's function is -1, but for regions.
@@ -231,40 +277,39 @@ def lay_changes(  # type: ignore[no-untyped-def]
         Whether all begins and ends fit together. If not, they must be written as events.
     """
     c, region = np.int64(0), np.int64(0)
+    base = np.int64(0) if as_events else np.int64(origin)
     n_waits, n_releases, n_creations = np.int64(0), np.int64(0), np.int64(0)
     for g in range(len(threads)):
         d = np.int64(0)
         who, root = np.int64(threads[g]), np.int64(roots[g])
         before, around_before = np.int64(GONE), np.int64(0)
         for i in range(first[g], first[g + 1]):
-            row = order[i]
-            now, said = time[row], at_byte[row]
-            state = np.int64(becomes[row] & STATE)
+            now, said = time[i], at_byte[i]
+            state = np.int64(becomes[i] & STATE)
             is_last = i + 1 == first[g + 1]
             until, next_said = np.int64(last), said
             goes_on_next = False
             if not is_last:
-                after = order[i + 1]
-                until, next_said = time[after], at_byte[after]
-                goes_on_next = becomes[after] & STATE == RUNNABLE and stack[after] < 0
+                until, next_said = time[i + 1], at_byte[i + 1]
+                goes_on_next = becomes[i + 1] & STATE == RUNNABLE and stack[i + 1] < 0
             elif state == GONE:
                 until = now
             # Who is ready after it waited or was in a system call is still where it was.
             can_go_on = state == WAITING or state == SYSCALL
-            goes_on = state == RUNNABLE and stack[row] < 0 and (before == WAITING or before == SYSCALL)
+            goes_on = state == RUNNABLE and stack[i] < 0 and (before == WAITING or before == SYSCALL)
             is_away = state != RUNNING and state != GONE
-            if becomes[row] & CREATED:
+            if becomes[i] & CREATED:
                 creation[n_creations] = i
                 n_creations += 1
             if i == first[g]:
                 c, d = _begin(
                     as_events, thread, kind, function, start, byte, parent, depth, opened,
-                    c, d, who, root, now, said,
+                    c, d, who, root, now - base, said,
                 )  # fmt: skip
             around = np.int64(0)
             if is_away:
-                one = np.int64(stack[row])
-                if one >= 0 and not becomes[row] & CREATED and many[one] > 0:
+                one = np.int64(stack[i])
+                if one >= 0 and not becomes[i] & CREATED and many[one] > 0:
                     around = many[one]
                     frame = outermost[one]
                     if frames[frame] == root:
@@ -273,11 +318,11 @@ def lay_changes(  # type: ignore[no-untyped-def]
                     for k in range(around):
                         c, d = _begin(
                             as_events, thread, kind, function, start, byte, parent, depth, opened,
-                            c, d, who, np.int64(frames[frame - k]), now, said,
+                            c, d, who, np.int64(frames[frame - k]), now - base, said,
                         )  # fmt: skip
                 what = np.int64(ready)
                 if state == WAITING:
-                    what = np.int64(waits[reason[row]])
+                    what = np.int64(waits[reason[i]])
                     wait[n_waits], wait_until[n_waits], wait_call[n_waits] = i, until, c
                     n_waits += 1
                 elif state == SYSCALL:
@@ -287,7 +332,7 @@ def lay_changes(  # type: ignore[no-untyped-def]
                     n_releases += 1
                 c, d = _begin(
                     as_events, thread, kind, function, start, byte, parent, depth, opened,
-                    c, d, who, what, now, said,
+                    c, d, who, what, now - base, said,
                 )  # fmt: skip
             latest = now
             while region < len(region_change) and region_change[region] == i:
@@ -298,12 +343,12 @@ def lay_changes(  # type: ignore[no-untyped-def]
                 if region_kind[region] == BEGIN:
                     c, d = _begin(
                         as_events, thread, kind, function, start, byte, parent, depth, opened,
-                        c, d, who, region_function[region], then, region_byte[region],
+                        c, d, who, region_function[region], then - base, region_byte[region],
                     )  # fmt: skip
                 else:
                     c, d = _end(
                         as_events, thread, kind, function, start, byte, end, extent, opened,
-                        c, d, who, region_function[region], then, region_byte[region],
+                        c, d, who, region_function[region], then - base, region_byte[region],
                     )  # fmt: skip
                     if d < 0:
                         return False
@@ -311,7 +356,7 @@ def lay_changes(  # type: ignore[no-untyped-def]
             if is_away:
                 c, d = _end(
                     as_events, thread, kind, function, start, byte, end, extent, opened,
-                    c, d, who, np.int64(-1), until, next_said,
+                    c, d, who, np.int64(-1), until - base, next_said,
                 )  # fmt: skip
                 if d < 0:
                     return False
@@ -325,7 +370,7 @@ def lay_changes(  # type: ignore[no-untyped-def]
             for _ in range(ends):
                 c, d = _end(
                     as_events, thread, kind, function, start, byte, end, extent, opened,
-                    c, d, who, np.int64(-1), until, said,
+                    c, d, who, np.int64(-1), until - base, said,
                 )  # fmt: skip
                 if d < 0:
                     return False
@@ -336,28 +381,26 @@ def lay_changes(  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_last_changes(first, order, time, goroutine, at, found):  # type: ignore[no-untyped-def]
+def find_last_changes(first, time, goroutine, at, found):  # type: ignore[no-untyped-def]
     """Find the last change of a goroutine that is not later than a moment.
 
     Parameters
     ----------
     first : int64 (goroutines + 1,)
         Each one's first change; the last item is the number of changes.
-    order : int64 (changes,)
-        By goroutine.
     time : int64 (changes,)
-        Ascending within a goroutine, in that order.
+        By goroutine, ascending within each.
     goroutine, at : int64 (moments,)
         Of whom, and when.
     found : int64 (moments,)
-        Filled: the place in ``order``; -1: all are later.
+        Filled: the change; -1: all are later.
     """
     for i in range(len(goroutine)):
         begin = first[goroutine[i]]
         low, high = begin, first[goroutine[i] + 1]
         while low < high:
             middle = (low + high) // 2
-            if time[order[middle]] <= at[i]:
+            if time[middle] <= at[i]:
                 low = middle + 1
             else:
                 high = middle

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...jit import inline, kernel
-from ..protobuf.fields import read_varint
+from ...raw_bytes import address, load64, trailing_zeros
+from ..protobuf.fields import first_number, mark_ends, read_varint
 
 #: Slots of the state (int64): rows of the tables that are filled, in their order; events with a time, the
 #: most changes of state that they say, those that are told as they are, and those that bring a goroutine up;
@@ -46,9 +47,10 @@ PROCESSORS, STOP_ALL, GO_ON_ALL, COLLECT, COLLECTED, ASSIST, ASSISTED = 9, 26, 2
 HEAP, HEAP_GOAL, TASK, TASK_END, REGION, REGION_END, LOG = 37, 38, 40, 41, 42, 43, 44
 #: What a number of a kind says of time: nothing, how long after the event before it is, or when it is.
 NO_TIME, LATER, AT_TIME = 0, 1, 2
-#: For each kind of event: its numbers (-1: it is none), what the first says of time, how many changes of
-#: state it is at most, and whether it is told as it is.
-WORDS, TIMED, CHANGED, TOLD = range(4)
+#: For each byte as a kind of event: its numbers (-1: it is none), what the first says of time, how many
+#: changes of state it is at most, whether it is told as it is, and its numbers if :func:`scan_go` only counts
+#: it (0: not).
+WORDS, TIMED, CHANGED, TOLD, COUNTED = range(5)
 
 
 def _kinds() -> NDArray[np.int64]:
@@ -62,14 +64,18 @@ def _kinds() -> NDArray[np.int64]:
         3, 3, 4, 5,
         -1, -1, 4, 1,
     ]  # fmt: skip
-    kinds = np.zeros((len(words), 4), np.int64)
-    kinds[:, WORDS], kinds[:, TIMED] = words, LATER
+    kinds = np.zeros((256, 5), np.int64)
+    kinds[:, WORDS], kinds[:, TIMED] = -1, LATER
+    kinds[: len(words), WORDS] = words
     kinds[[_FREQUENCY, _SNAPSHOT], TIMED] = NO_TIME
     kinds[_SAMPLE, TIMED] = AT_TIME
     kinds[[*range(CREATE, STATUS + 1), CREATE_WAITING, STATUS_STACK], CHANGED] = 1
     kinds[[SWITCH, SWITCH_DESTROY], CHANGED] = 2
     told = PROCESSORS, STOP_ALL, GO_ON_ALL, COLLECT, COLLECTED, ASSIST, ASSISTED
     kinds[[*told, HEAP, HEAP_GOAL, TASK, TASK_END, REGION, REGION_END, LOG], TOLD] = 1
+    only_counted = (kinds[:, WORDS] > 0) & (kinds[:, TIMED] == LATER)
+    kinds[only_counted, COUNTED] = kinds[only_counted, WORDS]
+    kinds[[CREATE, CREATE_SYSCALL, CREATE_WAITING, STATUS, STATUS_STACK], COUNTED] = 0
     return kinds
 
 
@@ -176,7 +182,7 @@ def scan_go(data, begin, kinds, state, batches, strings, stacks, frames, frequen
     data : uint8 (bytes,)
     begin : int
         Behind the header.
-    kinds : int64 (kinds, 4)
+    kinds : int64 (256, 5)
         :data:`KINDS`.
     state : int64 (STATE_SIZE,)
         Zeros before, but for LOW, :data:`LATEST`; filled.
@@ -192,7 +198,7 @@ def scan_go(data, begin, kinds, state, batches, strings, stacks, frames, frequen
     n_batches, n_strings, n_stacks, n_frames = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     n_frequencies, n_statuses = np.int64(0), np.int64(0)
     events, changes, others, goroutines = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    low = state[LOW]
+    low, base = state[LOW], address(data)
     at = np.int64(begin)
     while at < size:
         place = at
@@ -233,6 +239,24 @@ def scan_go(data, begin, kinds, state, batches, strings, stacks, frames, frequen
             place = at
             kind = np.int64(data[at])
             at += 1
+            words = kinds[kind, COUNTED]
+            if words > 0 and at + 8 <= stop:
+                # Most events are no longer than eight bytes behind their kind: those are read at once.
+                word = load64(base + at)
+                ends = mark_ends(word)
+                left = ends
+                for _ in range(1, words):
+                    left &= left - np.uint64(1)
+                if left != 0:
+                    at += (trailing_zeros(left) >> 3) + 1
+                    now += first_number(word, ends)
+                    many += 1
+                    changes += kinds[kind, CHANGED]
+                    others += kinds[kind, TOLD]
+                    if np.int64(now) >= 0 and np.int64(now) < low:
+                        low = np.int64(now)
+                    place = at
+                    continue
             if kind == _STACKS or kind == _STRINGS or kind == _SAMPLES or kind == _SYNC:
                 continue
             if kind == STRING:
@@ -242,9 +266,7 @@ def scan_go(data, begin, kinds, state, batches, strings, stacks, frames, frequen
                     data, at, stop, np.int64(generation), stacks, frames, n_stacks, n_frames
                 )
             else:
-                words = np.int64(-1)
-                if kind < len(kinds):
-                    words = kinds[kind, WORDS]
+                words = kinds[kind, WORDS]
                 if words < 0:
                     if state[STRANGE] == 0:
                         state[STRANGE_BYTE] = place
