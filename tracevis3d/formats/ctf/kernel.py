@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.formats.lay.turns import find_bounds, pair_turns
+from ...kernels.formats.lay import threads as k
+from ...kernels.formats.lay.threads import ENTRY, EXIT, FORK, STATE, SWITCH, WAKING
 from ...kernels.formats.scan import ftrace as s
 from ...trace.events import BEGIN, END
 from ...trace.model import RELEASE, WAIT
 from ...trace.recording import Recording
-from ..distinct import by_index, chosen, distinct, packed, places_among
+from ..distinct import chosen, distinct
 
 Ints = NDArray[np.int64]
 
+_Events = tuple[Ints, NDArray[np.int32], NDArray[np.uint8], NDArray[np.int32], Ints]
+
 #: Name of an event -> its number here; events of system calls are recognised by their prefix.
-SWITCH, WAKING, FORK, STATE, ENTRY, EXIT = range(6)
 _NAMES = {
     "sched_switch": SWITCH,
     "sched_waking": WAKING,
@@ -40,8 +41,6 @@ _FIELDS = {
     STATE: re.compile(rb'\btid = (\d{1,9}).*?\bpid = (\d{1,9}).*?name = "([^"]*)"'),
     EXIT: re.compile(rb"\bret = (-?\d{1,18})"),
 }
-#: Columns of begins and ends: thread, line, rank among those of one line, kind, function, and time.
-_EVENT: tuple[type[np.integer[Any]], ...] = np.int64, np.int64, np.int64, np.uint8, np.int32, np.int64
 _CPU = re.compile(rb"\bcpu_id = (\d{1,9})\b")
 OFF, PREEMPTED = "linux:schedule", "linux:schedule (preempted)"
 
@@ -246,7 +245,7 @@ class KernelEvents:
         if tid not in self._woken or line < self._woken[tid][0]:
             self._woken[tid] = line, title
 
-    def finish(self, recording: Recording, busy: Collection[int] = ()) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+    def finish(self, recording: Recording, busy: Collection[int] = ()) -> _Events:
         """Hand over waits and releases, and return the events of calls.
 
         Parameters
@@ -258,95 +257,90 @@ class KernelEvents:
 
         Returns
         -------
-        line, thread, kind, function, time : int64 (n,)
-            In the order of each thread.
+        line, thread, kind, function, time : int64, int32, uint8, int32, int64 (n,)
+            In the order of each thread; nanoseconds.
         """
         self._title.update((tid, title) for tid, (_, title) in self._switched.items())
         for tid, (_, title) in self._woken.items():
             self._title.setdefault(tid, title)
         rows = self._in_order()
-        line, time, cpu, kind, leaves, value, text, said = rows
-        turn = np.flatnonzero(kind == SWITCH)
-        switches = chosen(rows, turn)
-        running, unknown = said, np.flatnonzero(said < 0)
+        unknown = np.flatnonzero(rows[k.RUNS] < 0)
         if len(unknown):
-            running = said.copy()
-            running[unknown] = _running(switches, line[unknown], cpu[unknown])
-        # A new thread leaves the call of its creator, which it never entered.
-        newborn = (kind == EXIT) & (value == 0) & np.isin(text, self._clones())
-        called = np.flatnonzero(((kind == ENTRY) | (kind == EXIT)) & ~newborn & (running > 0))
-        entered, left = (called[at] for at in _paired(running[called], kind[called] == ENTRY))
-        # The thread that leaves a core, and when it returns: at a switch one leaves before the other comes.
-        both = np.stack([switches[4], switches[5]], axis=1).reshape(-1)
-        off, back = (at // 2 for at in _paired(both, np.arange(len(both)) % 2 == 0))
-        some = switches[4, off] > 0
-        off, back = off[some], back[some]
-        tids, of = distinct(switches[4].take(off))
-        order = by_index(of, len(tids))
-        off, back = off[order], back[order]
-        off_line, off_time, gone, asleep = (switches[column].take(off) for column in (0, 1, 4, 6))
-        back_line, back_time = (switches[column].take(back) for column in (0, 1))
-        asleep = asleep != 0
+            switches = chosen(rows, np.flatnonzero(rows[k.KIND] == SWITCH))
+            rows = rows.copy()
+            rows[k.RUNS, unknown] = _running(switches, rows[k.LINE, unknown], rows[k.CPU, unknown])
         module = (("module", "scheduler"),)
-        away = np.where(asleep, recording.function(OFF, containers=module),
-                        recording.function(PREEMPTED, containers=module))  # fmt: skip
-        names = [recording.function(name.decode("utf-8", "replace"), containers=(("module", "system calls"),))
-                 for name in self._texts] or [-1]  # fmt: skip
-        call = np.array(names)[text[entered]]
-        marks = [(li, who, what, recording.function(title.decode("utf-8", "replace")) if title else -1, at_ns)
-                 for li, who, what, title, at_ns in self._marks]  # fmt: skip
-        at_line, who, what, function, at_ns = np.array(marks, np.int64).reshape(-1, 5).T
-        parts = [
-            # Thread, line, rank among those of one line, kind, function, time.
-            (gone, off_line, 0, BEGIN, away, off_time),
-            (running[entered], line[entered], 0, BEGIN, call, time[entered]),
-            (running[left], line[left], 0, END, -1, time[left]),
-            (gone, back_line, 0, END, -1, back_time),
-            (who, at_line, 0, what, function, at_ns),
-            *self._lives(recording, np.concatenate([running, switches[5], who]),
-                         np.concatenate([line, switches[0], at_line]),
-                         np.concatenate([time, switches[1], at_ns]), busy),
-        ]  # fmt: skip
-        columns = [_column(parts, number, dtype) for number, dtype in enumerate(_EVENT)]
-        order = np.lexsort(packed(columns[2], columns[1], columns[0]))
-        thread, at_line, _, what, function, at_ns = (column.take(order) for column in columns)
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        sleeps = place[np.flatnonzero(asleep)] + recording.n_events
-        waking = np.flatnonzero((kind == WAKING) & (running >= 0))
-        tids, which = distinct(thread)
-        numbers = np.array([self.thread(recording, tid) for tid in tids.tolist()], np.int64)
-        wakes = time.take(waking), cpu.take(waking), leaves.take(waking), running.take(waking)
-        rest = np.flatnonzero(asleep)
-        rests = gone.take(rest), off_time.take(rest), back_time.take(rest), sleeps
-        self._add_sync(recording, (tids, numbers), wakes, rests)
-        return at_line, numbers[which], what, function, at_ns
+        off = [recording.function(name, containers=module) for name in (OFF, PREEMPTED)]
+        calls = np.array(
+            [recording.function(name.decode("utf-8", "replace"), containers=(("module", "system calls"),))
+             for name in self._texts], np.int32,
+        )  # fmt: skip
+        marks = np.array(
+            [(li, at_ns, who, what, recording.function(title.decode("utf-8", "replace")) if title else -1)
+             for li, who, what, title, at_ns in self._marks], np.int64,
+        ).reshape(-1, k.MARK_COLUMNS)  # fmt: skip
+        marks = np.ascontiguousarray(marks[np.argsort(marks[:, k.MARK_LINE], kind="stable")].T)
+        ids, threads, who, of_mark, ends = self._surveyed(rows, marks)
+
+        by_id = np.argsort(ids)
+        lives = (threads[:, k.FIRST] >= 0) & ~np.isin(ids, list(busy))
+        life, number = np.full((2, len(ids)), -1, np.int32)
+        for one in by_id[lives[by_id]].tolist():
+            life[one] = recording.function(self._name(int(ids[one])))
+        many = threads[:, k.EVENTS] + 2 * lives
+        for one in by_id[many[by_id] > 0].tolist():
+            number[one] = self.thread(recording, int(ids[one]))
+        place = np.empty(len(ids), np.int64)
+        place[by_id] = np.cumsum(many[by_id]) - many[by_id]
+        events = int(many.sum())
+        thread, function = np.empty((2, events), np.int32)
+        line, time, until = np.empty((3, events), np.int64)
+        kind, is_asleep = np.empty(events, np.uint8), np.zeros(events, np.bool_)
+        asleep, preempted = off
+        k.lay_threads(
+            rows, marks, who, of_mark, ends, threads, life, asleep, preempted, calls, place,
+            np.zeros(len(ids), np.bool_), thread, line, kind, function, time, is_asleep, until,
+        )  # fmt: skip
+        waking = np.flatnonzero((rows[k.KIND] == WAKING) & (rows[k.RUNS] >= 0))
+        # Who is no thread, -1, has no number either.
+        waking = waking[np.append(number, np.int32(-1))[who[1].take(waking)] >= 0]
+        sleeps = np.flatnonzero(is_asleep)
+        self._add_sync(
+            recording, (ids, by_id, number),
+            (rows[k.TIME].take(waking), rows[k.CPU].take(waking), who[1].take(waking), who[0].take(waking)),
+            (thread.take(sleeps), time.take(sleeps), until.take(sleeps), sleeps + recording.n_events),
+        )  # fmt: skip
+        return line, number[thread], kind, function, time
+
+    def _surveyed(
+        self, rows: Ints, marks: Ints
+    ) -> tuple[Ints, Ints, NDArray[np.int32], NDArray[np.int32], Ints]:
+        """Return the numbers of threads, and what :func:`.threads.survey_threads` fills beside them."""
+        n, clones = rows.shape[1], np.zeros(len(self._texts) + 1, np.bool_)
+        clones[self._clones()] = True
+        who, of_mark = np.empty((3, n), np.int32), np.empty(marks.shape[1], np.int32)
+        room, count = 1 << 10, -1
+        while count < 0:
+            room *= 4
+            table, ends = np.full(2 * room, -1, np.int32), np.full(n, -1, np.int64)
+            ids, threads = np.empty(room, np.int64), np.full((room, k.THREAD_COLUMNS), -1, np.int64)
+            threads[:, k.EVENTS] = 0
+            count = int(k.survey_threads(rows, marks, clones, table, ids, threads, who, of_mark, ends))
+        return ids[:count], threads[:count], who, of_mark, ends
 
     def _in_order(self) -> Ints:
         """Return all rows as columns, by their lines."""
-        rows = self._rows[0] if len(self._rows) == 1 else np.concatenate(
-            [np.empty((8, 0), np.int64), *self._rows], axis=1
-        )  # fmt: skip
-        line = rows[0]
-        return rows if (line[1:] >= line[:-1]).all() else rows[:, np.argsort(line, kind="stable")]
+        if len(self._rows) == 1:
+            rows = self._rows[0]
+        else:
+            rows = np.concatenate([np.empty((k.ROW_COLUMNS, 0), np.int64), *self._rows], axis=1)
+        line = rows[k.LINE]
+        if not (line[1:] >= line[:-1]).all():
+            rows = rows[:, np.argsort(line, kind="stable")]
+        return np.ascontiguousarray(rows)
 
     def _clones(self) -> list[int]:
         return [i for name, i in self._texts.items() if name in (b"clone", b"clone3", b"fork", b"vfork")]
-
-    def _lives(
-        self, recording: Recording, thread: Ints, line: Ints, time: Ints, busy: Collection[int]
-    ) -> list[tuple[Ints | int, ...]]:
-        """Return begins and ends of a call for each thread, from the first to the last known of it."""
-        ids, of = distinct(thread)
-        lives = (ids > 0) & ~np.isin(ids, list(busy))
-        first, last = np.full((2, len(ids)), -1, np.int64)
-        find_bounds(of, line, first, last)
-        ids, first, last = ids[lives], first[lives], last[lives]
-        names = np.array([recording.function(self._name(t)) for t in ids.tolist()], np.int64)
-        return [
-            (ids, line[first], -1, BEGIN, names, time[first]),
-            (ids, line[last], 1, END, -1, time[last]),
-        ]
 
     def _name(self, tid: int) -> str:
         return self._title.get(tid, b"").decode("utf-8", "replace") or f"thread {tid}"
@@ -371,52 +365,42 @@ class KernelEvents:
     def _add_sync(
         self,
         recording: Recording,
-        known: tuple[Ints, Ints],
-        wakes: tuple[Ints, Ints, Ints, Ints],
-        sleeps: tuple[Ints, Ints, Ints, Ints],
+        known: tuple[Ints, Ints, NDArray[np.int32]],
+        wakes: tuple[Ints, ...],
+        sleeps: tuple[Ints, ...],
     ) -> None:
         """Add sleeps, and who ends them; interrupts are threads of their processor.
 
-        Wake-ups are time, processor, who is woken and by whom; sleeps are who, from, to and the event.
+        Known are threads, their order, and their numbers in the recording. Wake-ups are time, processor, who
+        is woken and by whom (-1: by an interrupt); sleeps are who, from, to and the event.
         """
-        tids, number = known
-        asleep, start, end, event = sleeps
-        is_known = places_among(wakes[2], tids) >= 0
-        time, cpu, woken, by = wakes if is_known.all() else (column[is_known] for column in wakes)
-        place = places_among(by, tids)
-        who = np.append(number, -1)[place]
-        others = np.flatnonzero(place < 0)
+        ids, order, number = known
+        sleeper, start, end, event = sleeps
+        time, cpu, woken, by = wakes
+        who = np.append(number, np.int32(-1))[by]
+        others = np.flatnonzero(who < 0)
         cpus, which = distinct(cpu[others])
         interrupts = []
-        for cpu in cpus.tolist():
-            recording.name_thread("interrupts", f"cpu{cpu}", f"interrupts of processor {cpu}")
-            interrupts.append(recording.thread("interrupts", f"cpu{cpu}"))
-        who[others] = np.array(interrupts, np.int64)[which] if interrupts else 0
-        about, which = distinct(np.concatenate([woken, asleep]))
-        texts = [recording.text("objects", f"wake-up of {self._name(t)} ({t})") for t in about.tolist()]
-        objects = np.array(texts, np.int64)[which] if texts else which
-        sleeping = number[places_among(asleep, tids)] if len(asleep) else asleep
-        for kind, name, thread, begun, ended, whose, call in (
-            (RELEASE, "sched_waking", who, time, time, objects[: len(who)], None),
-            (WAIT, OFF, sleeping, start, end, objects[len(who) :], event),
+        for one in cpus.tolist():
+            recording.name_thread("interrupts", f"cpu{one}", f"interrupts of processor {one}")
+            interrupts.append(recording.thread("interrupts", f"cpu{one}"))
+        who[others] = np.array(interrupts, np.int32)[which] if interrupts else 0
+        is_named, objects = np.zeros(len(ids), np.bool_), np.full(len(ids), -1, np.int32)
+        is_named[woken] = is_named[sleeper] = True
+        for one in order[is_named[order]].tolist():
+            tid = int(ids[one])
+            objects[one] = recording.text("objects", f"wake-up of {self._name(tid)} ({tid})")
+        for kind, name, thread, begun, ended, about, call in (
+            (RELEASE, "sched_waking", who, time, time, woken, None),
+            (WAIT, OFF, number[sleeper], start, end, sleeper, event),
         ):
             if len(begun):
                 recording.add_sync(
                     thread=thread, kind=np.full(len(begun), kind),
                     name=np.full(len(begun), recording.text("sync", name)), start=begun, end=ended,
                     contended=np.full(len(begun), 1 if kind == WAIT else -1),
-                    object=whose, event=call,
+                    object=objects[about], event=call,
                 )  # fmt: skip
-
-
-def _column(parts: list[tuple[Ints | int, ...]], number: int, dtype: type[np.integer[Any]]) -> NDArray[Any]:
-    """Return one column of all parts; one value stands for all rows of a part."""
-    column = np.empty(sum(len(np.atleast_1d(part[0])) for part in parts), dtype)
-    at = 0
-    for part in parts:
-        stop = at + len(np.atleast_1d(part[0]))
-        column[at:stop], at = part[number], stop
-    return column
 
 
 def _running(switches: Ints, line: Ints, cpu: Ints) -> Ints:
@@ -429,12 +413,3 @@ def _running(switches: Ints, line: Ints, cpu: Ints) -> Ints:
             at = np.searchsorted(mine[0], line[here]) - 1
             found[here] = np.where(at >= 0, mine[5, np.maximum(at, 0)], mine[4, 0])
     return found
-
-
-def _paired(group: Ints, begins: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """Return begins that are followed, in their group, directly by an end; and these ends."""
-    keys, of = distinct(group)
-    end = np.full(len(group), -1, np.int64)
-    pair_turns(of, begins, np.full(len(keys), -1, np.int64), end)
-    begun = np.flatnonzero(end >= 0)
-    return begun, end[begun]

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
+from ...kernels.formats.lay.threads import ENTRY, EXIT, SWITCH, WAKING
 from ...kernels.formats.scan import ftrace as s
 from ...kernels.intern import InternedNames
 from ...progress import Progress, part
 from ...trace.model import Source
 from ...trace.recording import Recording
 from .. import names, registry
-from ..ctf.kernel import ENTRY, EXIT, SWITCH, WAKING, KernelEvents
+from ..ctf.kernel import KernelEvents
 from ..text import is_binary, read_text
 
 if TYPE_CHECKING:

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.formats.lay.threads import SWITCH, WAKING
 from ...kernels.formats.lay.turns import find_who_runs
 from ...kernels.formats.protobuf import ftrace_events as k
 from ...kernels.formats.protobuf.fields import S_MESSAGE, TAKE_STATE_SIZE
 from ...kernels.intern import InternedNames
 from ...trace.recording import Recording
-from ..ctf.kernel import SWITCH, WAKING, KernelEvents
+from ..ctf.kernel import KernelEvents
 from ..distinct import distinct
 from ..wire import Messages, Taken, note_state
 

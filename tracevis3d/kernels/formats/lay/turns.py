@@ -1,52 +1,8 @@
-"""Turns of threads: which begin an end belongs to, and from where to where something is known of each."""
+"""Turns of threads on processors."""
 
 from __future__ import annotations
 
 from ...jit import kernel
-
-
-@kernel
-def pair_turns(group, begins, opened, end):  # type: ignore[no-untyped-def]
-    """Find, for each begin that is directly followed by an end in its group, that end.
-
-    Parameters
-    ----------
-    group : int64 (n,)
-        From 0, in the order of time.
-    begins : bool (n,)
-    opened : int64 (groups,)
-        -1 before; changed.
-    end : int64 (n,)
-        -1 before; the row of each begin's end is filled in.
-    """
-    for row in range(len(group)):
-        one = group[row]
-        if begins[row]:
-            opened[one] = row
-        elif opened[one] >= 0:
-            end[opened[one]] = row
-            opened[one] = -1
-
-
-@kernel
-def find_bounds(group, place, first, last):  # type: ignore[no-untyped-def]
-    """Find the rows with the lowest and the highest place of each group.
-
-    Parameters
-    ----------
-    group : int64 (n,)
-        From 0; below it the row is left out.
-    place : int64 (n,)
-    first, last : int64 (groups,)
-        -1 before; filled. Of equal places the first, and the last row.
-    """
-    for row in range(len(group)):
-        one = group[row]
-        if one >= 0:
-            if first[one] < 0 or place[row] < place[first[one]]:
-                first[one] = row
-            if last[one] < 0 or place[row] >= place[last[one]]:
-                last[one] = row
 
 
 @kernel
