@@ -162,10 +162,15 @@ def _speeds(name: str, size: float, ours: float, peer: float, peer_name: str) ->
     }
 
 
+#: Seconds that are measured at least.
+_LEAST = 0.3
+
+
 def _best(runs: int, work: Callable[[], int]) -> tuple[int, float]:
-    seconds = []
+    seconds: list[float] = []
     result = 0
-    for _ in range(runs):
+    # What takes milliseconds is measured more often: some of the first runs are disturbed.
+    while len(seconds) < runs or sum(seconds) < _LEAST:
         started = _processor()
         result = work()
         seconds.append(_processor() - started)

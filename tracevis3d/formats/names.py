@@ -186,7 +186,6 @@ def _nested(kind: str, parts: list[str], prefix: str = "", joint: str = ".") -> 
     return tuple((kind, prefix + joint.join(parts[: k + 1])) for k in range(len(parts)))
 
 
-@functools.lru_cache(1 << 12)
 def plain_module_of(file: str) -> ContainerPath | None:
     """Return what a file is in; None if it could be mistaken for more than a file's name.
 
@@ -201,6 +200,7 @@ def plain_module_of(file: str) -> ContainerPath | None:
     return None if _ODD_IN_FILE.search(file) else module_of(file)
 
 
+@functools.lru_cache(1 << 12)
 def module_of(file: str) -> ContainerPath:
     """Return packages and module of a Python file, or the file itself of another language."""
     path = file.replace("\\", "/")

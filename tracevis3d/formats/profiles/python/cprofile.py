@@ -170,7 +170,8 @@ def _scanned(data: bytes) -> _Profile | None:
     file, line, name = keys[:, : state[m.KEYS]]
     _, pair = numbered(text[file] << 32 | text[name])
     _, key = numbered(pair.astype(np.int64) << 32 | (line & 0xFFFFFFFF))
-    first = np.unique(key, return_index=True)[1]
+    # Keys are numbered in the order of their appearance.
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(key), prepend=-1))
     index = key.astype(np.int64)
     return _Profile(
         texts=interned.texts(column, count),
