@@ -1,5 +1,6 @@
 """What a viewer has not received is counted, with its time, and never reported as nothing."""
 
+import ctypes
 import json
 import os
 import signal
@@ -33,6 +34,28 @@ subscriber.CREDIT, subscriber.SILENT_S = 16, 0.3
 from tracevis3d.cli import main
 sys.exit(main(["watch", sys.argv[1], "-o", sys.argv[2], "--json", "--quiet"]))
 """
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs usleep")
+def test_a_program_and_its_viewer_that_both_stood_still_lose_nothing(monkeypatch) -> None:
+    monkeypatch.setattr(subscribing, "SILENT_S", 0.3)
+    monkeypatch.setattr(publishing, "ALIVE_S", 0.02)
+    with Publisher(LOCAL) as publisher, Subscriber(publisher.endpoint) as subscriber:
+        assert until(lambda: subscriber.state == "connected", doing=lambda: subscriber.drain(0.01))
+        for i in range(20):
+            assert publisher.put("calls", **rows(10, at=10 * i))
+            # The interpreter's lock is held: no other thread of this process runs.
+            ctypes.PyDLL(None).usleep(400_000)
+            subscriber.drain(0.01)
+            assert subscriber.state == "connected"
+            assert until(lambda: subscriber.published == 10 * (i + 1), doing=lambda: subscriber.drain(0.01))  # noqa: B023
+        assert (subscriber.rows, subscriber.lost) == (200, 0)
+        assert publisher.joined == 1
+        # Nor does it wait for ever for one that says nothing more.
+        monkeypatch.setattr(publisher, "_send", lambda *_: False)
+        assert until(
+            lambda: subscriber.state == "silent", doing=lambda: (time.sleep(0.15), subscriber.drain())
+        )
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGSTOP")

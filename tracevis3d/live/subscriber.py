@@ -24,8 +24,9 @@ _NEEDS_KEYS = (
 )
 #: Maximum number of batches in transit.
 CREDIT = 256
-#: Seconds of silence after which the publisher counts as gone, and hello is sent again.
-SILENT_S = 3.0
+#: Seconds of silence after which the publisher counts as gone, and hello is sent again; and the share of
+#: them that counts at most between two calls of :meth:`Subscriber.drain`: who stood still heard nothing.
+SILENT_S, _BETWEEN = 3.0, 1 / 3
 #: Maximum difference, in nanoseconds, between events and the publisher's clock, if it is the trace's.
 _CLOCK_NS = 1_000_000_000
 #: Seconds over which rates are averaged.
@@ -152,7 +153,7 @@ class Subscriber:
             socket.curve_serverkey = read_key(self._keys.others, secret=False)[0]
         socket.connect(self.endpoint)
         self._socket = socket
-        self._heard = time.monotonic()
+        self._heard = self._drained_at = time.monotonic()
         self._say(p.Hello(p.VERSION, CREDIT))
         self._taken = 0
 
@@ -244,6 +245,9 @@ class Subscriber:
         self.behind = False
         if self.over:
             return 0
+        now = time.monotonic()
+        self._heard += max(now - self._drained_at - _BETWEEN * SILENT_S, 0.0)
+        self._drained_at = now
         if wait and self._large is None and not self._socket.poll(int(1000 * wait)):
             self._look_after()
             return 0
