@@ -38,17 +38,27 @@ sys.exit(main(["watch", sys.argv[1], "-o", sys.argv[2], "--json", "--quiet"]))
 
 @pytest.mark.skipif(os.name != "posix", reason="needs usleep")
 def test_a_program_and_its_viewer_that_both_stood_still_lose_nothing(monkeypatch) -> None:
+    def stand_still() -> None:
+        # The interpreter's lock is held: no other thread of this process runs.
+        ctypes.PyDLL(None).usleep(400_000)
+
     monkeypatch.setattr(subscribing, "SILENT_S", 0.3)
     monkeypatch.setattr(publishing, "ALIVE_S", 0.02)
     with Publisher(LOCAL) as publisher, Subscriber(publisher.endpoint) as subscriber:
         assert until(lambda: subscriber.state == "connected", doing=lambda: subscriber.drain(0.01))
+        add = subscriber.trace.add
         for i in range(20):
             assert publisher.put("calls", **rows(10, at=10 * i))
-            # The interpreter's lock is held: no other thread of this process runs.
-            ctypes.PyDLL(None).usleep(400_000)
-            subscriber.drain(0.01)
-            assert subscriber.state == "connected"
+            # Between two looks at the feed, and while rows are taken.
+            if i % 2:
+                stand_still()
+                subscriber.drain(0.01)
+                assert subscriber.state == "connected"
+            else:
+                monkeypatch.setattr(subscriber.trace, "add", lambda batch: (stand_still(), add(batch)))
             assert until(lambda: subscriber.published == 10 * (i + 1), doing=lambda: subscriber.drain(0.01))  # noqa: B023
+            assert subscriber.state == "connected"
+            monkeypatch.setattr(subscriber.trace, "add", add)
         assert (subscriber.rows, subscriber.lost) == (200, 0)
         assert publisher.joined == 1
         # Nor does it wait for ever for one that says nothing more.

@@ -334,7 +334,7 @@ class Subscriber:
         """Greet the publisher again if it has been silent: it may have died, or be another one by now."""
         if not self._session:
             self._look_at_handshake()
-        if not self.over and time.monotonic() - self._heard > SILENT_S:
+        if not self.over and self._drained_at - self._heard > SILENT_S:
             self.state = "silent" if self._session else "waiting"
             self._connect()
 
