@@ -88,10 +88,10 @@ def _libraries() -> Iterator[Finding]:
 
 
 def _recorder() -> Iterator[Finding]:
-    from .record.engines.choice import choose
+    from .record.engines.choice import best
     from .record.fast import MODULE
 
-    engine = choose("auto", False).name
+    engine = best()
     if MODULE is None and os.name == "posix":
         remedy = (
             "install a C compiler, then TraceVis3D again: without it, recording slows programs down several "

@@ -1,5 +1,6 @@
 """Programs that use the profile hook, cProfile or greenlets go on as before, and their calls are recorded."""
 
+import cProfile
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 import tracevis3d as tv
 from tests.support.recorder import engines, recording, wait_for_end
+from tracevis3d.cli import main
 
 #: VizTracer has its own ways with hooks.
 OURS = [pair for pair in engines() if pair[1] != "viztracer"]
@@ -225,3 +227,55 @@ def test_hooks_are_as_before_when_a_recording_within_a_program_is_over(tmp_path)
         assert sys.getprofile() is hook
     finally:
         sys.setprofile(outer)
+
+
+def inner():
+    pass
+
+
+def outer():
+    inner()
+
+
+def test_what_a_with_block_records_is_what_is_in_it(tmp_path):
+    with tv.record(str(path := tmp_path / "out.json"), engine="profile"):
+        outer()
+    assert called(tv.load(str(path), cache=False)) == ["outer", "inner"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="cProfile takes no hook")
+def test_a_profiler_in_c_that_runs_already_keeps_its_hook(tmp_path):
+    """Python code can't call it: what happens meanwhile is not recorded, and the program goes on."""
+    profiler, paths = cProfile.Profile(), [tmp_path / f"{i}.json" for i in range(3)]
+    profiler.enable()
+    with tv.record(str(paths[0]), engine="profile"):
+        outer()
+        profiler.disable()
+        outer()
+        inner()
+    assert sys.getprofile() is None
+    profiler.enable()
+    with tv.record(str(paths[1]), engine="profile"):
+        outer()
+    assert sys.getprofile() is profiler
+    outer()
+    profiler.disable()
+    with tv.record(str(paths[2]), engine="profile"):
+        outer()
+    assert sys.getprofile() is None
+    # What the profiler should have seen it has seen.
+    ours = {inner.__code__, outer.__code__}
+    assert [stat.callcount for stat in profiler.getstats() if stat.code in ours] == [3, 3]
+    traces = [tv.load(str(path), cache=False) for path in paths]
+    assert [counted(trace, "inner", "outer") for trace in traces] == [[2, 1], [0, 0], [1, 1]]
+    assert parents(traces[0], "inner") == {"outer", ""}
+    lost = [trace.problems["not recorded"].first for trace in traces[:2]]
+    assert lost == ["cProfile used the hook for some time"] * 2
+    assert not traces[2].problems
+
+
+def test_looking_at_what_there_is_takes_no_hook(capsys):
+    before = sys.getprofile()
+    assert main(["doctor"]) in (0, 1)
+    assert "recording" in capsys.readouterr().out
+    assert sys.getprofile() is before

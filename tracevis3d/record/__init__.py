@@ -42,10 +42,11 @@ class Recording:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        from ..errors import InputError
-
         self.summary = self._session.stop()
         if self._session.failed and error is None:
+            # What this calls would be recorded before.
+            from ..errors import InputError
+
             raise InputError(self.summary)
 
 

@@ -56,11 +56,7 @@ def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool
         If there is no such engine here, or it does not do what is asked for: one sentence that says why.
     """
     if name == "auto":
-        able: tuple[str, ...]
-        able = ("monitoring", "trace") if beside_memray else ("fast", "viztracer", "monitoring", "profile")
-        if live:
-            able = tuple(engine for engine in able if engine != "viztracer")
-        name = "viztracer" if c_functions else next(candidate for candidate in able if _is_there(candidate))
+        name = "viztracer" if c_functions else best(live, beside_memray)
     if live and name == "viztracer":
         raise ValueError("VizTracer reports calls when they end, too late for a feed: use another engine")
     if beside_memray and name in ("fast", "viztracer", "profile"):
@@ -70,6 +66,25 @@ def choose(name: str, c_functions: bool, live: bool = False, beside_memray: bool
     if not _is_there(name):
         raise ValueError(f"the engine {name!r} {_REASONS[name]}")
     return _ENGINES[name](c_functions)
+
+
+def best(live: bool = False, beside_memray: bool = False) -> str:
+    """Return the name of the best engine that there is.
+
+    Parameters
+    ----------
+    live, beside_memray : bool
+        As for :func:`choose`.
+
+    Returns
+    -------
+    str
+    """
+    able: tuple[str, ...]
+    able = ("monitoring", "trace") if beside_memray else ("fast", "viztracer", "monitoring", "profile")
+    if live:
+        able = tuple(engine for engine in able if engine != "viztracer")
+    return next(engine for engine in able if _is_there(engine))
 
 
 def _is_there(name: str) -> bool:

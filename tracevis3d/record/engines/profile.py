@@ -95,8 +95,7 @@ class Profile(PythonEngine):
         def enabling(original: Any) -> Any:
             def enable(*args: Any, **kwargs: Any) -> None:
                 if not local.track.gap:
-                    local.track.gap = True
-                    state.report("not recorded", "cProfile used the hook for some time")
+                    _begin_gap("cProfile")
                     local.call((state.GAP, time.perf_counter_ns()))
                 original(*args, **kwargs)
 
@@ -124,17 +123,29 @@ class Profile(PythonEngine):
         while frame.f_back is not None and frame.f_code.co_filename.startswith(state.FOLDER):
             frame = frame.f_back
         local.track.below = id(frame)
+        local.track.gap = False
         theirs: Any = self._get()
+        if theirs is not None and not callable(theirs):
+            # A profiler in C has the hook, which can't be called from here.
+            _begin_gap(type(theirs).__module__)
+            return
         local.track.theirs = theirs
         self._set(self._both(theirs) if theirs is not None else self._hook())
 
     def stop(self) -> None:
         # Other threads take their hook off themselves.
         self._off.append(True)
-        self._set(local.track.theirs)
+        if not local.track.gap:
+            self._set(local.track.theirs)
 
     def abandon(self) -> None:
         self.stop()
+
+
+def _begin_gap(profiler: str) -> None:
+    """Note that another profiler has the hook of this thread."""
+    local.track.gap = True
+    state.report("not recorded", f"{profiler} used the hook for some time")
 
 
 def _begin_again(frame: FrameType | None) -> None:
