@@ -4,15 +4,18 @@ import json
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.support.profile_facts import weights_of
 from tracevis3d.errors import InputError
 from tracevis3d.formats import registry
+from tracevis3d.formats.lines import bpftrace
 from tracevis3d.trace import profile
+from tracevis3d.trace.recording import Recording
 
 DATA = ROOT / "tests" / "data" / "profiles"
 
@@ -133,3 +136,96 @@ def test_paths_and_weights_are_those_that_were_written(tmp_path_factory, entries
     for frames, _, count in () if as_json else entries:
         expected[frames[0]] += count
     assert own(registry.open_trace(path)) == +expected
+
+
+def plainly(text):
+    """Return the entries of a text, (map, frames, label, weight) each, and its problems, line by line."""
+    found, problems, name, key, is_open = [], Counter(), "", [], False
+
+    def add(map_name, frames, others, value):
+        try:
+            weight = int(value)
+        except ValueError:
+            weight = -1
+        if 0 <= weight < 1 << 62:
+            label = ", ".join(filter(None, (other.strip(", ") for other in others)))
+            found.append((map_name, frames, label, weight))
+        else:
+            problems["bad value"] += 1
+
+    def add_json(line):
+        try:
+            said = json.loads(line)
+        except ValueError:
+            problems["malformed"] += 1
+            return
+        for map_name, values in said["data"].items():
+            if not any("\n" in one for one in values):
+                problems["unsupported"] += 1
+                continue
+            for one, value in values.items():
+                rows = one.split("\n")
+                inside = rows[1:-1]
+                others = [rows[0], *(row for row in inside if row[:1] == ","), *rows[1:][-1:]]
+                add(map_name, [row for row in inside if row[:1] != ","], others, str(value))
+
+    for line in text.split("\n"):
+        if is_open and line[:1] in (" ", "\t"):
+            key.append(line)
+        elif is_open:
+            before, closed, value = line.rpartition("]: ")
+            key.append(before if closed else line)
+            if closed:
+                frames = [row for row in key if row[:1] in (" ", "\t")]
+                add(name, frames, [row for row in key if row[:1] not in (" ", "\t")], value)
+            elif line.endswith("]:"):
+                problems["unsupported"] += 1
+            is_open = not closed and not line.endswith("]:")
+        elif line[:1] == "@":
+            name, opened, rest = line.partition("[")
+            key, is_open = [rest], bool(opened) and "]" not in rest
+            problems["unsupported"] += not is_open and ":" in line
+        elif line.startswith('{"type"'):
+            add_json(line)
+    problems["truncated"] += is_open
+    return found, +problems
+
+
+def quickly(text):
+    """Return the same as the reader finds it."""
+    recording = Recording()
+    reader = bpftrace._Reader(recording)
+    reader.take(np.frombuffer(text.encode() or b"\n", np.uint8))
+    frames, labels, maps = (
+        {number: one for one, number in table.items()}
+        for table in (reader._functions, reader._threads, reader._maps)
+    )
+    found = []
+    for entries in reader._entries:
+        function, at = list(map(frames.get, np.asarray(entries.function).tolist())), 0
+        for size, thread, name, weight in zip(
+            *(np.asarray(one).tolist() for one in entries[1:]), strict=True
+        ):
+            found.append((maps[name], function[at : at + size], labels[thread], weight))
+            at += size
+    return found, Counter({kind: p.count for kind, p in recording.problems.items()})
+
+
+LINES = st.sampled_from(
+    ["@[", "@us[", "@[ , bash", "@[  indented", "@[a]: 1", "@n: 2", "@", "    read+3", "\tffff main+1 (c.so)",
+     "   ü+1", " ", ", ", ",", ", bash, 7", "x]: y]: 5", "]: 3", ", b]: 4\r", "]: -1", "]: 1_0", "]: many",
+     "]: 9223372036854775807", "]:", ", c]:", "hello: [", '{"type": "map", "data": {"@": {"\\n f\\n,b": 2}}}',
+     '{"type": "map", "data": {"@x": {"a": 2}}}', '{"type": "map"', ""]
+)  # fmt: skip
+
+
+@given(st.lists(LINES, max_size=40))
+@example(["@[", *[", part"] * 20, "    f", "]: 1"])
+def test_entries_are_those_of_a_plain_reading(lines):
+    text = "\n".join(lines)
+    assert quickly(text) == plainly(text)
+
+
+def test_a_table_that_is_full_is_made_anew():
+    text = "@[\n f\n g, h\n,a]: 1\n" * 3000
+    assert quickly(text) == plainly(text)
