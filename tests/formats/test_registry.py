@@ -60,6 +60,16 @@ def test_content_goes_before_the_name(tmp_path):
         (packed(bytes(99))[:-9], "binary data; the gzip data is truncated)"),
         (packed(packed(EVENTS)), "a gzip file within a packed one: unpack it first"),
         (lzma.compress(EVENTS), "an xz file: unpack it first"),
+        (b"v8-version,11,3,244,8,-node.38,0\nv8-platform,linux,linux\n", "node --cpu-prof"),
+        (b'{"snapshot":{"meta":{"node_fields":["type","name"', "node --heap-prof"),
+        (b"desc: (none)\ncmd: /bin/true\ntime_unit: i\n#-----------\n", "heaptrack PROGRAM"),
+        (b'{"dhatFileVersion":2\n,"mode":"heap","verb":"Allocated"\n', "heaptrack PROGRAM"),
+        (b"gmon\x01\0\0\0\0\0\0\0", "perf record -g"),
+        (b"JAVA PROFILE 1.0.2\0\0\0\0\x08", "StartFlightRecording"),
+        (b"Nettrace\x14\0\0\0!FastSerialization.1", "dotnet-trace convert"),
+        (b"brk(NULL)                               = 0x562f13c53000\n", "trace-cmd report"),
+        (b"7398  02:44:23.141566 close(3)          = 0\n", "trace-cmd report"),
+        (b"     0.000372 futex(0x7f, FUTEX_WAIT, 1) = ? ERESTARTSYS <0.000008>\n", "trace-cmd report"),
     ],
 )
 def test_what_is_no_trace_gets_one_sentence(tmp_path, content, part):
@@ -70,7 +80,7 @@ def test_what_is_no_trace_gets_one_sentence(tmp_path, content, part):
     assert str(path) in text
 
 
-@pytest.mark.parametrize("first", [b"[", b"a", b"a-1 [000] "])
+@pytest.mark.parametrize("first", [b"[", b"a", b"a-1 [000] ", b"", b"1", b"1 0.1", b"a(b)"])
 def test_a_line_of_blanks_is_no_riddle(tmp_path, first):
     """Patterns with two runs of blanks in a row took minutes to find that they don't fit."""
     path = tmp_path / "thing.bin"

@@ -312,6 +312,7 @@ _MAGIC = (
 
 
 _NAMELESS = "which has no names: 'google-pprof --callgrind PROGRAM FILE > run.callgrind' adds them"
+_HEAPTRACK = "which is not read: 'heaptrack PROGRAM' writes a recording that is"
 #: What is not read itself, but in another form.
 _OTHERS = (
     (
@@ -325,6 +326,29 @@ _OTHERS = (
     (
         re.compile(rb"\xc1\x1f\xfc\xc1|\xc1\xfc\x1f\xc1|\x57\x1d\xd1\x75|\x75\xd1\x1d\x57|\xc1\xf1\xdc\xc1"),
         "one file of a CTF trace: name the folder that holds its metadata",
+    ),
+    (
+        re.compile(rb"v8-version,"),
+        "the log of 'node --prof': 'node --cpu-prof' writes a profile that is read",
+    ),
+    (
+        re.compile(rb'\s*\{\s*"snapshot"\s*:\s*\{\s*"meta"'),
+        "a heap snapshot of V8: 'node --heap-prof' writes a profile that is read",
+    ),
+    (re.compile(rb"desc: [^\n]*\ncmd: "), f"massif's output, {_HEAPTRACK}"),
+    (re.compile(rb'\s*\{\s*"dhatFileVersion"'), f"DHAT's output, {_HEAPTRACK}"),
+    (re.compile(rb"gmon\x01"), "gprof's profile: 'perf record -g' writes one that is read"),
+    (
+        re.compile(rb"JAVA PROFILE 1\."),
+        "a heap dump of Java: 'java -XX:StartFlightRecording' makes a recording that is read",
+    ),
+    (
+        re.compile(rb"Nettrace"),
+        "a recording of 'dotnet-trace': 'dotnet-trace convert --format Speedscope' makes a file that is read",
+    ),
+    (
+        re.compile(rb" *(?:\d+ +)?(?:[\d:.]+ )?[a-z_][a-z_0-9]*\([^\n]*\) += (?:-?\d|\?)"),
+        "what strace prints: 'trace-cmd record -e syscalls' and 'trace-cmd report' write text that is read",
     ),
 )
 
